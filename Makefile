@@ -1,0 +1,42 @@
+# Two commands on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: install demo test lint types doors unit docs clean
+
+install: .venv/.installed
+
+.venv/.installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+.venv/.installed-dev: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch .venv/.installed $@
+
+demo: install
+	$(BIN)/evosdc demo -o demo-output --force
+
+test: lint types doors unit
+
+lint: .venv/.installed-dev
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
+
+types: .venv/.installed-dev
+	$(BIN)/mypy
+
+doors: .venv/.installed-dev
+	$(BIN)/lint-imports --no-cache
+
+unit: .venv/.installed-dev
+	$(BIN)/pytest -q
+
+docs: .venv/.installed-dev
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf .venv demo-output site

@@ -1,0 +1,1 @@
+"""The judge: attacker intervals, certificates of safety and their exact checker."""

@@ -1,0 +1,67 @@
+"""Errors that say what was found, what was expected and what to do next.
+
+Messages name cells by label and never print confidential values.
+"""
+
+from __future__ import annotations
+
+
+class EvosdcError(Exception):
+    """Base of every error raised on purpose; the command line exits with 2.
+
+    Parameters
+    ----------
+    what
+        What is wrong, naming the thing found.
+    expected
+        What would have been right.
+    hint
+        The next step for the user.
+    """
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, expected: str = "", hint: str = "") -> None:
+        self.what = what
+        self.expected = expected
+        self.hint = hint
+        parts = [what.rstrip(".") + "."]
+        if expected:
+            parts.append(f"Expected: {expected.rstrip('.')}.")
+        if hint:
+            parts.append(f"Next step: {hint.rstrip('.')}.")
+        super().__init__(" ".join(parts))
+
+
+class InputError(EvosdcError):
+    """A file, a frame or an option that cannot be used as it is."""
+
+
+class TableError(EvosdcError):
+    """Cells, equations or hierarchies that do not form a table."""
+
+
+class NotAdditiveError(TableError):
+    """Totals that are not the sum of their parts."""
+
+
+class HierarchyError(TableError):
+    """Codes that do not form a tree."""
+
+
+class LevelError(EvosdcError):
+    """Protection levels that no suppression pattern can give."""
+
+
+class MethodError(EvosdcError):
+    """An unknown method, an unknown parameter, or a table it does not take."""
+
+
+class MissingExtraError(EvosdcError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"this needs the package {package!r}, which is not installed",
+            hint=f"run: pip install 'evosdc[{extra}]'",
+        )

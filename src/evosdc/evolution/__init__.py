@@ -1,0 +1,1 @@
+"""The small shared engine: population, selection, replacement, stopping, record."""

@@ -1,0 +1,88 @@
+"""When to stop: one small object with no memory between runs.
+
+All criteria look at a `Progress`, a snapshot of the run, so the same criterion may be
+used by many runs at once and gives the same answer for the same run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a stopping criterion may look at.
+
+    `improved_at` and `improved_seconds` say when the best cost last fell, `gained` by
+    how much since the first answer.
+    """
+
+    seconds: float
+    evaluations: int
+    generations: int = 0
+    cost: float | None = None
+    bound: float | None = None
+    improved_at: int = 0
+    improved_seconds: float = 0.0
+    gained: float = 0.0
+
+
+class Stop(Protocol):
+    """A criterion: why to stop now, or None to go on."""
+
+    def reason(self, progress: Progress) -> str | None: ...
+
+
+def gap(cost: float | None, bound: float | None) -> float | None:
+    """How far from optimal an answer can be at most, as a share of its cost."""
+    if cost is None or bound is None:
+        return None
+    if cost <= bound:
+        return 0.0
+    return (cost - bound) / cost
+
+
+@dataclass(frozen=True)
+class TimeLimit:
+    """Stop after so many seconds."""
+
+    seconds: float
+
+    def reason(self, progress: Progress) -> str | None:
+        return "time limit" if progress.seconds >= self.seconds else None
+
+
+@dataclass(frozen=True)
+class EvaluationLimit:
+    """Stop after so many evaluations: the repeatable budget."""
+
+    evaluations: int
+
+    def reason(self, progress: Progress) -> str | None:
+        return "evaluations" if progress.evaluations >= self.evaluations else None
+
+
+@dataclass(frozen=True)
+class TargetGap:
+    """Stop when the answer is proven close enough to the optimum."""
+
+    share: float
+
+    def reason(self, progress: Progress) -> str | None:
+        now = gap(progress.cost, progress.bound)
+        return "target gap" if now is not None and now <= self.share else None
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """Stop as soon as one criterion says so."""
+
+    criteria: tuple[Stop, ...]
+
+    def reason(self, progress: Progress) -> str | None:
+        for criterion in self.criteria:
+            why = criterion.reason(progress)
+            if why is not None:
+                return why
+        return None

@@ -1,0 +1,1 @@
+"""Reading and writing: JJ, tau-Argus text files, CSV, Parquet, frames."""

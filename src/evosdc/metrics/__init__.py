@@ -1,0 +1,1 @@
+"""Utility and risk of synthetic data, one class a metric."""

@@ -1,0 +1,1 @@
+"""Cell suppression: the problem, the methods and their registry."""

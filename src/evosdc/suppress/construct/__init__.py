@@ -1,0 +1,1 @@
+"""Building a safe pattern from nothing."""

@@ -1,0 +1,1 @@
+"""Evolutionary and local search for cheaper patterns."""

@@ -1,0 +1,1 @@
+"""Bounds on the optimum, and proofs."""

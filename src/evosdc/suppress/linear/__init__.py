@@ -1,0 +1,1 @@
+"""General tables: attacker LPs, local problems, unpicking."""

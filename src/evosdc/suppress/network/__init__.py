@@ -1,0 +1,1 @@
+"""Two-dimensional tables as networks: flows, paths and cuts."""

@@ -1,0 +1,166 @@
+"""What every method gets: costs, room to move, levels to reach, cells it may hide.
+
+An attacker sees deviations from the true table: ``d`` with ``M d = 0``, ``d = 0`` on
+published cells and ``-down <= d <= up`` on hidden ones. A level asks for a ``d`` that
+moves one cell by at least so much one way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import LevelError, TableError
+from evosdc.suppress.pattern import Pattern
+from evosdc.table import Network, Table, detect_network
+from evosdc.table.status import FIXED, PRIMARY
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Demands on the attacker's interval, one row each.
+
+    `cell` must be movable by `amount` in direction `sign` (+1 up, -1 down). Only
+    positive amounts are listed. A cell with a sliding level has a row in `slide` as
+    well: its width ``up + down`` must reach `slide_amount`.
+    """
+
+    cell: NDArray[np.int64]
+    sign: NDArray[np.int8]
+    amount: NDArray[np.float64]
+    slide: NDArray[np.int64]
+    slide_amount: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.cell)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A cell suppression problem.
+
+    Attributes
+    ----------
+    table
+        The table to protect.
+    cost
+        What hiding each cell costs; primaries cost nothing more.
+    up, down
+        How far each cell can move before it hits an external bound.
+    hideable
+        Cells that may be hidden: all but the fixed ones.
+    levels
+        What must be reached, strict margins included.
+    """
+
+    table: Table
+    cost: NDArray[np.float64]
+    up: NDArray[np.float64]
+    down: NDArray[np.float64]
+    hideable: NDArray[np.bool_]
+    levels: Levels
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        cost: NDArray[np.float64] | None = None,
+        *,
+        strict: bool = False,
+    ) -> Problem:
+        """Set up the problem of a table; `strict` asks for more than each level.
+
+        Strictly more means one unit more in tables of whole numbers, as ONS solves them
+        (Smith et al. 2011), and otherwise more by a margin well above rounding errors.
+        """
+        price = np.array(table.weight if cost is None else cost, dtype=np.float64)
+        if price.shape != (len(table),) or not np.all(
+            np.isfinite(price) & (price >= 0)
+        ):
+            raise TableError(
+                "costs that are negative, not finite or not one a cell",
+                expected="one cost of 0 or more for each cell",
+            )
+        price[table.primaries] = 0.0
+        up = np.maximum(table.upper - table.value, 0.0)
+        down = np.maximum(table.value - table.lower, 0.0)
+        problem = cls(
+            table=table,
+            cost=price,
+            up=up,
+            down=down,
+            hideable=table.status != FIXED,
+            levels=_levels(table, strict),
+        )
+        problem._refuse_levels_beyond_bounds()
+        return problem
+
+    @cached_property
+    def network(self) -> Network | None:
+        """The table as a network, where it is one."""
+        return detect_network(self.table.matrix)
+
+    @cached_property
+    def primary(self) -> NDArray[np.bool_]:
+        """Which cells are sensitive."""
+        return self.table.status == PRIMARY
+
+    def pattern(self, hidden: NDArray[np.bool_]) -> Pattern:
+        """Price a set of hidden cells; primaries are always among them."""
+        full = hidden | self.primary
+        return Pattern(full, float(self.cost[full].sum()))
+
+    def _refuse_levels_beyond_bounds(self) -> None:
+        room = np.where(
+            self.levels.sign > 0, self.up[self.levels.cell], self.down[self.levels.cell]
+        )
+        short = np.flatnonzero(room < self.levels.amount)
+        if len(short):
+            raise unreachable(self, short.tolist(), room[short].tolist())
+
+
+def strict_margin(table: Table) -> NDArray[np.float64]:
+    """How much more than its level a cell must reach in the strict reading."""
+    if table.is_integer:
+        return np.ones(len(table))
+    scale = max(1.0, float(np.abs(table.value).max()))
+    return 2e-6 * np.maximum(1.0, np.abs(table.value)) + 2e-10 * scale
+
+
+def unreachable(problem: Problem, rows: list[int], best: list[float]) -> LevelError:
+    """Describe levels that no pattern can give, with the best share that can be had."""
+    levels = problem.levels
+    shown = "; ".join(
+        f"{problem.table.label(int(levels.cell[row]))} "
+        f"({'upper' if levels.sign[row] > 0 else 'lower'} level: at most "
+        f"{100 * most / levels.amount[row]:.4g} % of it can be had)"
+        for row, most in list(zip(rows, best, strict=True))[:5]
+    )
+    more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
+    return LevelError(
+        f"{len(rows)} protection levels are beyond any pattern: {shown}{more}",
+        expected="levels within the external bounds that hidden cells can reach",
+        hint="lower these levels, widen the bounds, or free fixed cells",
+    )
+
+
+def _levels(table: Table, strict: bool) -> Levels:
+    cells = table.primaries
+    margin = strict_margin(table)[cells] if strict else np.zeros(len(cells))
+    cell = np.concatenate([cells, cells])
+    sign = np.repeat(np.array([1, -1], dtype=np.int8), len(cells))
+    amount = np.concatenate([table.upl[cells] + margin, table.lpl[cells] + margin])
+    keep = amount > 0
+    width = table.spl[cells] + margin
+    # A width that both levels together imply needs no row of its own.
+    slides = width > table.upl[cells] + table.lpl[cells] + 2 * margin
+    return Levels(
+        cell=cell[keep],
+        sign=sign[keep],
+        amount=amount[keep],
+        slide=cells[slides],
+        slide_amount=width[slides],
+    )

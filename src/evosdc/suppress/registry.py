@@ -1,0 +1,134 @@
+"""Every method is an entry here: a name, the tables it takes, parameters and source.
+
+A module of a method calls `register` when it is imported; `load_methods` imports them
+all. Scripts call methods by these names, so a name never changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from importlib import import_module
+from typing import Any, get_type_hints
+
+from evosdc.errors import MethodError
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.search import Search
+
+# Modules that register methods, in the order `evosdc methods` lists them.
+_MODULES: list[str] = []
+
+Run = Callable[[Problem, Any, Search], Pattern]
+Takes = Callable[[Problem], str | None]
+
+
+def any_table(_: Problem) -> str | None:
+    """Take every table."""
+    return None
+
+
+def networks_only(problem: Problem) -> str | None:
+    """Take tables that are networks (two-dimensional ones)."""
+    if problem.network is None:
+        return "the equations do not form a two-dimensional table (a network)"
+    return None
+
+
+@dataclass(frozen=True)
+class Method:
+    """A registered method.
+
+    Attributes
+    ----------
+    name
+        What scripts call it.
+    summary, tables, source
+        One line each for people: what it does, what it takes, where it was published.
+    parameters
+        A frozen dataclass with the published defaults.
+    run
+        Builds a pattern that protects everything by the method's own check, or raises
+        `LevelError` naming what no pattern can reach.
+    takes
+        Why a table is refused, or None.
+    """
+
+    name: str
+    summary: str
+    tables: str
+    source: str
+    parameters: type
+    run: Run
+    takes: Takes = any_table
+
+    def configure(self, options: Mapping[str, Any]) -> Any:
+        """Turn ``name=value`` options into parameters."""
+        hints = get_type_hints(self.parameters)
+        names = [f.name for f in fields(self.parameters)]
+        chosen: dict[str, Any] = {}
+        for key, text in options.items():
+            name = key.replace("-", "_")
+            if name not in names:
+                raise MethodError(
+                    f"method {self.name!r} has no option {key!r}",
+                    expected=f"one of {', '.join(names) or 'none (it has no options)'}",
+                    hint="see: evosdc methods",
+                )
+            chosen[name] = _parse(self.name, key, text, hints[name])
+        return self.parameters(**chosen)
+
+
+def _parse(method: str, key: str, text: Any, kind: Any) -> Any:
+    if not isinstance(text, str):
+        return text
+    try:
+        if kind is bool:
+            return {"true": True, "1": True, "yes": True, "on": True}.get(
+                text.lower(), False
+            )
+        if kind in (int, float, str):
+            return kind(text)
+        for part in getattr(kind, "__args__", ()):
+            if part is type(None):
+                if text.lower() == "none":
+                    return None
+            elif part in (int, float):
+                return part(text)
+        return text
+    except ValueError:
+        raise MethodError(
+            f"option {key} of method {method!r} is {text!r}",
+            expected=f"a value of type {getattr(kind, '__name__', kind)}",
+        ) from None
+
+
+_METHODS: dict[str, Method] = {}
+
+
+def register(method: Method) -> Method:
+    """Add a method to the registry."""
+    known = _METHODS.get(method.name)
+    if known is not None and known.run is not method.run:
+        raise MethodError(f"two methods are called {method.name!r}")
+    _METHODS[method.name] = method
+    return method
+
+
+def load_methods() -> dict[str, Method]:
+    """Import every method module and return all methods by name."""
+    for module in _MODULES:
+        import_module(module)
+    return _METHODS
+
+
+def find_method(name: str) -> Method:
+    """Look a method up by name."""
+    methods = load_methods()
+    if name not in methods:
+        raise MethodError(
+            f"there is no method {name!r}",
+            expected=f"auto or one of {', '.join(sorted(methods))}",
+            hint="see: evosdc methods",
+        )
+    return methods[name]

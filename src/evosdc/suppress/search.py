@@ -1,0 +1,121 @@
+"""One run of a method: its budget, its randomness, its record and its best answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from evosdc.evolution.record import Entry, RunRecord
+from evosdc.evolution.stopping import AnyOf, Progress, Stop
+from evosdc.suppress.pattern import Pattern
+
+
+class Search:
+    """What a method is run with.
+
+    A method reports complete, safe-by-its-own-check patterns with `offer`, counts
+    evaluations with `count`, and asks `stopped` between steps. It draws randomness only
+    from `rng`, so that the same seed gives the same answer for any number of workers.
+
+    Parameters
+    ----------
+    seed
+        Root of all randomness.
+    stop
+        When to end.
+    workers
+        Processes the method may use.
+    clock
+        Seconds, for tests.
+    """
+
+    def __init__(
+        self,
+        seed: int = 0,
+        stop: Stop | None = None,
+        workers: int = 1,
+        record: RunRecord | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.seed = seed
+        self.stop = stop if stop is not None else AnyOf(())
+        self.workers = workers
+        self.record = record if record is not None else RunRecord()
+        self.best: Pattern | None = None
+        self.bound: float | None = None
+        self.evaluations = 0
+        self.generations = 0
+        self.reason: str | None = None
+        self._clock = clock
+        self._start = clock()
+        self._first_cost = 0.0
+        self._improved_at = 0
+        self._improved_seconds = 0.0
+
+    def rng(self, *key: int) -> np.random.Generator:
+        """Return the generator of one part of the run, named by numbers."""
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start of the run."""
+        return self._clock() - self._start
+
+    def count(self, evaluations: int = 1) -> None:
+        """Count evaluations: complete patterns built or priced."""
+        self.evaluations += evaluations
+
+    def offer(
+        self, pattern: Pattern, event: str = "", diversity: float | None = None
+    ) -> bool:
+        """Keep a pattern that protects everything if it is the cheapest so far."""
+        if self.best is not None and pattern.cost >= self.best.cost:
+            return False
+        if self.best is None:
+            self._first_cost = pattern.cost
+        self.best = pattern
+        self._improved_at = self.evaluations
+        self._improved_seconds = self.seconds
+        self.note(event, diversity)
+        return True
+
+    def raise_bound(self, bound: float) -> None:
+        """Report a valid lower bound on the cost of any safe pattern."""
+        if self.bound is None or bound > self.bound:
+            self.bound = bound
+            self.note("bound")
+
+    def note(self, event: str, diversity: float | None = None) -> None:
+        """Write a line of the run record."""
+        self.record.add(
+            Entry(
+                self.seconds,
+                self.evaluations,
+                None if self.best is None else self.best.cost,
+                self.bound,
+                diversity,
+                event,
+            )
+        )
+
+    def progress(self) -> Progress:
+        """Return a snapshot for stopping criteria."""
+        cost = None if self.best is None else self.best.cost
+        return Progress(
+            seconds=self.seconds,
+            evaluations=self.evaluations,
+            generations=self.generations,
+            cost=cost,
+            bound=self.bound,
+            improved_at=self._improved_at,
+            improved_seconds=self._improved_seconds,
+            gained=0.0 if cost is None else self._first_cost - cost,
+        )
+
+    def stopped(self) -> bool:
+        """Whether the run is over; remembers why."""
+        if self.reason is None:
+            self.reason = self.stop.reason(self.progress())
+        return self.reason is not None

@@ -1,0 +1,1 @@
+"""Synthesise microdata: domain, operators, objectives, synthesiser."""

@@ -1,0 +1,19 @@
+"""The table: cells, equations, levels, hierarchies and links."""
+
+from evosdc.table.build import build_table, missing_cells
+from evosdc.table.hierarchy import TOTAL, Dimension, Hierarchy
+from evosdc.table.link import link_tables
+from evosdc.table.structure import Network, detect_network
+from evosdc.table.table import Table
+
+__all__ = [
+    "TOTAL",
+    "Dimension",
+    "Hierarchy",
+    "Network",
+    "Table",
+    "build_table",
+    "detect_network",
+    "link_tables",
+    "missing_cells",
+]

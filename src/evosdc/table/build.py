@@ -1,0 +1,247 @@
+"""Build a table from labelled cells: complete the totals, write the equations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from evosdc.errors import TableError
+from evosdc.table.hierarchy import Dimension
+from evosdc.table.status import FIXED
+from evosdc.table.table import Table
+
+Codes = NDArray[np.int32]
+
+
+def build_table(
+    dimensions: Sequence[Dimension],
+    codes: ArrayLike,
+    value: ArrayLike,
+    *,
+    missing: Literal["error", "empty"] = "error",
+    name: str = "value",
+    frequency: ArrayLike | None = None,
+    **columns: ArrayLike | None,
+) -> Table:
+    """Build a table from labelled cells.
+
+    Parameters
+    ----------
+    dimensions
+        The spanning variables with their hierarchies.
+    codes
+        Node numbers, a row a cell and a column a dimension.
+    value
+        The content of each cell given.
+    missing
+        What an inner cell that is not given means: an error, or an empty cell, which
+        everyone knows to be zero and which therefore needs no row in the table.
+        Totals that are not given are computed in either case.
+    columns
+        Any of weight, status, lower, upper, lpl, upl and spl, one entry a cell given.
+
+    Raises
+    ------
+    TableError
+        For duplicate or missing cells; `NotAdditiveError` for wrong totals.
+    """
+    dims = tuple(dimensions)
+    given = np.array(codes, dtype=np.int32).reshape(-1, len(dims))
+    values = np.array(value, dtype=np.float64).ravel()
+    if not len(given):
+        raise TableError(
+            "the table has no cells",
+            expected="at least one cell",
+            hint="check that the file is not empty",
+        )
+    _refuse_duplicates(dims, given)
+    if missing == "error":
+        absent = missing_cells(dims, given, most=3)
+        if absent:
+            raise TableError(
+                f"inner cells are missing, the first: {'; '.join(absent)}",
+                expected="a row for every combination of codes",
+                hint="add them with value 0, or say that absent cells are empty",
+            )
+    counts = None if frequency is None else np.array(frequency, np.int64).ravel()
+    full, full_values, full_counts = _complete(dims, given, values, counts)
+    n, extra = len(full), len(full) - len(given)
+    filled: dict[str, Any] = {}
+    defaults = _defaults(full_values)
+    for key, column in columns.items():
+        if column is None:
+            continue
+        first = np.asarray(column).ravel()
+        if len(first) != len(given):
+            raise TableError(
+                f"{len(first)} entries of {key} for {len(given)} cells",
+                expected=f"one {key} for each cell",
+            )
+        filled[key] = np.concatenate([first, defaults[key][n - extra :]])
+    return Table.of(
+        full_values,
+        equations(dims, full),
+        dimensions=dims,
+        codes=full,
+        frequency=full_counts,
+        name=name,
+        **filled,
+    )
+
+
+def missing_cells(
+    dimensions: Sequence[Dimension], codes: Codes, most: int = 10
+) -> list[str]:
+    """Labels of inner cells (leaf codes only) that are not among `codes`."""
+    leaves = [np.flatnonzero(d.hierarchy.is_leaf) for d in dimensions]
+    inner = np.ones(len(codes), dtype=bool)
+    for k, d in enumerate(dimensions):
+        inner &= d.hierarchy.is_leaf[codes[:, k]]
+    expected = int(np.prod([float(len(leaf)) for leaf in leaves]))
+    if int(inner.sum()) >= expected:
+        return []
+    have = {tuple(row) for row in codes[inner].tolist()}
+    found: list[str] = []
+    for position in np.ndindex(*(len(leaf) for leaf in leaves)):
+        row = tuple(int(leaves[k][i]) for k, i in enumerate(position))
+        if row not in have:
+            found.append(
+                ", ".join(
+                    f"{d.name}={d.hierarchy.codes[c]}"
+                    for d, c in zip(dimensions, row, strict=True)
+                )
+            )
+            if len(found) == most:
+                break
+    return found
+
+
+def equations(dimensions: Sequence[Dimension], codes: Codes) -> Any:
+    """Write ``sum of parts - total = 0`` for every total with parts in the table."""
+    order = _sorted_keys(dimensions, codes)
+    n = len(codes)
+    rows: list[NDArray[np.int64]] = []
+    cols: list[NDArray[np.int64]] = []
+    data: list[NDArray[np.float64]] = []
+    count = 0
+    for k, d in enumerate(dimensions):
+        parent = d.hierarchy.parent_array[codes[:, k]]
+        parts = np.flatnonzero(parent >= 0)
+        if not len(parts):
+            continue
+        above = codes[parts].copy()
+        above[:, k] = parent[parts]
+        total = _find(order, dimensions, above)
+        known = total >= 0
+        parts, total = parts[known], total[known]
+        heads, row = np.unique(total, return_inverse=True)
+        rows += [count + row, count + np.arange(len(heads))]
+        cols += [parts, heads]
+        data += [np.ones(len(parts)), -np.ones(len(heads))]
+        count += len(heads)
+    if not rows:
+        return sparse.csr_array((0, n), dtype=np.float64)
+    coo = (np.concatenate(data), (np.concatenate(rows), np.concatenate(cols)))
+    return sparse.csr_array(coo, shape=(count, n))
+
+
+def cell_keys(sizes: Sequence[int], codes: NDArray[Any]) -> NDArray[np.int64]:
+    """Number each combination of codes; refuses tables beyond 2**62 combinations."""
+    if np.prod([float(s) for s in sizes]) > 2.0**62:
+        raise TableError(
+            "the dimensions span more combinations than can be numbered",
+            expected="fewer than 2**62 combinations of codes",
+            hint="leave out a dimension or coarsen one",
+        )
+    key = np.zeros(len(codes), dtype=np.int64)
+    for k, size in enumerate(sizes):
+        key = key * size + codes[:, k].astype(np.int64)
+    return key
+
+
+def _defaults(values: NDArray[np.float64]) -> Mapping[str, NDArray[Any]]:
+    n = len(values)
+    return {
+        "weight": np.abs(values),
+        "status": np.where(values == 0, FIXED, "s").astype("U1"),
+        "lower": np.where(values >= 0, 0.0, -np.inf),
+        "upper": np.full(n, np.inf),
+        "lpl": np.zeros(n),
+        "upl": np.zeros(n),
+        "spl": np.zeros(n),
+    }
+
+
+def _sizes(dimensions: Sequence[Dimension]) -> list[int]:
+    return [len(d.hierarchy) for d in dimensions]
+
+
+def _sorted_keys(
+    dimensions: Sequence[Dimension], codes: Codes
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    keys = cell_keys(_sizes(dimensions), codes)
+    order = np.argsort(keys, kind="stable")
+    return keys[order], order
+
+
+def _find(
+    index: tuple[NDArray[np.int64], NDArray[np.int64]],
+    dimensions: Sequence[Dimension],
+    wanted: Codes,
+) -> NDArray[np.int64]:
+    """Cell number of each wanted combination, -1 where it is not in the table."""
+    keys, order = index
+    want = cell_keys(_sizes(dimensions), wanted)
+    at = np.minimum(np.searchsorted(keys, want), len(keys) - 1)
+    return np.where(keys[at] == want, order[at], -1)
+
+
+def _refuse_duplicates(dimensions: Sequence[Dimension], codes: Codes) -> None:
+    keys, order = _sorted_keys(dimensions, codes)
+    twice = np.flatnonzero(keys[1:] == keys[:-1])
+    if len(twice):
+        row = codes[order[twice[0]]]
+        label = ", ".join(
+            f"{d.name}={d.hierarchy.codes[c]}"
+            for d, c in zip(dimensions, row, strict=True)
+        )
+        raise TableError(
+            f"{len(twice)} cells stand twice, the first: {label}",
+            expected="each combination of codes once",
+            hint="add the duplicates up or remove them",
+        )
+
+
+def _complete(
+    dimensions: Sequence[Dimension],
+    codes: Codes,
+    values: NDArray[np.float64],
+    counts: NDArray[np.int64] | None,
+) -> tuple[Codes, NDArray[np.float64], NDArray[np.int64] | None]:
+    """Append the totals that are not given, dimension by dimension, bottom up."""
+    for k, d in enumerate(dimensions):
+        depth = d.hierarchy.depth
+        for level in range(int(depth.max()), 0, -1):
+            parts = np.flatnonzero(depth[codes[:, k]] == level)
+            above = codes[parts].copy()
+            above[:, k] = d.hierarchy.parent_array[codes[parts, k]]
+            unknown = _find(_sorted_keys(dimensions, codes), dimensions, above) < 0
+            if not unknown.any():
+                continue
+            parts, above = parts[unknown], above[unknown]
+            _, first, group = np.unique(
+                cell_keys(_sizes(dimensions), above),
+                return_index=True,
+                return_inverse=True,
+            )
+            codes = np.vstack([codes, above[first]])
+            values = np.append(values, np.bincount(group, weights=values[parts]))
+            if counts is not None:
+                added = np.zeros(len(first), dtype=np.int64)
+                np.add.at(added, group, counts[parts])
+                counts = np.append(counts, added)
+    return codes, values, counts

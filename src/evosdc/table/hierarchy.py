@@ -1,0 +1,175 @@
+"""Trees of codes: the total, its parts, their parts, to any depth, ragged or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import HierarchyError
+
+TOTAL = "Total"
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A tree of codes; node 0 is the root (the total), a parent precedes its children.
+
+    Attributes
+    ----------
+    codes
+        The code of each node, unique.
+    parents
+        The node number of each node's parent, -1 for the root.
+    """
+
+    codes: tuple[str, ...]
+    parents: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.codes) != len(self.parents) or not self.codes:
+            raise HierarchyError(
+                f"{len(self.codes)} codes but {len(self.parents)} parents",
+                expected="one parent for each code, and at least the total",
+            )
+        seen: set[str] = set()
+        for code in self.codes:
+            if code in seen:
+                raise HierarchyError(
+                    f"code {code!r} stands twice in a hierarchy",
+                    expected="each code once",
+                    hint="rename one of them",
+                )
+            seen.add(code)
+        if self.parents[0] != -1 or any(
+            not 0 <= p < i for i, p in enumerate(self.parents) if i > 0
+        ):
+            raise HierarchyError(
+                "nodes of a hierarchy are out of order",
+                expected="the total first and every parent before its children",
+                hint="build it with Hierarchy.from_parents, which sorts them",
+            )
+
+    @classmethod
+    def flat(cls, codes: Iterable[str], total: str = TOTAL) -> Hierarchy:
+        """Build a total and its parts, with nothing between."""
+        parts = [c for c in codes if c != total]
+        return cls((total, *parts), (-1, *([0] * len(parts))))
+
+    @classmethod
+    def from_parents(
+        cls, parent_of: Mapping[str, str], total: str = TOTAL
+    ) -> Hierarchy:
+        """Build from a mapping code -> parent code; the order of codes is kept.
+
+        A code whose parent is missing from the mapping hangs under the total.
+        """
+        children: dict[str, list[str]] = {}
+        for code, parent in parent_of.items():
+            if code == total:
+                raise HierarchyError(
+                    f"the total {total!r} has a parent, {parent!r}",
+                    expected="a total at the top",
+                    hint="name another code as the total",
+                )
+            if parent != total and parent not in parent_of:
+                children.setdefault(total, []).append(parent)
+                children.setdefault(parent, []).append(code)
+            else:
+                children.setdefault(parent, []).append(code)
+        codes: list[str] = []
+        parents: list[int] = []
+        stack: list[tuple[str, int]] = [(total, -1)]
+        while stack:
+            code, parent_node = stack.pop()
+            codes.append(code)
+            parents.append(parent_node)
+            node = len(codes) - 1
+            below = list(dict.fromkeys(children.get(code, [])))
+            stack.extend((c, node) for c in reversed(below))
+        lost = sorted(set(parent_of) - set(codes))
+        if lost:
+            raise HierarchyError(
+                f"codes {', '.join(map(repr, lost[:5]))} go round in a cycle",
+                expected=f"every code to lead up to the total {total!r}",
+                hint="give one of them a parent outside the cycle",
+            )
+        return cls(tuple(codes), tuple(parents))
+
+    @classmethod
+    def from_levels(
+        cls, rows: Iterable[Sequence[str]], total: str = TOTAL
+    ) -> Hierarchy:
+        """Build from rows of codes, coarse to fine (a correspondence table).
+
+        A code repeated on the next level stands once (a branch with one part);
+        an empty code ends a ragged branch.
+        """
+        parent_of: dict[str, str] = {}
+        for row in rows:
+            parent = total
+            for code in row:
+                if not code or code == parent:
+                    continue
+                known = parent_of.setdefault(code, parent)
+                if known != parent:
+                    raise HierarchyError(
+                        f"code {code!r} has two parents, {known!r} and {parent!r}",
+                        expected="one parent for each code",
+                        hint="rename one of the two codes",
+                    )
+                parent = code
+        return cls.from_parents(parent_of, total)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def total(self) -> str:
+        """The code of the root."""
+        return self.codes[0]
+
+    @cached_property
+    def node_of(self) -> dict[str, int]:
+        """Node number of each code."""
+        return {code: node for node, code in enumerate(self.codes)}
+
+    @cached_property
+    def parent_array(self) -> NDArray[np.int64]:
+        """`parents` as an array."""
+        return np.array(self.parents, dtype=np.int64)
+
+    @cached_property
+    def depth(self) -> NDArray[np.int64]:
+        """Distance of each node from the root."""
+        depth = np.zeros(len(self.codes), dtype=np.int64)
+        for node in range(1, len(self.codes)):
+            depth[node] = depth[self.parents[node]] + 1
+        return depth
+
+    @cached_property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Whether a node has no parts."""
+        leaf = np.ones(len(self.codes), dtype=bool)
+        leaf[[p for p in self.parents if p >= 0]] = False
+        return leaf
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether there is nothing between the total and its parts."""
+        return all(p <= 0 for p in self.parents)
+
+    def children(self, node: int) -> list[int]:
+        """Nodes right below a node."""
+        return [n for n, p in enumerate(self.parents) if p == node]
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A named spanning variable of a table and its tree of codes."""
+
+    name: str
+    hierarchy: Hierarchy

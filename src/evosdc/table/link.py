@@ -1,0 +1,158 @@
+"""Linked tables: several tables over one population become one table.
+
+A cell that two tables share (the same codes, where a table without a dimension stands
+at its total) becomes one cell, so that an attacker's view of all tables is one system
+of equations and one pattern protects them together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evosdc.errors import TableError
+from evosdc.table.build import cell_keys
+from evosdc.table.hierarchy import Dimension, Hierarchy
+from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
+from evosdc.table.table import ADDITIVITY, Table
+
+# A cell that is sensitive in one table is sensitive in all.
+_SEVERITY = {SAFE: 0, SECONDARY: 1, FIXED: 2, PRIMARY: 3}
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedTables:
+    """The joint table and where the cells of each part went.
+
+    Attributes
+    ----------
+    table
+        All cells and all equations.
+    places
+        For each part, the number in `table` of each of its cells.
+    """
+
+    table: Table
+    places: tuple[NDArray[np.int64], ...]
+
+
+def link_tables(tables: Sequence[Table]) -> LinkedTables:
+    """Join labelled tables over their shared cells."""
+    if not tables or any(not t.dimensions for t in tables):
+        raise TableError(
+            "tables without labels cannot be linked",
+            expected="at least one table, each with named dimensions",
+            hint="write the joint equations into one JJ file instead",
+        )
+    dims = _union([d for t in tables for d in t.dimensions])
+    position = {d.name: k for k, d in enumerate(dims)}
+    sizes = [len(d.hierarchy) for d in dims]
+    every: list[NDArray[np.int32]] = []
+    for t in tables:
+        codes = np.zeros((len(t), len(dims)), dtype=np.int32)
+        for k, d in enumerate(t.dimensions):
+            target = dims[position[d.name]].hierarchy
+            translate = np.array([target.node_of[c] for c in d.hierarchy.codes])
+            codes[:, position[d.name]] = translate[t.codes[:, k]]
+        every.append(codes)
+    keys = cell_keys(sizes, np.vstack(every))
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    # Number the joint cells in order of appearance: the first table keeps its own.
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    place = rank[place]
+    first = np.sort(first)
+    splits = np.cumsum([len(t) for t in tables])[:-1]
+    places = tuple(np.split(place, splits))
+    n = len(first)
+
+    def joined(name: str) -> NDArray[np.float64]:
+        return np.concatenate([getattr(t, name) for t in tables])
+
+    value = joined("value")
+    gap = np.abs(value - value[first][place])
+    bad = np.flatnonzero(gap > ADDITIVITY * np.maximum(1.0, np.abs(value)))
+    if len(bad):
+        which = int(np.searchsorted(splits, bad[0], side="right"))
+        inside = int(bad[0] - (splits[which - 1] if which else 0))
+        raise TableError(
+            f"{len(bad)} shared cells differ between linked tables, the first: "
+            f"{tables[which].label(inside)}",
+            expected="the same value for a cell in every table that has it",
+            hint="tabulate all tables from the same records",
+        )
+    severity = np.array([_SEVERITY[s] for t in tables for s in t.status.tolist()])
+    worst = np.zeros(n, dtype=np.int64)
+    np.maximum.at(worst, place, severity)
+    letters = np.array([s for s, _ in sorted(_SEVERITY.items(), key=lambda p: p[1])])
+
+    def strictest(name: str, largest: bool) -> NDArray[np.float64]:
+        out = np.full(n, -np.inf if largest else np.inf)
+        (np.maximum if largest else np.minimum).at(out, place, joined(name))
+        return out
+
+    blocks = [
+        sparse.csr_array(
+            (t.matrix.data, place_of[t.matrix.indices], t.matrix.indptr),
+            shape=(t.matrix.shape[0], n),
+        )
+        for t, place_of in zip(tables, places, strict=True)
+    ]
+    frequency = None
+    if all(t.frequency is not None for t in tables):
+        frequency = np.concatenate([t.frequency for t in tables])[first]
+    table = Table.of(
+        value[first],
+        sparse.vstack(blocks, format="csr"),
+        rhs=joined("rhs"),
+        weight=strictest("weight", largest=True),
+        status=letters[worst],
+        lower=strictest("lower", largest=True),
+        upper=strictest("upper", largest=False),
+        lpl=strictest("lpl", largest=True),
+        upl=strictest("upl", largest=True),
+        spl=strictest("spl", largest=True),
+        dimensions=dims,
+        codes=np.vstack(every)[first],
+        frequency=frequency,
+        name=tables[0].name,
+    )
+    return LinkedTables(table, places)
+
+
+def _union(dimensions: Sequence[Dimension]) -> tuple[Dimension, ...]:
+    """One dimension a name; two trees of one name are merged where they agree."""
+    merged: dict[str, Dimension] = {}
+    for d in dimensions:
+        known = merged.get(d.name)
+        if known is None:
+            merged[d.name] = d
+        elif known != d:
+            merged[d.name] = Dimension(d.name, _merge(d.name, known, d))
+    return tuple(merged.values())
+
+
+def _merge(name: str, one: Dimension, two: Dimension) -> Hierarchy:
+    a, b = one.hierarchy, two.hierarchy
+    if a.total != b.total:
+        raise TableError(
+            f"dimension {name!r} has total {a.total!r} in one table and {b.total!r} "
+            "in another",
+            expected="one code for the total",
+            hint="rename the total in one of the tables",
+        )
+    parent_of: dict[str, str] = {}
+    for tree in (a, b):
+        for node in range(1, len(tree)):
+            code, parent = tree.codes[node], tree.codes[tree.parents[node]]
+            if parent_of.setdefault(code, parent) != parent:
+                raise TableError(
+                    f"code {code!r} of {name!r} has two parents in linked tables",
+                    expected="hierarchies that agree where they meet",
+                    hint="use one hierarchy file for both tables, or rename a level",
+                )
+    return Hierarchy.from_parents(parent_of, a.total)

@@ -1,0 +1,309 @@
+"""The table: cells, sparse equations and protection levels.
+
+House rule 2: a table is a sparse matrix. Hierarchies, dimensions and links are only
+more equations; the labels serve people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from evosdc.errors import NotAdditiveError, TableError
+from evosdc.table.hierarchy import Dimension
+from evosdc.table.status import FIXED, HIDDEN, PRIMARY, SECONDARY, STATUSES
+
+# A table is additive when each equation holds to this share of its largest term:
+# totals read from text are rounded to the last digit printed.
+ADDITIVITY = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of magnitudes or counts and its equations; never changed in place.
+
+    Attributes
+    ----------
+    value, weight
+        The content of each cell and what hiding it costs.
+    status
+        One letter a cell: see `evosdc.table.status`.
+    lower, upper
+        External bounds: what anyone knows of the cell beforehand. May be infinite.
+    lpl, upl, spl
+        Protection levels, as distances: an attacker's interval must reach
+        ``value - lpl`` and ``value + upl`` and be at least ``spl`` wide.
+    matrix, rhs
+        Equations ``matrix @ value = rhs``, a row each, as CSR.
+    dimensions, codes
+        Labels: node numbers of `dimensions`' hierarchies, an int32 row a cell.
+        Empty where only equations are known (JJ files).
+    frequency
+        Number of contributors of each cell, where known.
+    name
+        The response variable, for people.
+    """
+
+    value: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    status: NDArray[np.str_]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    lpl: NDArray[np.float64]
+    upl: NDArray[np.float64]
+    spl: NDArray[np.float64]
+    matrix: Any
+    rhs: NDArray[np.float64]
+    dimensions: tuple[Dimension, ...] = ()
+    codes: NDArray[np.int32] = field(
+        default_factory=lambda: np.empty((0, 0), dtype=np.int32)
+    )
+    frequency: NDArray[np.int64] | None = None
+    name: str = "value"
+
+    @classmethod
+    def of(
+        cls,
+        value: ArrayLike,
+        matrix: Any,
+        *,
+        rhs: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        status: ArrayLike | None = None,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        lpl: ArrayLike | None = None,
+        upl: ArrayLike | None = None,
+        spl: ArrayLike | None = None,
+        dimensions: Iterable[Dimension] = (),
+        codes: ArrayLike | None = None,
+        frequency: ArrayLike | None = None,
+        name: str = "value",
+    ) -> Table:
+        """Build a table from arrays, fill in the defaults and check it.
+
+        Weight defaults to ``|value|``, status to safe (fixed for zeros), bounds to
+        ``[0, inf)`` for values that are not negative and to the whole line otherwise,
+        levels to 0.
+        """
+        v = np.array(value, dtype=np.float64).ravel()
+        n = len(v)
+
+        def column(given: ArrayLike | None, default: ArrayLike) -> NDArray[np.float64]:
+            chosen = default if given is None else given
+            return np.broadcast_to(np.asarray(chosen, np.float64), (n,)).copy()
+
+        if status is None:
+            letters = np.where(v == 0, FIXED, "s").astype("U1")
+        else:
+            letters = np.broadcast_to(np.asarray(status, dtype="U1"), (n,)).copy()
+        rows = sparse.csr_array(matrix, dtype=np.float64)
+        dims = tuple(dimensions)
+        table = cls(
+            value=v,
+            weight=column(weight, np.abs(v)),
+            status=letters,
+            lower=column(lower, np.where(v >= 0, 0.0, -np.inf)),
+            upper=column(upper, np.inf),
+            lpl=column(lpl, 0.0),
+            upl=column(upl, 0.0),
+            spl=column(spl, 0.0),
+            matrix=rows,
+            rhs=(
+                np.zeros(rows.shape[0])
+                if rhs is None
+                else np.array(rhs, dtype=np.float64).ravel()
+            ),
+            dimensions=dims,
+            codes=(
+                np.empty((n, 0), dtype=np.int32)
+                if codes is None
+                else np.array(codes, dtype=np.int32).reshape(n, -1)
+            ),
+            frequency=None if frequency is None else np.array(frequency, np.int64),
+            name=name,
+        )
+        table.check()
+        return table
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __repr__(self) -> str:
+        dims = " x ".join(f"{d.name}({len(d.hierarchy)})" for d in self.dimensions)
+        return (
+            f"Table({dims or 'unlabelled'}: {len(self)} cells, "
+            f"{self.matrix.shape[0]} equations, {len(self.primaries)} primaries)"
+        )
+
+    @cached_property
+    def primaries(self) -> NDArray[np.int64]:
+        """Numbers of the sensitive cells."""
+        return np.flatnonzero(self.status == PRIMARY)
+
+    @cached_property
+    def hidden(self) -> NDArray[np.bool_]:
+        """Which cells are not published."""
+        return np.isin(self.status, HIDDEN)
+
+    @cached_property
+    def columns(self) -> Any:
+        """`matrix` as CSC: the equations of each cell."""
+        return sparse.csc_array(self.matrix)
+
+    @cached_property
+    def is_integer(self) -> bool:
+        """Whether values, bounds and levels are whole numbers (or infinite)."""
+        return all(
+            bool(np.all((a == np.rint(a)) | np.isinf(a)))
+            for a in (self.value, self.lower, self.upper, self.lpl, self.upl, self.spl)
+        )
+
+    def label(self, cell: int) -> str:
+        """Name a cell for people: its codes, or its number where there are none."""
+        if not self.dimensions:
+            return f"cell {cell}"
+        return ", ".join(
+            f"{d.name}={d.hierarchy.codes[self.codes[cell, k]]}"
+            for k, d in enumerate(self.dimensions)
+        )
+
+    def with_pattern(self, hidden: NDArray[np.bool_]) -> Table:
+        """Return the table with the primaries and exactly these other cells hidden."""
+        status = self.status.copy()
+        status[status == SECONDARY] = "s"
+        wrong = np.flatnonzero(hidden & (status == FIXED))
+        if len(wrong):
+            raise TableError(
+                f"a fixed cell is hidden: {self.label(int(wrong[0]))}",
+                expected="only cells that are not fixed among the secondaries",
+                hint="give the cell another status, or leave it published",
+            )
+        status[hidden & (status != PRIMARY)] = SECONDARY
+        return self.replace(status=status)
+
+    def replace(self, **changes: Any) -> Table:
+        """Return a copy with some attributes changed, checked again."""
+        table = replace(self, **changes)
+        table.check()
+        return table
+
+    def residuals(self) -> NDArray[np.float64]:
+        """What each equation is off by."""
+        return np.asarray(self.matrix @ self.value - self.rhs)
+
+    def check(self) -> None:
+        """Raise a `TableError` for anything that does not form a table."""
+        self._check_shapes()
+        self._check_numbers()
+        self._check_additive()
+
+    def _check_shapes(self) -> None:
+        n = len(self.value)
+        if n == 0:
+            raise TableError(
+                "the table has no cells",
+                expected="at least one cell",
+                hint="check that the file is not empty",
+            )
+        for name in ("weight", "status", "lower", "upper", "lpl", "upl", "spl"):
+            if len(getattr(self, name)) != n:
+                raise TableError(
+                    f"{len(getattr(self, name))} entries of {name} for {n} cells",
+                    expected=f"one {name} for each cell",
+                )
+        if self.matrix.shape != (len(self.rhs), n):
+            raise TableError(
+                f"a matrix of {self.matrix.shape[0]} x {self.matrix.shape[1]} for "
+                f"{len(self.rhs)} right-hand sides and {n} cells",
+                expected="a row an equation and a column a cell",
+            )
+        if self.dimensions and self.codes.shape != (n, len(self.dimensions)):
+            raise TableError(
+                f"codes of shape {self.codes.shape} for {n} cells and "
+                f"{len(self.dimensions)} dimensions",
+                expected="a row a cell and a column a dimension",
+            )
+
+    def _check_numbers(self) -> None:
+        def complain(bad: NDArray[np.bool_], what: str, expected: str) -> None:
+            cells = np.flatnonzero(bad)
+            if len(cells):
+                more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+                raise TableError(
+                    f"{what} at {self.label(int(cells[0]))}{more}", expected=expected
+                )
+
+        complain(
+            ~np.isfinite(self.value),
+            "a value that is not a finite number",
+            "a finite number in every cell",
+        )
+        complain(
+            ~np.isfinite(self.weight) | (self.weight < 0),
+            "a weight that is negative or not finite",
+            "weights of 0 or more",
+        )
+        complain(
+            ~np.isin(self.status, STATUSES),
+            "an unknown status",
+            "s (safe), u (primary), m (secondary) or z (fixed)",
+        )
+        for name in ("lpl", "upl", "spl"):
+            level = getattr(self, name)
+            complain(
+                ~np.isfinite(level) | (level < 0),
+                f"a protection level {name} that is negative or not finite",
+                "levels of 0 or more",
+            )
+        slack = ADDITIVITY * np.maximum(1.0, np.abs(self.value))
+        complain(
+            np.isnan(self.lower)
+            | np.isnan(self.upper)
+            | (self.lower > self.value + slack)
+            | (self.upper < self.value - slack),
+            "a value outside its external bounds",
+            "lower bound <= value <= upper bound",
+        )
+        if not np.all(np.isfinite(self.matrix.data)) or not np.all(
+            np.isfinite(self.rhs)
+        ):
+            raise TableError(
+                "an equation with a coefficient that is not finite",
+                expected="finite coefficients and right-hand sides",
+            )
+
+    def _check_additive(self) -> None:
+        off = np.abs(self.residuals())
+        size = np.maximum(1.0, abs(self.matrix) @ np.abs(self.value))
+        bad = np.flatnonzero(off > ADDITIVITY * size)
+        if not len(bad):
+            return
+        worst = bad[np.argsort(-(off[bad] / size[bad]), kind="stable")[:5]]
+        lines = "; ".join(
+            f"{self.describe_equation(int(e))} "
+            f"(off by {100 * off[e] / size[e]:.3g} % of its terms)"
+            for e in worst
+        )
+        raise NotAdditiveError(
+            f"{len(bad)} of {len(off)} equations do not add up; the worst: {lines}",
+            expected="every total to be the sum of its parts",
+            hint="correct the totals, or leave them out: missing totals are computed",
+        )
+
+    def describe_equation(self, equation: int) -> str:
+        """Name an equation by the total in it, else by its first cell."""
+        start, end = self.matrix.indptr[equation : equation + 2]
+        cells = self.matrix.indices[start:end]
+        coefficients = self.matrix.data[start:end]
+        totals = cells[coefficients < 0]
+        if len(cells) == 0:
+            return f"equation {equation}"
+        head = int(totals[0] if len(totals) == 1 else cells[0])
+        return f"equation {equation} of {self.label(head)}"

@@ -1,0 +1,1 @@
+"""From microdata to a table with its sensitive cells marked."""
