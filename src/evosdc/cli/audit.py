@@ -27,7 +27,7 @@ def audit(
     """Judge a pattern: can anyone work out a sensitive cell?
 
     Shares no code with the searchers; its witnesses are checked in exact arithmetic.
-    Exposed cells are named with the interval an attacker gets: that list is confidential.
+    Exposed cells are named with the interval an attacker gets: keep that list safe.
 
     Example: evosdc audit table.jj --pattern protected/pattern.csv
     """

@@ -56,10 +56,10 @@ def protect(
     cells = read_table(table, **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori)
-    limit = api.DEFAULT_TIME_LIMIT if time_limit is None else time_limit
-    with progress(
-        not as_json, None if evaluations and not time_limit else limit
-    ) as ear:
+    limit = time_limit
+    if limit is None and evaluations is None:
+        limit = api.DEFAULT_TIME_LIMIT
+    with progress(not as_json, limit) as ear:
         result = api.protect(
             cells,
             method=method,

@@ -93,7 +93,7 @@ def show_grid(table: Table, console: Console | None = None) -> None:
     if len(table.dimensions) < 2:
         return
     down, across = table.dimensions[0], table.dimensions[1]
-    rest = [k for k in range(2, len(table.dimensions))]
+    rest = list(range(2, len(table.dimensions)))
     flat = np.all(table.codes[:, rest] == 0, axis=1)
     cells = {
         (int(r), int(c)): int(i)

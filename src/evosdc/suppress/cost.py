@@ -17,9 +17,10 @@ def costs(table: Table, name: str = "weight") -> NDArray[np.float64]:
     Parameters
     ----------
     name
-        ``weight`` the table's own weights; ``value`` the absolute value (never below 1,
-        so that zeros are not free); ``frequency`` the number of contributors; ``unit`` 1
-        a cell; ``boxcox:L`` the value raised to the power L, or its logarithm for L = 0.
+        ``weight`` the table's own weights; ``value`` the absolute value (never below
+        1, so that zeros are not free); ``frequency`` the number of contributors;
+        ``unit`` 1 a cell; ``boxcox:L`` the value raised to the power L, or its
+        logarithm for L = 0.
     """
     size = np.abs(table.value)
     if name == "weight":
