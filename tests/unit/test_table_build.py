@@ -69,7 +69,7 @@ def test_wrong_totals_name_the_equation() -> None:
 
 
 def test_duplicates_are_refused() -> None:
-    with pytest.raises(TableError, match="stand twice.*kind=b"):
+    with pytest.raises(TableError, match=r"stand twice.*kind=b"):
         build_table([KIND], [[1], [2], [2], [3]], [1.0, 2.0, 2.0, 3.0])
 
 

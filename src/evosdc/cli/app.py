@@ -7,7 +7,7 @@ import sys
 import typer
 
 from evosdc import __version__
-from evosdc.cli import audit, demo, instances, methods, protect, tabulate
+from evosdc.cli import audit, bounds, demo, instances, methods, protect, tabulate
 from evosdc.errors import EvosdcError
 
 app = typer.Typer(
@@ -43,6 +43,7 @@ app.command("demo")(demo.demo)
 app.command("tabulate")(tabulate.tabulate)
 app.command("protect")(protect.protect)
 app.command("audit")(audit.audit)
+app.command("bounds")(bounds.bounds)
 app.command("methods")(methods.methods)
 app.command("instances")(instances.instances)
 
