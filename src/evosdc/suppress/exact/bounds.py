@@ -1,9 +1,9 @@
 """Lower bounds on the cost of any safe pattern of a network table.
 
 `node_bound` uses the cuts around single nodes only: the row and column model of
-Carvalho and Almeida. `cut_bound` goes on to separate capacity cuts by minimum cuts until
-none is violated. Both bounds are computed from the duals by weak duality, so they hold
-whatever the tolerances of the LP solver.
+Carvalho and Almeida. `cut_bound` goes on to separate capacity cuts by minimum cuts
+until none is violated. Both bounds are computed from the duals by weak duality, so they
+hold whatever the tolerances of the LP solver.
 """
 
 from __future__ import annotations

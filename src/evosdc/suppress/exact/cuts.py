@@ -1,15 +1,15 @@
 """Capacity cuts of a network table, and the kernels that find them.
 
 Let level ``(k, sign, amount)`` ask for a flow of ``amount`` from one end of cell `k` to
-the other through hidden cells. For every set `S` of nodes with the source inside and the
-sink outside, the hidden cells that leave `S` must have room for the flow (Fischetti and
-Salazar 1999, capacity constraints)::
+the other through hidden cells. For every set `S` of nodes with the source inside and
+the sink outside, the hidden cells that leave `S` must have room for the flow (Fischetti
+and Salazar 1999, capacity constraints)::
 
     sum over cells i crossing S of min(room_i, rest) * x_i >= rest,
 
 where ``rest`` is the amount less the room of the primaries that cross, since those are
-hidden anyway, and ``x_i`` says whether cell `i` is hidden. Cutting the coefficients down
-to ``rest`` is valid because ``x`` is binary, and makes the cut stronger.
+hidden anyway, and ``x_i`` says whether cell `i` is hidden. Cutting the coefficients
+down to ``rest`` is valid because ``x`` is binary, and makes the cut stronger.
 """
 
 from __future__ import annotations
