@@ -52,9 +52,7 @@ def read_fast(raw: bytes) -> Content | None:
     return Content(*cells, *equations)
 
 
-def _cells(
-    block: bytes, n: int
-) -> tuple[NDArray[np.float64], NDArray[np.str_]] | None:
+def _cells(block: bytes, n: int) -> tuple[NDArray[np.float64], NDArray[np.str_]] | None:
     from pyarrow import ArrowInvalid, BufferReader, float64, int64, string
     from pyarrow import csv as arrow_csv
 

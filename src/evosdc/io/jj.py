@@ -25,8 +25,8 @@ from evosdc.errors import InputError
 from evosdc.io._jj_careful import read_carefully
 from evosdc.io._jj_content import NUMBERS, Content
 from evosdc.io._jj_fast import read_fast
-from evosdc.io.numbers import number_words
 from evosdc.io.paths import PathLike, open_output, read_bytes
+from evosdc.io.words import line_bytes, number_words
 from evosdc.table import Table
 
 # Files from solvers write "no bound" as a number that no value reaches.
@@ -148,7 +148,7 @@ def _cell_lines(
         pa.array(table.status[part].astype(object)),
         *(number_words(column[part]) for column in numbers),
     ]
-    return _lines(pc.binary_join_element_wise(*columns, " "))
+    return line_bytes(columns, " ")
 
 
 def _totals_first(matrix: Any) -> Any:
@@ -177,21 +177,4 @@ def _equation_lines(
     joined = pc.binary_join(pa.ListArray.from_arrays(offsets, words), " ")
     counts = pc.cast(pa.array(np.diff(pointers)), pa.string())
     heads = number_words(rhs[start:stop])
-    return _lines(
-        pc.binary_join_element_wise(heads, counts, pa.scalar(":"), joined, " ")
-    )
-
-
-def _lines(words: Any) -> bytes:
-    """Bytes of an array of lines, each with its line end."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    ended = pc.binary_join_element_wise(words, pa.scalar("\n"), "")
-    if isinstance(ended, pa.ChunkedArray):
-        ended = ended.combine_chunks()
-    if not len(ended):
-        return b""
-    offsets = np.frombuffer(ended.buffers()[1], dtype=np.int32)
-    first, last = offsets[ended.offset], offsets[ended.offset + len(ended)]
-    return ended.buffers()[2][first:last].to_pybytes()
+    return line_bytes([heads, counts, pa.scalar(":"), joined], " ")
