@@ -46,18 +46,24 @@ def read_csv(path: PathLike) -> Any:
             expected="a row a cell",
             hint="check that the program that wrote it ended well",
         )
-    return frame if separator == "," else _decimal_points(frame, str(path))
+    return frame if separator == "," else decimal_points(frame, str(path))
 
 
 def write_csv(
-    path: PathLike, frame: Any, *, separator: str = ",", force: bool = False
+    path: PathLike,
+    frame: Any,
+    *,
+    separator: str = ",",
+    header: bool = True,
+    force: bool = False,
 ) -> None:
     """Write an Arrow table; numbers shortest, blanks for null, quotes where needed."""
     import pyarrow as pa
 
     names = quoted(pa.array(frame.column_names), separator).to_pylist()
     with open_output(path, force) as stream:
-        stream.write((separator.join(names) + "\n").encode())
+        if header:
+            stream.write((separator.join(names) + "\n").encode())
         for start in range(0, frame.num_rows, _CHUNK):
             part = frame.slice(start, _CHUNK)
             columns = [_words(part[name], separator) for name in frame.column_names]
@@ -111,7 +117,7 @@ def _parse(text: str, names: Sequence[str], separator: str, source: str) -> Any:
     )
 
 
-def _decimal_points(frame: Any, source: str) -> Any:
+def decimal_points(frame: Any, source: str) -> Any:
     """Turn decimal commas into points in columns where every word is such a number."""
     import pyarrow.compute as pc
 

@@ -99,7 +99,7 @@ def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
 
 
 def pattern_frame(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
-    """Return cell numbers, labels, values and statuses: for the owner, not to publish."""
+    """Return cell numbers, labels, values, statuses: for the owner, not to publish."""
     names = ["cell_id", *(d.name for d in table.dimensions), "value", "status"]
     return frame_of(table, original_ids=original_ids).select(names)
 

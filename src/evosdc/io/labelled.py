@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -190,6 +191,5 @@ def _rows(matrix: Any) -> list[tuple[bytes, bytes]]:
     indices = rows.indices.astype(np.int64)
     cuts = rows.indptr.tolist()
     return sorted(
-        (indices[a:b].tobytes(), rows.data[a:b].tobytes())
-        for a, b in zip(cuts[:-1], cuts[1:], strict=True)
+        (indices[a:b].tobytes(), rows.data[a:b].tobytes()) for a, b in pairwise(cuts)
     )

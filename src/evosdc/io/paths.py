@@ -121,7 +121,9 @@ def open_output(path: PathLike, force: bool = False) -> Iterator[IO[bytes]]:
         with gzip.GzipFile(
             filename="", mode="wb", fileobj=plain, compresslevel=6, mtime=0
         ) as packed:
-            yield io.BufferedWriter(packed)  # type: ignore[arg-type]
+            buffered = io.BufferedWriter(packed, 1 << 20)
+            yield buffered
+            buffered.flush()
 
 
 def write_text(path: PathLike, text: str, force: bool = False) -> None:
