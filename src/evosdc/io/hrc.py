@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from evosdc.errors import HierarchyError, InputError
+from evosdc.io.delimited import read_csv
 from evosdc.io.paths import PathLike, read_text, write_text
 from evosdc.table import TOTAL, Hierarchy
 
@@ -59,6 +61,27 @@ def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarch
             hint="check the file",
         )
     return Hierarchy.from_parents(parent_of, total)
+
+
+def read_hierarchy(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
+    """Read a tree of codes: a ``.hrc`` file, or a CSV with columns coarse to fine."""
+    name = Path(path).name.lower()
+    if name.endswith(".hrc"):
+        return read_hrc(path, total=total)
+    if not name.endswith((".csv", ".csv.gz")):
+        raise InputError(
+            f"{path} has no suffix of a hierarchy",
+            expected="a name that ends in .hrc or .csv",
+            hint="rename the file",
+        )
+    frame = read_csv(path)
+    rows = zip(
+        *(frame[column].to_pylist() for column in frame.column_names), strict=True
+    )
+    # A total in the first column or a blank at the end adds nothing.
+    return Hierarchy.from_levels(
+        ([code.strip() for code in row if code is not None] for row in rows), total
+    )
 
 
 def write_hrc(

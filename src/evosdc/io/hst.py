@@ -122,6 +122,17 @@ def apply_apriori(
     return _Changes(table, level_percent).apply(entries)
 
 
+def read_apriori_into(
+    table: Table,
+    path: PathLike,
+    *,
+    separator: str | None = None,
+    level_percent: float | None = None,
+) -> Table:
+    """Return the table with an a-priori file applied."""
+    return apply_apriori(table, read_hst(path, separator), level_percent=level_percent)
+
+
 class _Changes:
     def __init__(self, table: Table, level_percent: float | None) -> None:
         self.table, self.percent = table, level_percent
@@ -265,8 +276,8 @@ def _entry(words: list[str], where: str, line: int) -> Apriori:
             return _canonical(replace(entry, numbers=numbers))
     raise InputError(
         f"{where} is not an a-priori line",
-        expected="codes, then S, U, P, M, C cost, PL lpl upl or U lpl upl, with numbers "
-        "of 0 or more",
+        expected="codes, then S, U, P, M, C cost, PL lpl upl or U lpl upl, with "
+        "numbers of 0 or more",
         hint="check the separator and the letter",
     )
 

@@ -67,8 +67,8 @@ def write_sbs(
     A row a cell without header: codes, value, frequency, flag. The flags of tau-Argus
     are ``V`` safe or protected from suppression; ``A`` primary by too few contributors;
     ``B`` primary by dominance of one contributor, and every primary by request, zero
-    or hand; ``C`` primary by dominance of two or more; ``F`` primary by the p % or (p,q)
-    rule; ``D`` secondary; ``-`` empty (no contributors).
+    or hand; ``C`` primary by dominance of two or more; ``F`` primary by the p % or
+    (p,q) rule; ``D`` secondary; ``-`` empty (no contributors).
 
     Values of flagged cells are in the file, as in tau-Argus: it is made to be sent to
     those who may see them, and is not for publication.

@@ -89,10 +89,13 @@ class Description:
         """Variables of a role, in order."""
         return [v for v in self.variables if role in v.roles]
 
-    def hierarchy(self, name: str, codes: Any = ()) -> Hierarchy | None:
+    def hierarchy(
+        self, name: str, codes: Any = (), *, total: str | None = None
+    ) -> Hierarchy | None:
         """Return the tree of a variable, None where it is flat.
 
         `codes` are those in the data; they matter where the digits make the tree.
+        `total` is the code of its root, where it is not that of the file.
         """
         variable = next((v for v in self.variables if v.name == name), None)
         if variable is None:
@@ -101,14 +104,15 @@ class Description:
                 expected=f"one of {', '.join(v.name for v in self.variables)}",
                 hint="check the spelling",
             )
+        root = variable.total if total is None else total
         if variable.levels:
-            return hierarchy_from_levels(codes, variable.levels, total=variable.total)
+            return hierarchy_from_levels(codes, variable.levels, total=root)
         if variable.hierarchy_file is None:
             return None
         # Windows paths and other people's folders: the file is looked for here too.
         named = Path(variable.hierarchy_file.replace("\\", "/"))
         path = named if named.is_file() else _beside(self.folder, named.name)
-        return read_hrc(path, lead=variable.lead, total=variable.total)
+        return read_hrc(path, lead=variable.lead, total=root)
 
 
 def read_rda(path: PathLike, *, of_table: bool = False) -> Description:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from evosdc.errors import InputError
 from evosdc.io.columns import code_column, letter_column, number_column
 from evosdc.io.delimited import read_csv, write_csv
-from evosdc.io.frames import pattern_frame, published_frame
+from evosdc.io.frames import pattern_frame, published_frame, to_arrow
 from evosdc.io.jj import write_jj
 from evosdc.io.paths import PathLike, open_output, refuse_existing, write_text
-from evosdc.results import Protection
 from evosdc.table import Table
 from evosdc.table.build import cell_keys
 from evosdc.table.status import HIDDEN, STATUSES
@@ -23,9 +23,21 @@ from evosdc.table.status import HIDDEN, STATUSES
 _RECORD = ("seconds", "evaluations", "cost", "bound", "diversity", "event")
 
 
+class Outcome(Protocol):
+    """What is needed of a `evosdc.results.Protection` to write it down."""
+
+    @property
+    def table(self) -> Table:
+        """The table with its final statuses."""
+
+    @property
+    def record(self) -> Sequence[Any]:
+        """Entries of the run record."""
+
+
 def write_protection(
     directory: PathLike,
-    protection: Protection,
+    protection: Outcome,
     *,
     certificate_arrays: Mapping[str, NDArray[Any]],
     report_html: str | None = None,
@@ -46,25 +58,21 @@ def write_protection(
     source
         Where the table came from; a JJ file is written back with the new statuses.
     """
-    folder = Path(directory)
-    if folder.exists() and not folder.is_dir():
-        raise InputError(
-            f"{folder} is a file",
-            expected="a folder for the results",
-            hint="give another name",
-        )
+    folder = check_output_directory(directory, force=force)
     table = protection.table
     names = ["pattern.csv", "published.csv", "certificate.npz", "run.csv"]
     names += ["report.html"] * (report_html is not None)
     again = None if source is None else _jj_name(Path(source))
-    names += [again] * (again is not None)
+    if again is not None:
+        names.append(again)
     folder.mkdir(parents=True, exist_ok=True)
     files = [refuse_existing(folder / name, force) for name in names]
     pattern = pattern_frame(table, original_ids=original_ids)
     write_csv(folder / "pattern.csv", pattern, force=force)
     write_csv(folder / "published.csv", published_frame(table), force=force)
     with open_output(folder / "certificate.npz", force) as stream:
-        np.savez_compressed(stream, **dict(certificate_arrays))
+        save: Any = np.savez_compressed
+        save(stream, **certificate_arrays)
     write_csv(folder / "run.csv", _record_frame(protection), force=force)
     if report_html is not None:
         write_text(folder / "report.html", report_html, force)
@@ -73,15 +81,38 @@ def write_protection(
     return files
 
 
-def read_pattern(path: PathLike, table: Table) -> NDArray[np.bool_]:
-    """Read which cells a ``pattern.csv`` hides: by cell number, else by labels.
+def check_output_directory(path: PathLike, *, force: bool = False) -> Path:
+    """Return a folder that results may be written to; it need not be there yet."""
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(
+            f"{folder} is a file",
+            expected="a folder for the results",
+            hint="give another name",
+        )
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise InputError(
+            f"{folder} exists already and is not empty",
+            expected="a new or an empty folder",
+            hint="give another name, or --force (force=True) to overwrite its files",
+        )
+    return folder
+
+
+def read_pattern(source: Any, table: Table) -> NDArray[np.bool_]:
+    """Read which cells a pattern hides: by cell number, else by labels.
+
+    `source` is the path of a ``pattern.csv`` or a frame with the same columns.
 
     Raises
     ------
     InputError
         For unknown, missing or repeated cells and for unknown statuses.
     """
-    frame = read_csv(path)
+    if isinstance(source, (str, os.PathLike)):
+        frame, path = read_csv(source), str(source)
+    else:
+        frame, path = to_arrow(source), "the pattern"
     if "status" not in frame.column_names:
         raise InputError(
             f"{path} has no column 'status'",
@@ -112,7 +143,7 @@ def read_pattern(path: PathLike, table: Table) -> NDArray[np.bool_]:
     return hidden
 
 
-def _cells(frame: Any, path: PathLike, table: Table) -> NDArray[np.int64]:
+def _cells(frame: Any, path: str, table: Table) -> NDArray[np.int64]:
     """Cell number of each row."""
     if "cell_id" in frame.column_names:
         ids = number_column(frame, "cell_id")
@@ -160,7 +191,7 @@ def _cells(frame: Any, path: PathLike, table: Table) -> NDArray[np.int64]:
     return np.asarray(order[at], dtype=np.int64)
 
 
-def _record_frame(protection: Protection) -> Any:
+def _record_frame(protection: Outcome) -> Any:
     import pyarrow as pa
 
     kinds = dict.fromkeys(_RECORD, pa.float64())
