@@ -1,1 +1,52 @@
 """Reading and writing: JJ, tau-Argus text files, CSV, Parquet, frames."""
+
+from evosdc.io.files import check_output_file, open_output, read_table, write_table
+from evosdc.io.frames import (
+    frame_of,
+    like,
+    pattern_frame,
+    published_frame,
+    table_from_frame,
+    to_arrow,
+)
+from evosdc.io.hrc import hierarchy_from_levels, read_cdl, read_hierarchy
+from evosdc.io.hst import apply_apriori, read_apriori_into, read_hst, write_hst
+from evosdc.io.jj import read_jj, write_jj
+from evosdc.io.labelled import read_labelled, write_labelled
+from evosdc.io.microdata import open_microdata
+from evosdc.io.publish import write_grid, write_pivot, write_sbs
+from evosdc.io.result import check_output_directory, read_pattern, write_protection
+from evosdc.io.tab import read_tab, write_tab
+
+__all__ = [
+    "apply_apriori",
+    "check_output_directory",
+    "check_output_file",
+    "frame_of",
+    "hierarchy_from_levels",
+    "like",
+    "open_microdata",
+    "open_output",
+    "pattern_frame",
+    "published_frame",
+    "read_apriori_into",
+    "read_cdl",
+    "read_hierarchy",
+    "read_hst",
+    "read_jj",
+    "read_labelled",
+    "read_pattern",
+    "read_tab",
+    "read_table",
+    "table_from_frame",
+    "to_arrow",
+    "write_grid",
+    "write_hst",
+    "write_jj",
+    "write_labelled",
+    "write_pivot",
+    "write_protection",
+    "write_sbs",
+    "write_tab",
+    "write_table",
+]

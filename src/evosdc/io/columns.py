@@ -1,0 +1,125 @@
+"""Columns of a frame as codes and numbers, with errors that name the row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError
+
+
+def code_column(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64]]:
+    """Distinct codes in order of appearance, and the number of each row's code.
+
+    Codes are text: whole numbers lose their ``.0``, blanks around them go.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _flat(frame[name])
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        raise InputError(
+            f"row {row + 1} has no code in column {name!r}",
+            expected="a code in every row",
+            hint="fill it in, or remove the row",
+        )
+    if pa.types.is_floating(column.type):
+        numbers = column.to_numpy(zero_copy_only=False)
+        if not np.all(numbers == np.rint(numbers)):
+            raise InputError(
+                f"column {name!r} holds numbers with decimals",
+                expected="codes",
+                hint="name the dimensions, or give the codes as text",
+            )
+        column = pa.array(numbers.astype(np.int64))
+    words = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+    encoded = words.dictionary_encode()
+    codes = encoded.dictionary.to_pylist()
+    rows = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    if "" in codes:
+        row = int(np.argmax(rows == codes.index("")))
+        raise InputError(
+            f"row {row + 1} has a blank code in column {name!r}",
+            expected="a code in every row",
+            hint="fill it in, or remove the row",
+        )
+    return codes, rows
+
+
+def number_column(frame: Any, name: str) -> NDArray[np.float64]:
+    """Numbers of a column; NaN where it is blank."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = _flat(frame[name])
+    kind = column.type
+    if pa.types.is_null(kind):
+        return np.full(len(column), np.nan)
+    if _is_text(kind):
+        words = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+        column = pc.if_else(pc.equal(words, ""), None, words)
+    elif not (
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+    ):
+        raise InputError(
+            f"column {name!r} holds {kind}",
+            expected="numbers",
+            hint="convert the column to numbers",
+        )
+    try:
+        numbers = pc.cast(column, pa.float64(), safe=False)
+    except pa.ArrowInvalid:
+        row = _first_bad(column)
+        # The word itself may be half a confidential value: it is not shown.
+        raise InputError(
+            f"column {name!r} is not a number in row {row + 1}",
+            expected="a number such as 12.5",
+            hint="remove units, blanks and thousands separators",
+        ) from None
+    return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64).copy()
+
+
+def letter_column(frame: Any, name: str) -> NDArray[np.str_]:
+    """Text of a column in lower case, blanks around it removed; '' where null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = pc.fill_null(pc.cast(_flat(frame[name]), pa.string()), "")
+    lower = pc.utf8_lower(pc.utf8_trim_whitespace(words))
+    return np.array(lower.to_pylist(), dtype=str)
+
+
+def _flat(column: Any) -> Any:
+    """One plain array of a column, dictionaries decoded."""
+    import pyarrow as pa
+
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(array, pa.ChunkedArray):
+        array = pa.concat_arrays(array.chunks) if array.num_chunks else array
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    return array.cast(pa.string()) if _is_text(array.type) else array
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+    )
+
+
+def _first_bad(words: Any) -> int:
+    for row, word in enumerate(words.to_pylist()):
+        try:
+            float(word or 0)
+        except ValueError:
+            return row
+    return 0

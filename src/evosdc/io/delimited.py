@@ -1,0 +1,138 @@
+"""CSV files as frames of text, whatever their separator, decimal mark and encoding."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from typing import Any
+
+from evosdc.errors import InputError
+from evosdc.io.paths import PathLike, open_output, read_text
+from evosdc.io.words import line_bytes, number_words, quoted
+
+_SEPARATORS = ("\t", ";", ",")
+_CHUNK = 100_000
+
+
+def read_csv(path: PathLike) -> Any:
+    """Read a CSV file with a header as an Arrow table of text.
+
+    The separator is a tab, a semicolon or a comma, whichever the header uses. Columns
+    of numbers with decimal commas are turned to decimal points where the separator is
+    not a comma. Blank fields become null. Codes such as 01 stay as they are.
+    """
+    text = read_text(path).lstrip("\n\r")
+    header = text.partition("\n")[0].rstrip("\r")
+    separator = next((s for s in _SEPARATORS if s in header), ",")
+    names = [name.strip() for name in next(csv.reader([header], delimiter=separator))]
+    if not any(names):
+        raise InputError(
+            f"{path} has no header",
+            expected="names of columns in the first line",
+            hint="add a line such as region,industry,value",
+        )
+    for name in names:
+        if not name or names.count(name) > 1:
+            raise InputError(
+                f"{path}: the header has {'a blank name' if not name else repr(name)}"
+                f"{' twice' if name else ''}",
+                expected="each column with a name of its own",
+                hint="correct the first line",
+            )
+    frame = _parse(text, names, separator, str(path))
+    if frame.num_rows == 0:
+        raise InputError(
+            f"{path} has a header and no rows",
+            expected="a row a cell",
+            hint="check that the program that wrote it ended well",
+        )
+    return frame if separator == "," else decimal_points(frame, str(path))
+
+
+def write_csv(
+    path: PathLike,
+    frame: Any,
+    *,
+    separator: str = ",",
+    header: bool = True,
+    force: bool = False,
+) -> None:
+    """Write an Arrow table; numbers shortest, blanks for null, quotes where needed."""
+    import pyarrow as pa
+
+    names = quoted(pa.array(frame.column_names), separator).to_pylist()
+    with open_output(path, force) as stream:
+        if header:
+            stream.write((separator.join(names) + "\n").encode())
+        for start in range(0, frame.num_rows, _CHUNK):
+            part = frame.slice(start, _CHUNK)
+            columns = [_words(part[name], separator) for name in frame.column_names]
+            stream.write(line_bytes(columns, separator))
+
+
+def _words(column: Any, separator: str) -> Any:
+    """A column as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = pa.concat_arrays(column.chunks)
+    if pa.types.is_floating(array.type):
+        words = number_words(array.fill_null(0.0).to_numpy())
+        return pc.if_else(array.is_valid(), words, None)
+    if pa.types.is_integer(array.type):
+        return array.cast(pa.string())
+    return quoted(array.cast(pa.string()), separator)
+
+
+def _parse(text: str, names: Sequence[str], separator: str, source: str) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    try:
+        return arrow_csv.read_csv(
+            pa.BufferReader(text.encode("utf-8")),
+            read_options=arrow_csv.ReadOptions(column_names=list(names), skip_rows=1),
+            parse_options=arrow_csv.ParseOptions(delimiter=separator),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types={name: pa.string() for name in names},
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+    except pa.ArrowInvalid:
+        pass
+    # Arrow's message shows the row, which is confidential: say the line instead.
+    lines = csv.reader(text.splitlines(), delimiter=separator)
+    for row in lines:
+        if row and len(row) != len(names):
+            raise InputError(
+                f"{source}, line {lines.line_num}: {len(row)} fields",
+                expected=f"{len(names)} fields, as in the header",
+                hint="quote fields that contain the separator",
+            )
+    raise InputError(
+        f"{source} is not a CSV file that can be read",
+        expected=f"fields separated by {separator!r}",
+        hint="check quotes and line ends",
+    )
+
+
+def decimal_points(frame: Any, source: str) -> Any:
+    """Turn decimal commas into points in columns where every word is such a number."""
+    import pyarrow.compute as pc
+
+    for k, name in enumerate(frame.column_names):
+        words = frame[name]
+        if not pc.any(pc.match_substring(words, ",")).as_py():
+            continue
+        number = r"^\s*[-+]?[0-9.]*(,[0-9]*)?([eE][-+]?[0-9]+)?\s*$|^[-+]?inf$"
+        if not pc.all(pc.match_substring_regex(words, number)).as_py():
+            continue  # codes or labels with commas in them
+        if pc.any(pc.match_substring(words, ".")).as_py():
+            raise InputError(
+                f"{source}: column {name!r} has both points and commas in its numbers",
+                expected="a decimal comma or a decimal point",
+                hint="remove the thousands separators",
+            )
+        frame = frame.set_column(k, name, pc.replace_substring(words, ",", "."))
+    return frame

@@ -1,0 +1,90 @@
+"""One door for tables: the suffix of a name says the format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+from evosdc.errors import InputError
+from evosdc.io.jj import read_jj, write_jj
+from evosdc.io.labelled import read_labelled, write_labelled
+from evosdc.io.paths import PathLike, open_output, readable, refuse_existing
+from evosdc.io.tab import read_tab, write_tab
+from evosdc.table import Table
+
+__all__ = ["check_output_file", "open_output", "read_table", "write_table"]
+
+_LABELLED = (".csv", ".csv.gz", ".parquet")
+_JJ = (".jj", ".jj.gz")
+_SUFFIXES = ".jj, .jj.gz, .csv, .csv.gz, .parquet or .tab"
+
+
+def read_table(path: PathLike, **options: Any) -> Table:
+    """Read a table from a JJ, CSV, Parquet or tau-Argus file.
+
+    `options` are those of `evosdc.io.labelled.read_labelled` and
+    `evosdc.io.tab.read_tab`; those that are None are left out. JJ files say everything
+    themselves and take none, and the totals of a ``.tab`` are those of its ``.rda``:
+    ``totals`` is passed over for both.
+    """
+    p = readable(path)
+    name = p.name.lower()
+    given = {key: option for key, option in options.items() if option is not None}
+    if name.endswith(_LABELLED):
+        _refuse_others(given, read_labelled)
+        return read_labelled(p, **given)
+    given.pop("totals", None)
+    if name.endswith(".tab"):
+        _refuse_others(given, read_tab)
+        return read_tab(p, **given)
+    if name.endswith(_JJ):
+        _refuse_others(given, read_jj)
+        return read_jj(p)
+    raise _unknown(p)
+
+
+def write_table(path: PathLike, table: Table, *, force: bool = False) -> None:
+    """Write a table in the format its name says."""
+    p = Path(path)
+    name = p.name.lower()
+    if name.endswith(_JJ):
+        write_jj(p, table, force=force)
+    elif name.endswith(_LABELLED):
+        write_labelled(p, table, force=force)
+    elif name.endswith(".tab"):
+        write_tab(p, table, force=force)
+    else:
+        raise _unknown(p)
+
+
+def check_output_file(path: PathLike, *, force: bool = False) -> Path:
+    """Return the path of a table that may be written, before the work begins."""
+    p = Path(path)
+    if not p.name.lower().endswith((*_JJ, *_LABELLED, ".tab")):
+        raise _unknown(p)
+    return refuse_existing(p, force)
+
+
+def _refuse_others(given: Mapping[str, Any], reader: Callable[..., Table]) -> None:
+    known = [
+        name
+        for name, parameter in signature(reader).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+    for name in given:
+        if name not in known:
+            raise InputError(
+                f"this format takes no option {name!r}",
+                expected=", ".join(known) or "no options: all is in the file",
+                hint="leave the option out",
+            )
+
+
+def _unknown(path: Path) -> InputError:
+    return InputError(
+        f"{path.name} has no suffix of a table",
+        expected=f"a name that ends in {_SUFFIXES}",
+        hint="rename the file",
+    )

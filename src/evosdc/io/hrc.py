@@ -1,0 +1,144 @@
+"""Hierarchies as tau-Argus knows them: ``.hrc`` files, digits of codes, code lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from evosdc.errors import HierarchyError, InputError
+from evosdc.io.delimited import read_csv
+from evosdc.io.paths import PathLike, read_text, write_text
+from evosdc.table import TOTAL, Hierarchy
+
+
+def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarchy:
+    """Read a ``.hrc`` file: a code a line, its depth the number of `lead` before it.
+
+    tau-Argus pads codes to a fixed width, so that blanks count there; here codes are
+    stripped on both sides, as they are in the data.
+    """
+    if not lead:
+        raise InputError(
+            "the lead string of a hierarchy is empty",
+            expected="the mark that shows depth, usually @",
+            hint="give <HIERLEADSTRING> in the .rda file",
+        )
+    parent_of: dict[str, str] = {}
+    above: list[str] = []
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        rest, depth = line, 0
+        while rest.startswith(lead):
+            rest, depth = rest[len(lead) :], depth + 1
+        code = rest.strip()
+        where = f"{path}, line {number}"
+        if not code:
+            raise HierarchyError(
+                f"{where}: a depth without a code",
+                expected=f"a code after {lead * depth!r}",
+                hint="remove the line",
+            )
+        if depth > len(above):
+            raise HierarchyError(
+                f"{where}: code {code!r} is {depth} deep under a code {len(above) - 1} "
+                "deep",
+                expected="at most one level deeper than the line before",
+                hint=f"correct the number of {lead!r}",
+            )
+        if code in parent_of or code == total:
+            raise HierarchyError(
+                f"{where}: code {code!r} stands twice",
+                expected="each code once, and the total not at all",
+                hint="rename or remove one of them",
+            )
+        parent_of[code] = above[depth - 1] if depth else total
+        above = [*above[:depth], code]
+    if not parent_of:
+        raise HierarchyError(
+            f"{path} holds no codes",
+            expected="a code a line",
+            hint="check the file",
+        )
+    return Hierarchy.from_parents(parent_of, total)
+
+
+def read_hierarchy(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
+    """Read a tree of codes: a ``.hrc`` file, or a CSV with columns coarse to fine."""
+    name = Path(path).name.lower()
+    if name.endswith(".hrc"):
+        return read_hrc(path, total=total)
+    if not name.endswith((".csv", ".csv.gz")):
+        raise InputError(
+            f"{path} has no suffix of a hierarchy",
+            expected="a name that ends in .hrc or .csv",
+            hint="rename the file",
+        )
+    frame = read_csv(path)
+    rows = zip(
+        *(frame[column].to_pylist() for column in frame.column_names), strict=True
+    )
+    # A total in the first column or a blank at the end adds nothing.
+    return Hierarchy.from_levels(
+        ([code.strip() for code in row if code is not None] for row in rows), total
+    )
+
+
+def write_hrc(
+    path: PathLike, hierarchy: Hierarchy, *, lead: str = "@", force: bool = False
+) -> None:
+    """Write a ``.hrc`` file, the total left out."""
+    lines: list[str] = []
+    stack = [(node, 0) for node in reversed(hierarchy.children(0))]
+    while stack:
+        node, depth = stack.pop()
+        lines.append(lead * depth + hierarchy.codes[node])
+        stack += [(child, depth + 1) for child in reversed(hierarchy.children(node))]
+    write_text(path, "".join(line + "\n" for line in lines), force)
+
+
+def hierarchy_from_levels(
+    codes: Iterable[str], digits: Sequence[int], *, total: str = TOTAL
+) -> Hierarchy:
+    """Build a tree from the digits of codes: ``<HIERLEVELS> 3 1 1`` and the like.
+
+    With digits 3, 1, 1 code 34100 hangs under 3410 and that under 341. Codes shorter
+    than all digits stand where they end. Codes are sorted, as tau-Argus does.
+    """
+    cuts: list[int] = []
+    for width in digits:
+        if width > 0:
+            cuts.append((cuts[-1] if cuts else 0) + width)
+    if not cuts:
+        raise HierarchyError(
+            f"levels {list(digits)} leave nothing of a code",
+            expected="the number of digits of each level, such as 3 1 1",
+            hint="correct <HIERLEVELS>",
+        )
+    rows: list[list[str]] = []
+    for code in sorted({c.strip() for c in codes} - {total, ""}):
+        if len(code) > cuts[-1]:
+            raise HierarchyError(
+                f"code {code!r} has {len(code)} digits",
+                expected=f"at most {cuts[-1]}, the sum of the levels",
+                hint="correct the code or <HIERLEVELS>",
+            )
+        rows.append([code[:cut] for cut in cuts if cut < len(code)] + [code])
+    return Hierarchy.from_levels(rows, total)
+
+
+def read_cdl(path: PathLike) -> dict[str, str]:
+    """Read a code list: ``code,label`` a line; codes and labels stripped."""
+    labels: dict[str, str] = {}
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        code, comma, label = line.partition(",")
+        if not comma:
+            raise InputError(
+                f"{path}, line {number}: no comma",
+                expected="code,label",
+                hint="add the label of the code",
+            )
+        labels[code.strip().strip('"')] = label.strip().strip('"')
+    return labels

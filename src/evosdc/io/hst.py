@@ -1,0 +1,286 @@
+"""A-priori files of tau-Argus (``.hst``): what is known of cells beforehand."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError, TableError
+from evosdc.io.paths import PathLike, open_output, read_text
+from evosdc.io.words import line_bytes, number_word, quoted
+from evosdc.table import Table
+from evosdc.table.build import cell_keys
+from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
+
+# How many numbers may follow each letter.
+_NUMBERS = {
+    "S": (0,),
+    "U": (0, 2),
+    "P": (0,),
+    "M": (0,),
+    "ML": (0,),
+    "C": (1,),
+    "W": (1,),
+    "PL": (2,),
+}
+
+
+@dataclass(frozen=True)
+class Apriori:
+    """One line: the codes of a cell, what to do with it, and the numbers for that.
+
+    Actions are those of tau-Argus: ``S`` safe, ``U`` unsafe (with lower and upper level
+    where two numbers follow), ``P`` protected from suppression, ``M`` secondary, ``C``
+    cost, ``PL`` lower and upper level. (tau-Argus also writes ``ML`` for ``M`` and
+    ``W`` for ``C``; they are read as such.)
+    """
+
+    codes: tuple[str, ...]
+    action: str
+    numbers: tuple[float, ...] = ()
+    line: int = 0
+
+
+def read_hst(path: PathLike, separator: str | None = None) -> list[Apriori]:
+    """Read an a-priori file; the separator is found in its first line where None."""
+    lines = read_text(path).splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    if separator is None:
+        separator = next((s for s in (";", "\t", ",") if s in first), ",")
+    entries: list[Apriori] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            fields = next(csv.reader([line], delimiter=separator))
+            words = [field.strip() for field in fields]
+            entries.append(_entry(words, f"{path}, line {number}", number))
+    return entries
+
+
+def write_hst(
+    path: PathLike,
+    table: Table,
+    *,
+    cost: float | None = None,
+    separator: str = ";",
+    force: bool = False,
+) -> None:
+    """Write the secondaries so that they can be reused next year.
+
+    They are written as ``M`` (hidden again); where `cost` is given, as ``C cost``
+    instead, which only makes them the first choice of a new search.
+    """
+    import pyarrow as pa
+
+    if not table.dimensions:
+        raise InputError(
+            "the table has no labels",
+            expected="a table with dimensions for .hst",
+            hint="keep pattern.csv instead",
+        )
+    cells = np.flatnonzero(table.status == SECONDARY)
+    columns = [
+        quoted(
+            pa.array(d.hierarchy.codes, pa.string()).take(
+                pa.array(table.codes[cells, k])
+            ),
+            separator,
+        )
+        for k, d in enumerate(table.dimensions)
+    ]
+    action = "M" if cost is None else f"C{separator}{number_word(cost)}"
+    with open_output(path, force) as stream:
+        if len(cells):
+            columns.append(pa.array([action] * len(cells)))
+            stream.write(line_bytes(columns, separator))
+
+
+def apply_apriori(
+    table: Table, entries: Sequence[Apriori], *, level_percent: float | None = None
+) -> Table:
+    """Return the table with statuses, costs and levels set as the entries say.
+
+    Entries for empty cells (codes that are known but have no cell) are passed over, as
+    tau-Argus does. A cell that was secondary and is zero by now stays fixed.
+
+    Parameters
+    ----------
+    level_percent
+        Levels, as a percentage of the value, of cells made unsafe without any.
+
+    Raises
+    ------
+    InputError
+        For unknown codes.
+    TableError
+        For a cell that is both sensitive and protected, and for levels of a cell that
+        is not sensitive.
+    """
+    return _Changes(table, level_percent).apply(entries)
+
+
+def read_apriori_into(
+    table: Table,
+    path: PathLike,
+    *,
+    separator: str | None = None,
+    level_percent: float | None = None,
+) -> Table:
+    """Return the table with an a-priori file applied."""
+    return apply_apriori(table, read_hst(path, separator), level_percent=level_percent)
+
+
+class _Changes:
+    def __init__(self, table: Table, level_percent: float | None) -> None:
+        self.table, self.percent = table, level_percent
+        self.status = table.status.copy()
+        self.weight = table.weight.copy()
+        self.lpl, self.upl = table.lpl.copy(), table.upl.copy()
+        self.spl = table.spl.copy()
+        self.sizes = [len(d.hierarchy) for d in table.dimensions]
+        keys = cell_keys(self.sizes, table.codes)
+        self.cell_of = dict(zip(keys.tolist(), range(len(table)), strict=True))
+        self.node_of = [
+            {code.strip(): node for code, node in d.hierarchy.node_of.items()}
+            # A blank code means the total in tau-Argus.
+            | {"": 0}
+            for d in table.dimensions
+        ]
+
+    def apply(self, entries: Sequence[Apriori]) -> Table:
+        protected: set[int] = set()
+        levels: list[tuple[int, Apriori]] = []
+        for entry in entries:
+            cell = self._cell(entry)
+            if cell is None:
+                continue
+            if entry.action == "P":
+                protected.add(cell)
+            elif entry.action == "PL":
+                levels.append((cell, entry))
+            else:
+                self._change(cell, entry)
+        for cell, entry in levels:
+            self._require_primary(cell, entry)
+            self.lpl[cell], self.upl[cell] = entry.numbers
+        for cell in sorted(protected):
+            if self.status[cell] in (PRIMARY, SECONDARY):
+                kind = "sensitive" if self.status[cell] == PRIMARY else "secondary"
+                raise TableError(
+                    f"{self.table.label(cell)} is {kind} and protected from "
+                    "suppression",
+                    expected="one or the other",
+                    hint="remove the P line, or make the cell safe with S",
+                )
+            self.status[cell] = FIXED
+        self._refuse_bare()
+        return self.table.replace(
+            status=self.status,
+            weight=self.weight,
+            lpl=self.lpl,
+            upl=self.upl,
+            spl=self.spl,
+        )
+
+    def _cell(self, entry: Apriori) -> int | None:
+        dims = self.table.dimensions
+        if len(entry.codes) != len(dims):
+            raise InputError(
+                f"line {entry.line}: {len(entry.codes)} codes",
+                expected=f"{len(dims)}: {', '.join(d.name for d in dims)}",
+                hint="check the separator and the number of codes",
+            )
+        nodes = np.empty((1, len(dims)), dtype=np.int64)
+        for k, code in enumerate(entry.codes):
+            if code not in self.node_of[k]:
+                raise InputError(
+                    f"line {entry.line}: unknown code {code!r} of {dims[k].name!r}",
+                    expected="a code of the table, for instance "
+                    f"{dims[k].hierarchy.codes[-1]!r}",
+                    hint="correct the code, or remove the line",
+                )
+            nodes[0, k] = self.node_of[k][code]
+        return self.cell_of.get(int(cell_keys(self.sizes, nodes)[0]))
+
+    def _change(self, cell: int, entry: Apriori) -> None:
+        zero = self.table.value[cell] == 0
+        if entry.action == "C":
+            self.weight[cell] = entry.numbers[0]
+        elif entry.action == "S":
+            self.status[cell] = SAFE
+            self.lpl[cell] = self.upl[cell] = self.spl[cell] = 0.0
+        elif self.status[cell] == FIXED and not zero:
+            raise TableError(
+                f"line {entry.line}: {self.table.label(cell)} is protected from "
+                "suppression",
+                expected="a cell that may be hidden",
+                hint="make it safe (S) first, or remove the line",
+            )
+        elif entry.action == "U":
+            self.status[cell] = PRIMARY
+            if entry.numbers:
+                self.lpl[cell], self.upl[cell] = entry.numbers
+        elif self.status[cell] == SAFE:  # M: a primary stays one, a zero stays fixed
+            self.status[cell] = SECONDARY
+
+    def _require_primary(self, cell: int, entry: Apriori) -> None:
+        if self.status[cell] != PRIMARY:
+            raise TableError(
+                f"line {entry.line}: levels for {self.table.label(cell)}, which is "
+                "not sensitive",
+                expected="levels of sensitive cells only",
+                hint="make it unsafe (U) in the line before",
+            )
+
+    def _refuse_bare(self) -> None:
+        """New primaries need levels."""
+        bare: NDArray[np.bool_] = (self.status == PRIMARY) & (
+            self.table.status != PRIMARY
+        )
+        bare &= (self.lpl == 0) & (self.upl == 0) & (self.spl == 0)
+        if not bare.any():
+            return
+        if self.percent is None:
+            cell = int(np.argmax(bare))
+            raise TableError(
+                f"{self.table.label(cell)} is made sensitive without levels",
+                expected="U with lower and upper level, or a PL line",
+                hint="add them, or give a percentage of the value (level_percent)",
+            )
+        size = np.abs(self.table.value) * self.percent / 100
+        self.lpl = np.where(bare, size, self.lpl)
+        self.upl = np.where(bare, size, self.upl)
+
+
+def _entry(words: list[str], where: str, line: int) -> Apriori:
+    """The letter is the last word before the numbers at the end."""
+    for count in (0, 1, 2):
+        if len(words) <= count + 1:
+            break
+        action = words[-1 - count].upper()
+        if action in _NUMBERS and count in _NUMBERS[action]:
+            entry = Apriori(tuple(words[: -1 - count]), action, (), line)
+            if count == 0:
+                return _canonical(entry)
+            try:
+                numbers = tuple(
+                    float(w.replace(",", ".")) for w in words[len(words) - count :]
+                )
+            except ValueError:
+                break
+            if min(numbers) < 0 or not np.all(np.isfinite(numbers)):
+                break
+            return _canonical(replace(entry, numbers=numbers))
+    raise InputError(
+        f"{where} is not an a-priori line",
+        expected="codes, then S, U, P, M, C cost, PL lpl upl or U lpl upl, with "
+        "numbers of 0 or more",
+        hint="check the separator and the letter",
+    )
+
+
+def _canonical(entry: Apriori) -> Apriori:
+    return replace(entry, action={"ML": "M", "W": "C"}.get(entry.action, entry.action))

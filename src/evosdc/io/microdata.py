@@ -1,0 +1,73 @@
+"""One door for microdata: what DuckDB can stream is left on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evosdc.errors import InputError
+from evosdc.io.asc import read_asc
+from evosdc.io.paths import PathLike, readable
+from evosdc.io.rda import Description, read_rda
+from evosdc.table import TOTAL, Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class Microdata:
+    """Records and what their description says of them.
+
+    Attributes
+    ----------
+    source
+        A path to be streamed (CSV, Parquet), or the records as an Arrow table.
+    hierarchies
+        Trees of the variables that have one.
+    description
+        The ``.rda`` of tau-Argus files.
+    """
+
+    source: Any
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    description: Description | None = None
+
+
+def open_microdata(
+    path: PathLike, *, rda: PathLike | None = None, total: str = TOTAL
+) -> Microdata:
+    """Open microdata: ``.csv``, ``.csv.gz``, ``.parquet``, or ``.asc`` with ``.rda``.
+
+    The ``.rda`` is looked for beside the ``.asc``, whatever the case of its name.
+    """
+    p = readable(path)
+    name = p.name.lower()
+    if name.endswith((".csv", ".csv.gz", ".parquet")):
+        return Microdata(p)
+    if not name.endswith((".asc", ".dat", ".txt")):
+        raise InputError(
+            f"{p.name} has no suffix of microdata",
+            expected="a name that ends in .csv, .csv.gz, .parquet or .asc",
+            hint="rename the file",
+        )
+    description = read_rda(_rda_of(p) if rda is None else rda)
+    frame = read_asc(p, description)
+    trees: dict[str, Hierarchy] = {}
+    for variable in description.with_role("code"):
+        codes = frame[variable.name].unique().drop_null().to_pylist()
+        tree = description.hierarchy(variable.name, codes, total=total)
+        if tree is not None:
+            trees[variable.name] = tree
+    return Microdata(frame, trees, description)
+
+
+def _rda_of(path: Path) -> Path:
+    wanted = path.with_suffix(".rda").name.lower()
+    for candidate in sorted(path.parent.iterdir()):
+        if candidate.name.lower() == wanted:
+            return candidate
+    raise InputError(
+        f"there is no {path.with_suffix('.rda').name} beside {path.name}",
+        expected="the description of the records",
+        hint="put the .rda file beside the .asc, under the same name",
+    )

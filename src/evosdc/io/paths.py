@@ -1,0 +1,132 @@
+"""Open files for reading and writing: clear errors, never half a file."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from evosdc.errors import InputError
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+def readable(path: PathLike) -> Path:
+    """Return the path of a file that exists and is not empty."""
+    p = Path(path)
+    if p.is_dir():
+        raise InputError(
+            f"{p} is a directory",
+            expected="a file",
+            hint="name one of the files in it",
+        )
+    if not p.exists():
+        raise InputError(
+            f"there is no file {p}",
+            expected="a file that exists",
+            hint="check the spelling and the folder",
+        )
+    if p.stat().st_size == 0:
+        raise InputError(
+            f"{p} is empty",
+            expected="a file with content",
+            hint="check that the program that wrote it ended well",
+        )
+    return p
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """Return the content of a file, unpacked where its name ends in ``.gz``."""
+    p = readable(path)
+    try:
+        if p.suffix.lower() != ".gz":
+            return p.read_bytes()
+        with gzip.open(p, "rb") as stream:
+            return stream.read()
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(
+            f"{p} cannot be unpacked: {error}",
+            expected="a complete gzip file",
+            hint="copy or download the file again, or remove .gz from its name",
+        ) from error
+    except OSError as error:
+        raise InputError(
+            f"{p} cannot be read: {error.strerror or error}",
+            expected="a file you may read",
+            hint="check its permissions",
+        ) from error
+
+
+def read_text(path: PathLike) -> str:
+    """Return a text file: UTF-8 with or without mark, else Latin-1 (old Windows)."""
+    raw = read_bytes(path)
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def refuse_existing(path: PathLike, force: bool) -> Path:
+    """Return the path of an output that may be written."""
+    p = Path(path)
+    if p.is_dir():
+        raise InputError(
+            f"{p} is a directory",
+            expected="the name of a file to write",
+            hint="add a file name",
+        )
+    if p.exists() and not force:
+        raise InputError(
+            f"{p} exists already",
+            expected="a name that is free",
+            hint="give another name, or --force (force=True) to overwrite it",
+        )
+    if not p.parent.is_dir():
+        raise InputError(
+            f"there is no folder {p.parent}",
+            expected="a folder that exists",
+            hint="create it first",
+        )
+    return p
+
+
+@contextmanager
+def replacing(path: PathLike, force: bool = False) -> Iterator[Path]:
+    """Give a temporary name to write to and rename it when all went well."""
+    p = refuse_existing(path, force)
+    temporary = p.with_name(f".{p.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        temporary.replace(p)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def open_output(path: PathLike, force: bool = False) -> Iterator[IO[bytes]]:
+    """Open a binary file that appears under its name only when it is complete.
+
+    Packed where the name ends in ``.gz``; the same content gives the same bytes.
+    """
+    with replacing(path, force) as temporary, temporary.open("wb") as plain:
+        if Path(path).suffix.lower() != ".gz":
+            yield plain
+            return
+        # No name and no time in the header: the file depends on its content only.
+        with gzip.GzipFile(
+            filename="", mode="wb", fileobj=plain, compresslevel=6, mtime=0
+        ) as packed:
+            buffered = io.BufferedWriter(packed, 1 << 20)
+            yield buffered
+            buffered.flush()
+
+
+def write_text(path: PathLike, text: str, force: bool = False) -> None:
+    """Write a text as UTF-8 with Unix line ends."""
+    with open_output(path, force) as stream:
+        stream.write(text.encode("utf-8"))

@@ -1,0 +1,262 @@
+"""Descriptions of tau-Argus data: ``.rda`` files for microdata and for tables."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+from evosdc.errors import InputError
+from evosdc.io.hrc import hierarchy_from_levels, read_hrc
+from evosdc.io.paths import PathLike, read_text
+from evosdc.table import TOTAL, Hierarchy
+
+# What a variable is for; a variable of microdata can be code and response at once.
+ROLES = {
+    "NUMERIC": "response",
+    "SHADOW": "shadow",
+    "COST": "cost",
+    "COSTVAR": "cost",
+    "LOWERPL": "lpl",
+    "UPPERPL": "upl",
+    "FREQUENCY": "frequency",
+    "MAXSCORE": "maxscore",
+    "STATUS": "status",
+    "WEIGHT": "weight",
+    "HOLDING": "holding",
+    "REQUEST": "request",
+    "RECORDKEY": "recordkey",
+}
+_WORD = re.compile(r'"([^"]*)"|(<[^>]*>)|([^\s<]+)')
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable of an ``.rda`` file.
+
+    Attributes
+    ----------
+    start, width
+        Position in a fixed-format file, from 1, and length; 0 in free format.
+    missing
+        Codes that mean "unknown", stripped.
+    roles
+        Besides ``code`` for a spanning variable, the values of `ROLES`.
+    levels
+        Digits of each level, where the code itself is hierarchical.
+    hierarchy_file, lead
+        The ``.hrc`` file and its lead string, where the hierarchy is in a file.
+    requests
+        Values of the request variable that ask for protection.
+    """
+
+    name: str
+    start: int = 0
+    width: int = 0
+    missing: tuple[str, ...] = ()
+    roles: frozenset[str] = frozenset()
+    total: str = TOTAL
+    codelist: str | None = None
+    levels: tuple[int, ...] = ()
+    hierarchy_file: str | None = None
+    lead: str = "@"
+    decimals: int = 0
+    requests: tuple[str, ...] = ()
+    distances: tuple[int, ...] = ()
+
+    @property
+    def is_code(self) -> bool:
+        """Whether the variable can span a table."""
+        return "code" in self.roles
+
+
+@dataclass(frozen=True)
+class Description:
+    """An ``.rda`` file: the variables in order, the separator, the status letters."""
+
+    variables: tuple[Variable, ...]
+    separator: str | None = None
+    statuses: dict[str, str] = field(default_factory=dict)
+    folder: Path = Path()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether fields are separated, not at fixed positions."""
+        return self.separator is not None
+
+    def with_role(self, role: str) -> list[Variable]:
+        """Variables of a role, in order."""
+        return [v for v in self.variables if role in v.roles]
+
+    def hierarchy(
+        self, name: str, codes: Any = (), *, total: str | None = None
+    ) -> Hierarchy | None:
+        """Return the tree of a variable, None where it is flat.
+
+        `codes` are those in the data; they matter where the digits make the tree.
+        `total` is the code of its root, where it is not that of the file.
+        """
+        variable = next((v for v in self.variables if v.name == name), None)
+        if variable is None:
+            raise InputError(
+                f"there is no variable {name!r}",
+                expected=f"one of {', '.join(v.name for v in self.variables)}",
+                hint="check the spelling",
+            )
+        root = variable.total if total is None else total
+        if variable.levels:
+            return hierarchy_from_levels(codes, variable.levels, total=root)
+        if variable.hierarchy_file is None:
+            return None
+        # Windows paths and other people's folders: the file is looked for here too.
+        named = Path(variable.hierarchy_file.replace("\\", "/"))
+        path = named if named.is_file() else _beside(self.folder, named.name)
+        return read_hrc(path, lead=variable.lead, total=root)
+
+
+def read_rda(path: PathLike, *, of_table: bool = False) -> Description:
+    """Read the description of microdata or of a table.
+
+    Microdata of fixed format have ``Name start length [missing ...]``; free format
+    begins with ``<SEPARATOR>`` and has ``Name length [missing ...]``. Tables have
+    ``Name [missing ...]``.
+    """
+    reader = _Reader(path, of_table)
+    for number, line in enumerate(read_text(path).splitlines(), 1):
+        words = [(a or b or c, bool(a)) for a, b, c in _WORD.findall(line)]
+        if words:
+            reader.line(number, words)
+    return reader.description()
+
+
+def _beside(folder: Path, name: str) -> Path:
+    """A file in a folder whatever the case of its name (Windows does not care)."""
+    for candidate in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if candidate.name.lower() == name.lower():
+            return candidate
+    return folder / name
+
+
+class _Reader:
+    def __init__(self, path: PathLike, of_table: bool) -> None:
+        self.path = Path(path)
+        self.number = 0
+        self.of_table = of_table
+        self.separator: str | None = ";" if of_table else None
+        self.statuses: dict[str, str] = {}
+        self.variables: list[Variable] = []
+
+    def description(self) -> Description:
+        if not self.variables:
+            raise InputError(
+                f"{self.path} names no variables",
+                expected="a line a variable, followed by its properties",
+                hint="check that this is an .rda file",
+            )
+        return Description(
+            tuple(self.variables), self.separator, self.statuses, self.path.parent
+        )
+
+    def line(self, number: int, words: list[tuple[str, bool]]) -> None:
+        self.number = number
+        first, quoted = words[0]
+        if not first.startswith("<") or quoted:
+            self._variable([w for w, _ in words])
+            return
+        tags = [
+            w[1:-1].strip().upper() for w, q in words if w.startswith("<") and not q
+        ]
+        values = [w for w, q in words if q or not w.startswith("<")]
+        if tags[0] in ("SEPARATOR", "SAFE", "UNSAFE", "PROTECT"):
+            self._heading(tags[0], values)
+            return
+        if not self.variables:
+            self._fail(f"<{tags[0]}> before any variable", "a variable first")
+        for tag in tags:
+            self._property(tag, values)
+
+    def _fail(self, what: str, expected: str, hint: str = "") -> NoReturn:
+        raise InputError(
+            f"{self.path}, line {self.number}: {what}",
+            expected=expected,
+            hint=hint or f"correct line {self.number}",
+        )
+
+    def _heading(self, tag: str, values: list[str]) -> None:
+        if len(values) != 1:
+            self._fail(f"<{tag}> with {len(values)} values", f"one value after <{tag}>")
+        if tag == "SEPARATOR":
+            self.separator = {"\\t": "\t", "TAB": "\t"}.get(values[0], values[0])
+        else:
+            self.statuses[tag.lower()] = values[0]
+
+    def _variable(self, words: list[str]) -> None:
+        name, rest = words[0], words[1:]
+        if any(v.name == name for v in self.variables):
+            self._fail(f"variable {name!r} stands twice", "each variable once")
+        if self.of_table:
+            self.variables.append(Variable(name, missing=_stripped(rest)))
+            return
+        if self.separator is not None:
+            if not rest or not rest[0].isdecimal():
+                self._fail(
+                    f"variable {name!r} has no length", "Name length [missing ...]"
+                )
+            width = int(rest[0])
+            self.variables.append(Variable(name, 0, width, _stripped(rest[1:])))
+            return
+        if len(rest) < 2 or not (rest[0].isdecimal() and rest[1].isdecimal()):
+            self._fail(
+                f"variable {name!r} has no start and length",
+                "Name start length [missing ...]",
+                "a free-format file begins with <SEPARATOR>",
+            )
+        start, width = int(rest[0]), int(rest[1])
+        if start < 1 or width < 1:
+            self._fail(
+                f"variable {name!r} starts at {start} and is {width} long",
+                "a start of 1 or more and a length of 1 or more",
+            )
+        self.variables.append(Variable(name, start, width, _stripped(rest[2:])))
+
+    def _property(self, tag: str, values: list[str]) -> None:
+        variable = self.variables[-1]
+        changes: dict[str, Any] = {}
+        if tag in ROLES:
+            roles = variable.roles
+            if tag in ("SHADOW", "COST", "COSTVAR", "LOWERPL", "UPPERPL"):
+                roles = roles - {"response"}  # <NUMERIC> <COST> is a cost, no response
+            changes["roles"] = roles | {ROLES[tag]}
+            if tag == "REQUEST":
+                changes["requests"] = _stripped(values)
+        elif tag in ("RECODEABLE", "RECODABLE"):
+            changes["roles"] = variable.roles | {"code"}
+        elif tag in ("TOTCODE", "CODELIST", "HIERCODELIST", "HIERLEADSTRING"):
+            names = {
+                "TOTCODE": "total",
+                "CODELIST": "codelist",
+                "HIERCODELIST": "hierarchy_file",
+                "HIERLEADSTRING": "lead",
+            }
+            if len(values) != 1:
+                self._fail(f"<{tag}> with {len(values)} values", "one value")
+            changes[names[tag]] = values[0].strip()
+        elif tag in ("HIERLEVELS", "DISTANCE", "DECIMALS"):
+            if not values or not all(v.isdecimal() for v in values):
+                self._fail(f"<{tag}> without whole numbers", f"<{tag}> and numbers")
+            numbers = tuple(int(v) for v in values)
+            if tag == "DECIMALS":
+                changes["decimals"] = numbers[0]
+            else:
+                changes["levels" if tag == "HIERLEVELS" else "distances"] = numbers
+        elif tag not in ("HIERARCHICAL", "TRUNCABLE"):
+            self._fail(
+                f"unknown property <{tag}>",
+                "a property of tau-Argus, such as <RECODEABLE> or <NUMERIC>",
+            )
+        self.variables[-1] = replace(variable, **changes)
+
+
+def _stripped(words: list[str]) -> tuple[str, ...]:
+    return tuple(word.strip() for word in words if word.strip())

@@ -1,0 +1,261 @@
+"""Tables of tau-Argus: ``.tab`` files with their ``.rda`` (its intermediate format)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from evosdc.errors import InputError, TableError
+from evosdc.io.delimited import decimal_points, write_csv
+from evosdc.io.frames import frame_of, table_from_frame
+from evosdc.io.hrc import write_hrc
+from evosdc.io.paths import PathLike, read_text, refuse_existing, write_text
+from evosdc.io.rda import Description, read_rda
+from evosdc.table import Hierarchy, Table
+
+# The letters of an .rda that names none; M is what tau-Argus calls a secondary.
+_LETTERS = {"safe": "s", "unsafe": "u", "protect": "p"}
+_MEANING = {"safe": "s", "unsafe": "u", "protect": "z"}
+
+
+def read_tab(
+    path: PathLike,
+    rda: PathLike | None = None,
+    *,
+    value: str | None = None,
+    missing: Literal["error", "empty"] = "empty",
+    level_percent: float | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+) -> Table:
+    """Read a table; the ``.rda`` of the same name is used where none is given.
+
+    Combinations of codes that are not in the file are empty cells, as in tau-Argus,
+    and totals that are not in it are computed.
+
+    Parameters
+    ----------
+    value
+        The response, where there are several; a table of frequencies needs none.
+    level_percent
+        Levels, as a percentage of the value, of unsafe cells that have none.
+    """
+    description = _description(path, rda)
+    frame = read_tab_frame(path, description)
+    names = [v.name for v in description.with_role("code")]
+    if not names:
+        raise InputError(
+            f"the .rda of {path} has no spanning variable",
+            expected="at least one variable with <RECODEABLE>",
+            hint="add <RECODEABLE> to the variables of codes",
+        )
+    columns: dict[str, Any] = {name: frame[name] for name in names}
+    response = _response(description, value)
+    columns["value"] = frame[response]
+    for role, column in (
+        ("cost", "weight"),
+        ("lpl", "lpl"),
+        ("upl", "upl"),
+        ("frequency", "frequency"),
+    ):
+        for variable in description.with_role(role)[:1]:
+            columns[column] = frame[variable.name]
+    for variable in description.with_role("status")[:1]:
+        columns["status"] = _statuses(frame[variable.name], description)
+    trees = dict(hierarchies or {})
+    for name in names:
+        if name not in trees:
+            codes = frame[name].unique().drop_null().to_pylist()
+            tree = description.hierarchy(name, codes)
+            if tree is not None:
+                trees[name] = tree
+    return table_from_frame(
+        columns,
+        dimensions=names,
+        hierarchies=trees,
+        totals={v.name: v.total for v in description.with_role("code")},
+        missing=missing,
+        level_percent=level_percent,
+        name=response,
+    )
+
+
+def read_tab_frame(path: PathLike, description: Description) -> Any:
+    """Read all columns of a ``.tab`` as text, named as in its ``.rda``.
+
+    Contributions (``<MAXSCORE>``) and shadow variables are here for the rules.
+    """
+    import pyarrow as pa
+
+    separator = description.separator or ";"
+    names = [v.name for v in description.variables]
+    rows: list[list[str]] = []
+    reader = csv.reader(
+        io.StringIO(read_text(path)), delimiter=separator, skipinitialspace=True
+    )
+    for row in reader:
+        if not any(field.strip() for field in row):
+            continue
+        if len(row) == len(names) + 1 and not row[-1].strip():
+            row.pop()  # a separator at the end of the line
+        if len(row) != len(names):
+            raise InputError(
+                f"{path}, line {reader.line_num}: {len(row)} fields",
+                expected=f"{len(names)} fields separated by {separator!r}: "
+                f"{', '.join(names)}",
+                hint="compare the table with its .rda",
+            )
+        rows.append([field.strip() for field in row])
+    if not rows:
+        raise InputError(
+            f"{path} has no rows",
+            expected="a row a cell",
+            hint="check that the program that wrote it ended well",
+        )
+    frame = pa.table(
+        {
+            name: pa.array([field or None for field in column], pa.string())
+            for name, column in zip(names, zip(*rows, strict=True), strict=True)
+        }
+    )
+    return frame if separator == "," else decimal_points(frame, str(path))
+
+
+def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
+    """Write a ``.tab``, its ``.rda`` and a ``.hrc`` for each hierarchical dimension.
+
+    Columns are the codes, value, frequency where known, cost, lower and upper level and
+    status: ``s`` safe, ``u`` unsafe, ``p`` protected, ``m`` secondary.
+
+    Raises
+    ------
+    TableError
+        For what has no place in the format: external bounds other than the default and
+        sliding levels. Dropping them would change what is safe.
+    """
+    _refuse_unsayable(table)
+    p = Path(path)
+    rda = p.with_suffix(".rda")
+    trees = {
+        d.name: p.with_name(f"{p.stem}_{d.name}.hrc")
+        for d in table.dimensions
+        if not d.hierarchy.is_flat
+    }
+    for output in (p, rda, *trees.values()):
+        refuse_existing(output, force)
+    frame = frame_of(table)
+    names = [d.name for d in table.dimensions] + ["value"]
+    names += ["frequency"] * (table.frequency is not None)
+    frame = frame.select([*names, "weight", "lpl", "upl", "status"])
+    import pyarrow as pa
+
+    letters = np.where(table.status == "z", "p", table.status).astype(object)
+    frame = frame.set_column(
+        frame.column_names.index("status"), "status", pa.array(letters, pa.string())
+    )
+    for d in table.dimensions:
+        if d.name in trees:
+            write_hrc(trees[d.name], d.hierarchy, force=force)
+    write_text(rda, _rda_text(table, {k: v.name for k, v in trees.items()}), force)
+    write_csv(p, frame, separator=";", force=force, header=False)
+
+
+def _rda_text(table: Table, trees: Mapping[str, str]) -> str:
+    lines = ['<SEPARATOR> ";"', "<SAFE> s", "<UNSAFE> u", "<PROTECT> p"]
+    for d in table.dimensions:
+        lines += [d.name, "  <RECODEABLE>", f'  <TOTCODE> "{d.hierarchy.total}"']
+        if d.name in trees:
+            lines += [
+                "  <HIERARCHICAL>",
+                f'  <HIERCODELIST> "{trees[d.name]}"',
+                '  <HIERLEADSTRING> "@"',
+            ]
+    lines += [_response_name(table), "  <NUMERIC>"]
+    if table.frequency is not None:
+        lines += ["frequency", "  <FREQUENCY>"]
+    lines += ["cost", "  <NUMERIC> <COST>"]
+    lines += ["lpl", "  <NUMERIC> <LOWERPL>", "upl", "  <NUMERIC> <UPPERPL>"]
+    lines += ["status", "  <STATUS>"]
+    return "".join(line + "\n" for line in lines)
+
+
+def _response_name(table: Table) -> str:
+    """The response's name as one word, apart from the other columns."""
+    name = "_".join(table.name.split()) or "value"
+    others = {d.name for d in table.dimensions}
+    others |= {"frequency", "cost", "lpl", "upl", "status"}
+    return name if name not in others else f"{name}_value"
+
+
+def _refuse_unsayable(table: Table) -> None:
+    if not table.dimensions:
+        raise InputError(
+            "the table has no labels",
+            expected="a table with dimensions for .tab",
+            hint="write it as .jj",
+        )
+    for d in table.dimensions:
+        if any(c.isspace() or c in '<>"' for c in d.name):
+            raise InputError(
+                f"dimension {d.name!r} has a name with blanks or brackets",
+                expected="names of one word in .rda files",
+                hint="rename the dimension",
+            )
+    usual = np.where(table.value >= 0, 0.0, -np.inf)
+    if (
+        np.any(table.spl)
+        or not np.array_equal(table.lower, usual)
+        or not np.all(np.isposinf(table.upper))
+    ):
+        raise TableError(
+            "the table has external bounds or sliding levels",
+            expected="what a .tab file can say: values, costs, lpl, upl and statuses",
+            hint="write it as .jj, .csv or .parquet",
+        )
+
+
+def _description(path: PathLike, rda: PathLike | None) -> Description:
+    if rda is not None:
+        return read_rda(rda, of_table=True)
+    p = Path(path)
+    for suffix in (".rda", ".RDA", ".Rda"):
+        if p.with_suffix(suffix).exists():
+            return read_rda(p.with_suffix(suffix), of_table=True)
+    raise InputError(
+        f"there is no {p.with_suffix('.rda')} beside {p.name}",
+        expected="the description of the table",
+        hint="put the .rda file beside the .tab, under the same name",
+    )
+
+
+def _response(description: Description, value: str | None) -> str:
+    responses = [v.name for v in description.with_role("response") if not v.is_code]
+    responses = responses or [v.name for v in description.with_role("frequency")]
+    if value is not None and value not in responses:
+        raise InputError(
+            f"there is no response {value!r}",
+            expected=f"one of {', '.join(responses)}",
+            hint="check the spelling",
+        )
+    if value is None and len(responses) != 1:
+        raise InputError(
+            f"the table has {len(responses)} responses",
+            expected="one, or the name of one",
+            hint=f"choose one with value=...: {', '.join(responses)}",
+        )
+    return value or responses[0]
+
+
+def _statuses(column: Any, description: Description) -> list[str | None]:
+    """Our letters for those of the file; others are left for the error message."""
+    letters = _LETTERS | description.statuses
+    meaning = {letters[kind].casefold(): _MEANING[kind] for kind in _MEANING}
+    meaning = {"m": "m"} | meaning
+    return [
+        None if word is None else meaning.get(word.casefold(), f"{word} in the file")
+        for word in column.to_pylist()
+    ]

@@ -1,0 +1,55 @@
+"""Columns as text: shortest numbers, quotes where needed, lines as bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def number_words(values: NDArray[np.float64]) -> Any:
+    """Arrow strings of numbers: whole numbers without a point, the others shortest."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    numbers = np.asarray(values, dtype=np.float64) + 0.0  # no minus zero in a file
+    # Below 2**53 a whole double is an exact integer and is written as one.
+    whole = (numbers == np.rint(numbers)) & (np.abs(numbers) < 2.0**53)
+    integers = pc.cast(pa.array(np.where(whole, numbers, 0).astype(np.int64)), "string")
+    return pc.if_else(pa.array(whole), integers, pc.cast(pa.array(numbers), "string"))
+
+
+def number_word(value: float) -> str:
+    """One number as `number_words` writes it."""
+    return str(number_words(np.array([value]))[0].as_py())
+
+
+def quoted(words: Any, separator: str) -> Any:
+    """Put quotes round the words that a CSV reader would else misread."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    odd = pc.match_substring_regex(words, f'["\\r\\n{separator}]|^\\s|\\s$')
+    mark = pa.scalar('"')
+    doubled = pc.replace_substring(words, '"', '""')
+    return pc.if_else(odd, pc.binary_join_element_wise(mark, doubled, mark, ""), words)
+
+
+def line_bytes(columns: Sequence[Any], separator: str) -> bytes:
+    """Bytes of the lines made of columns of text; null is blank."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    joined = pc.binary_join_element_wise(
+        *columns, separator, null_handling="replace", null_replacement=""
+    )
+    ended = pc.binary_join_element_wise(joined, pa.scalar("\n"), "")
+    if isinstance(ended, pa.ChunkedArray):
+        ended = pa.concat_arrays(ended.chunks)
+    if not len(ended):
+        return b""
+    offsets = np.frombuffer(ended.buffers()[1], dtype=np.int32)
+    first, last = offsets[ended.offset], offsets[ended.offset + len(ended)]
+    return bytes(ended.buffers()[2][first:last])
