@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from evosdc.errors import InputError
-from evosdc.rules.contributors import ROUNDING, Contributors, Numbers, Verdict
+from evosdc.rules.contributors import Contributors, Numbers, Verdict
+from evosdc.rules.rounding import ROUNDING
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,6 @@ from evosdc.errors import InputError
 Numbers = NDArray[np.float64]
 Verdict = tuple[NDArray[np.bool_], Numbers, Numbers]
 
-# A rule is violated when its measure passes the threshold by more than this share of
-# the cell: sums of decimals in floating point miss exact ties by less.
-ROUNDING = 1e-12
-
 
 @dataclass(frozen=True, eq=False)
 class Contributors:
@@ -47,6 +43,8 @@ class Contributors:
     asking
         Largest contribution of those who asked for protection, a column for each of
         the two codes of the request; None where nobody was asked.
+    shadow
+        Whether `total` and `largest` are of another variable than the response.
     """
 
     value: Numbers
@@ -57,6 +55,7 @@ class Contributors:
     weights: Numbers | None = None
     holdings: NDArray[np.int64] | None = None
     asking: Numbers | None = None
+    shadow: bool = False
 
     @classmethod
     def of(
@@ -98,7 +97,7 @@ class Contributors:
 
         1 without a shadow variable; 0 where there is nothing to look at.
         """
-        if self.total is self.size:
+        if not self.shadow:
             return np.ones(len(self))
         safe = np.where(self.total > 0, self.total, 1.0)
         return np.where(self.total > 0, self.size / safe, 0.0)

@@ -11,7 +11,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from evosdc.errors import InputError
-from evosdc.rules.contributors import ROUNDING, Contributors, Verdict
+from evosdc.rules.contributors import Contributors, Verdict
+from evosdc.rules.rounding import ROUNDING
 
 
 @dataclass(frozen=True)

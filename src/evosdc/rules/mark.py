@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.rules.contributors import Contributors, Numbers, Verdict
+from evosdc.rules.rounding import significant
 from evosdc.table.status import PRIMARY, SAFE
 
 
@@ -67,10 +68,12 @@ def mark(
         hit, up, down = rule.apply(contributors)
         unsafe |= hit
         upl, lpl = np.maximum(upl, up), np.maximum(lpl, down)
+    # Levels are read as decimals later on: without the dirt of floating point.
+    upl, lpl = significant(upl, 12), significant(lpl, 12)
     if whole:
         least = unsafe.astype(np.float64)
-        upl = np.maximum(np.ceil(upl - 1e-9), least)
-        lpl = np.maximum(np.ceil(lpl - 1e-9), least)
+        upl = np.maximum(np.ceil(upl), least)
+        lpl = np.maximum(np.ceil(lpl), least)
     lpl = np.minimum(lpl, np.maximum(contributors.value - floor, 0.0))
     status = np.where(unsafe, PRIMARY, SAFE).astype("U1")
     return Marks(status=status, lpl=lpl, upl=upl, spl=np.zeros(n))

@@ -17,9 +17,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from evosdc.rules.rounding import significant
 from evosdc.table import Dimension
 from evosdc.table.build import cell_keys
-from evosdc.tabulation.inner import significant
+from evosdc.tabulation.inner import DIGITS
 from evosdc.tabulation.source import literal
 
 
@@ -62,7 +63,7 @@ def holdings_of(
         nodes = matrix[:, : len(sizes)].astype(np.int64)
         place = order[np.searchsorted(keys[order], cell_keys(sizes, nodes))]
         found[place] = matrix[:, len(sizes) :]
-    measures = significant(found[:, 1:])
+    measures = significant(found[:, 1:], DIGITS)
     return Holdings(
         count=found[:, 0].astype(np.int64),
         total=measures[:, 0],

@@ -12,9 +12,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.rules.rounding import significant
 from evosdc.table import Dimension, Hierarchy
 from evosdc.tabulation.check import Facts
 from evosdc.tabulation.source import Columns, literal
+
+# Digits of a sum that do not depend on the order of adding.
+DIGITS = 14
 
 COUNT, UNITS, VALUE, SIZE, TOTAL, COST = range(6)
 
@@ -23,17 +27,20 @@ COUNT, UNITS, VALUE, SIZE, TOTAL, COST = range(6)
 class Cells:
     """Aggregates of cells, a row each; what `roll_up` adds up.
 
-    Attributes
-    ----------
-    codes
-        Node numbers, a column a dimension.
-    sums
-        Columns COUNT, UNITS, VALUE, SIZE, TOTAL and COST, which add up.
-    top, top_weight
-        The largest contributions, downwards, 0 where there are no more, and their
-        sampling weights.
-    asking
-        Largest contribution of those who ask for protection, a column a code.
+        Attributes
+        ----------
+        codes
+            Node numbers, a column a dimension.
+        sums
+            Columns # Digits of a sum that do not depend on the order of adding.
+    DIGITS = 14
+
+    COUNT, UNITS, VALUE, SIZE, TOTAL and COST, which add up.
+        top, top_weight
+            The largest contributions, downwards, 0 where there are no more, and their
+            sampling weights.
+        asking
+            Largest contribution of those who ask for protection, a column a code.
     """
 
     codes: NDArray[np.int32]
@@ -120,18 +127,20 @@ def cells_of(rows: pa.Table, codes: NDArray[np.int32], facts: Facts) -> Cells:
     def tidy(name: str) -> NDArray[np.float64]:
         # Threads add up in any order: the last digits of such sums mean nothing.
         found = column(name)
-        return found if facts.unit is not None else significant(found)
+        return found if facts.unit is not None else significant(found, DIGITS)
 
     names = set(rows.column_names)
     size = tidy("size")
     sums = np.column_stack(
         [
             column("n"),
-            significant(column("units")),
+            significant(column("units"), DIGITS),
             tidy("value"),
             size,
-            significant(column("total")) if "total" in names else size,
-            significant(column("cost")) if "cost" in names else np.zeros(len(rows)),
+            significant(column("total"), DIGITS) if "total" in names else size,
+            significant(column("cost"), DIGITS)
+            if "cost" in names
+            else np.zeros(len(rows)),
         ]
     )
     return Cells(
@@ -141,15 +150,6 @@ def cells_of(rows: pa.Table, codes: NDArray[np.int32], facts: Facts) -> Cells:
         top_weight=_matrix(rows, "top_weight") if "top_weight0" in names else None,
         asking=_matrix(rows, "ask") if "ask0" in names else None,
     )
-
-
-def significant(values: NDArray[np.float64], digits: int = 14) -> NDArray[np.float64]:
-    """Round to so many significant digits."""
-    size = np.abs(values)
-    place = np.floor(np.log10(np.where(size > 0, size, 1.0)))
-    # Two steps: one power of ten alone could overflow for very small numbers.
-    mantissa = np.round(values / 10.0**place, digits - 1)
-    return mantissa * 10.0**place
 
 
 def _tops(n_top: int, *, weighted: bool) -> list[str]:

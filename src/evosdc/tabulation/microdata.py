@@ -128,6 +128,7 @@ def _contributors(
         "value": cells.sums[:, inner.VALUE] / unit,
         "size": size,
         "units": cells.sums[:, inner.UNITS],
+        "shadow": columns.shadow is not None,
     }
     if columns.holding is not None:
         found = holdings_of(connection, dimensions, cells.codes, n_top, asked)

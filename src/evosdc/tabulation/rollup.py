@@ -23,6 +23,8 @@ def roll_up(dimensions: Sequence[Dimension], cells: Cells) -> Cells:
         depth = dimension.hierarchy.depth
         for level in range(int(depth.max()), 0, -1):
             parts = np.flatnonzero(depth[cells.codes[:, k]] == level)
+            if not len(parts):
+                continue
             above = cells.codes[parts]
             above[:, k] = dimension.hierarchy.parent_array[above[:, k]]
             cells = _joined(cells, _merged(dimensions, _taken(cells, parts), above))
