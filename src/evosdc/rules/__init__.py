@@ -1,1 +1,27 @@
 """Primary rules on contributors: what makes a cell sensitive, and by how much."""
+
+from evosdc.rules.concentration import Dominance, PPercent, PriorPosterior
+from evosdc.rules.contributors import Contributors
+from evosdc.rules.counting import Frequency, Manual, Request, ZeroUnsafe
+from evosdc.rules.mark import Marks, Rule, mark
+from evosdc.rules.parse import parse_rule, parse_rules
+from evosdc.rules.presets import PRESETS
+from evosdc.rules.status import set_status
+
+__all__ = [
+    "PRESETS",
+    "Contributors",
+    "Dominance",
+    "Frequency",
+    "Manual",
+    "Marks",
+    "PPercent",
+    "PriorPosterior",
+    "Request",
+    "Rule",
+    "ZeroUnsafe",
+    "mark",
+    "parse_rule",
+    "parse_rules",
+    "set_status",
+]

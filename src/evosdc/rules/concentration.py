@@ -1,0 +1,123 @@
+"""Rules on the largest contributions: dominance, p % and prior-posterior.
+
+All of them see contributions without sign and, with a shadow variable, give levels
+rescaled to the response (tau-Argus manual, section on protection levels).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from evosdc.errors import InputError
+from evosdc.rules.contributors import Contributors, Numbers, Verdict
+from evosdc.rules.rounding import ROUNDING
+
+
+@dataclass(frozen=True)
+class Dominance:
+    """Unsafe when the `n` largest contribute more than `k` % of the cell.
+
+    The level is what the cell must grow by for them to be `k` % of it:
+    ``(100 / k) * (x1 + ... + xn) - X``.
+    """
+
+    n: int
+    k: float
+    name: ClassVar[str] = "nk"
+
+    def __post_init__(self) -> None:
+        _require(self.n >= 1, f"dominance of {self.n} contributors", "at least 1")
+        _require(0 < self.k < 100, f"dominance above {self.k:g} %", "0 < k < 100")
+
+    @property
+    def needs(self) -> int:
+        """How many of the largest contributions are looked at."""
+        return self.n
+
+    def apply(self, contributors: Contributors) -> Verdict:
+        """Say which cells are unsafe and how far they must be covered up and down."""
+        missing = 100.0 / self.k * contributors.leading(self.n) - contributors.total
+        return _verdict(contributors, missing)
+
+
+@dataclass(frozen=True)
+class PPercent:
+    """Unsafe when someone can tell the largest contribution to within `p` %.
+
+    The second largest (or the next `n_coalition` together) subtract what they know from
+    the cell; what is left over the largest must be at least `p` % of it. The level is
+    what is missing: ``(p / 100) * x1 - (X - x1 - ... - x(n_coalition + 1))``. A cell of
+    one or two contributors is thus always unsafe, with `p` % of the largest as level.
+    """
+
+    p: float
+    n_coalition: int = 1
+    name: ClassVar[str] = "p"
+
+    def __post_init__(self) -> None:
+        _require(self.p > 0, f"a p % rule with p = {self.p:g}", "p above 0")
+        _require(
+            self.n_coalition >= 1, f"a coalition of {self.n_coalition}", "at least 1"
+        )
+
+    @property
+    def needs(self) -> int:
+        """How many of the largest contributions are looked at."""
+        return self.n_coalition + 1
+
+    def apply(self, contributors: Contributors) -> Verdict:
+        """Say which cells are unsafe and how far they must be covered up and down."""
+        return _estimate(contributors, self.p / 100.0, self.n_coalition)
+
+
+@dataclass(frozen=True)
+class PriorPosterior:
+    """The p % rule for an insider who already knew the others to within `q` %.
+
+    The level is that of the p % rule with ``p / q`` for ``p / 100``.
+    """
+
+    p: float
+    q: float
+    n_coalition: int = 1
+    name: ClassVar[str] = "pq"
+
+    def __post_init__(self) -> None:
+        _require(
+            0 < self.p < self.q,
+            f"a (p,q) rule with p = {self.p:g} and q = {self.q:g}",
+            "0 < p < q",
+        )
+        _require(
+            self.n_coalition >= 1, f"a coalition of {self.n_coalition}", "at least 1"
+        )
+
+    @property
+    def needs(self) -> int:
+        """How many of the largest contributions are looked at."""
+        return self.n_coalition + 1
+
+    def apply(self, contributors: Contributors) -> Verdict:
+        """Say which cells are unsafe and how far they must be covered up and down."""
+        return _estimate(contributors, self.p / self.q, self.n_coalition)
+
+
+def _estimate(contributors: Contributors, share: float, coalition: int) -> Verdict:
+    top = contributors.largest
+    first = top[:, 0] if top.shape[1] else np.zeros(len(contributors))
+    rest = contributors.total - contributors.leading(coalition + 1)
+    return _verdict(contributors, share * first - rest)
+
+
+def _verdict(contributors: Contributors, missing: Numbers) -> Verdict:
+    unsafe = missing > ROUNDING * contributors.total
+    level = np.where(unsafe, missing * contributors.scale, 0.0)
+    return unsafe, level, level.copy()
+
+
+def _require(holds: bool, what: str, expected: str) -> None:
+    if not holds:
+        raise InputError(what, expected=expected, hint="change the rule")

@@ -1,0 +1,125 @@
+"""What rules look at: who stands behind each cell, all cells at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError
+
+Numbers = NDArray[np.float64]
+Verdict = tuple[NDArray[np.bool_], Numbers, Numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class Contributors:
+    """The contributors of each cell, an entry a cell.
+
+    Contributions are taken without their sign, as GaussSuppression takes them: what an
+    insider can work out depends on how large the others are, not on which way they
+    count. Contributions of one holding are summed, with sign, before that.
+
+    Attributes
+    ----------
+    value
+        The response of the cell, as published.
+    size
+        Sum of the contributions to the response without sign, sampling weights applied.
+        Equals `value` where nothing is negative.
+    total
+        The same of the variable rules look at: the shadow variable, else the response.
+    units
+        Number of records, or the number they stand for where there are weights.
+    largest
+        The largest contributions of the variable rules look at, one row a cell, sorted
+        downwards, 0 where there are no more. Without sampling weights.
+    weights
+        Sampling weights that go with `largest`; None means 1.
+    holdings
+        Number of holdings, where records belong to holdings.
+    asking
+        Largest contribution of those who asked for protection, a column for each of
+        the two codes of the request; None where nobody was asked.
+    shadow
+        Whether `total` and `largest` are of another variable than the response.
+    """
+
+    value: Numbers
+    size: Numbers
+    total: Numbers
+    units: Numbers
+    largest: Numbers
+    weights: Numbers | None = None
+    holdings: NDArray[np.int64] | None = None
+    asking: Numbers | None = None
+    shadow: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        contributions: list[list[float]],
+        weights: list[list[float]] | None = None,
+        **others: Any,
+    ) -> Contributors:
+        """List every contribution of every cell; for small tables and examples."""
+        # Rows of zeros to spare: no rule in use looks at more than ten contributions.
+        most = max([10, *(len(row) for row in contributions)])
+        largest = np.zeros((len(contributions), most))
+        weight = np.zeros_like(largest)
+        value, size, units = (np.zeros(len(contributions)) for _ in range(3))
+        for cell, row in enumerate(contributions):
+            x = np.array(row, dtype=np.float64)
+            w = np.ones(len(x)) if weights is None else np.array(weights[cell])
+            order = np.lexsort((-w, -np.abs(x)))
+            largest[cell, : len(x)] = np.abs(x)[order]
+            weight[cell, : len(x)] = w[order]
+            value[cell], size[cell] = x @ w, np.abs(x) @ w
+            units[cell] = w.sum()
+        columns: dict[str, Any] = {
+            "value": value,
+            "size": size,
+            "total": size,
+            "units": units,
+            "largest": largest,
+            "weights": None if weights is None else weight,
+        }
+        return cls(**(columns | others))
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    @property
+    def scale(self) -> Numbers:
+        """What a unit of the variable rules look at is worth in the response.
+
+        1 without a shadow variable; 0 where there is nothing to look at.
+        """
+        if not self.shadow:
+            return np.ones(len(self))
+        safe = np.where(self.total > 0, self.total, 1.0)
+        return np.where(self.total > 0, self.size / safe, 0.0)
+
+    def leading(self, n: int) -> Numbers:
+        """Sum of the `n` largest contributions in the population of each cell.
+
+        With sampling weights a record of weight 2.3 stands for 2.3 contributors of its
+        size and fills as many of the `n` places; the last one in fills what is left
+        (Hundepool et al. 2012, Statistical Disclosure Control, p. 151; so does
+        tau-Argus). At most `n` records are looked at, also when weights are below 1.
+        """
+        if self.largest.shape[1] < n:
+            raise InputError(
+                f"{self.largest.shape[1]} largest contributions a cell",
+                expected=f"the {n} largest, which the rule looks at",
+                hint="keep as many contributions a cell as the rules need",
+            )
+        top = self.largest[:, :n]
+        if self.weights is None:
+            return np.asarray(top.sum(axis=1))
+        weight = self.weights[:, :n]
+        before = np.cumsum(weight, axis=1) - weight
+        places = np.clip(n - before, 0.0, weight)
+        return np.asarray((top * places).sum(axis=1))

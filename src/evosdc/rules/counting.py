@@ -1,0 +1,156 @@
+"""Rules that count or look at wishes: frequency, zeros, requests, and the hand.
+
+Their levels are a share of the response that the user sets, or an absolute range.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from evosdc.errors import InputError
+from evosdc.rules.contributors import Contributors, Verdict
+from evosdc.rules.rounding import ROUNDING
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """Unsafe with fewer than `n` contributors; the level is `percent` % of the value.
+
+    With sampling weights the contributors are those in the population, the sum of
+    weights, as tau-Argus counts them. Where records belong to holdings, holdings are
+    counted, unless `count` says records. A cell of value 0 gets no level from a share
+    of nothing: `ZeroUnsafe` gives it one.
+    """
+
+    n: int
+    percent: float = 30.0
+    count: Literal["contributors", "records"] = "contributors"
+    name: ClassVar[str] = "freq"
+    needs: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise InputError(
+                f"a minimum frequency of {self.n}",
+                expected="at least 1",
+                hint="change the rule",
+            )
+        if self.count not in ("contributors", "records"):
+            raise InputError(
+                f"a frequency rule that counts {self.count!r}",
+                expected="contributors or records",
+                hint="change the rule",
+            )
+        _check_percent(self.percent)
+
+    def apply(self, contributors: Contributors) -> Verdict:
+        """Say which cells are unsafe and how far they must be covered up and down."""
+        counted = contributors.units
+        if contributors.holdings is not None and self.count == "contributors":
+            counted = contributors.holdings.astype(np.float64)
+        return _share(contributors, counted < self.n * (1 - ROUNDING), self.percent)
+
+
+@dataclass(frozen=True)
+class ZeroUnsafe:
+    """Unsafe when contributors sum to 0: everyone learns that each of them has nothing.
+
+    The upper level is an absolute `range`; there is no lower one, as nobody doubts that
+    the value is 0 or more.
+    """
+
+    range: float
+    name: ClassVar[str] = "zero"
+    needs: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.range) and self.range > 0):
+            raise InputError(
+                f"a range of {self.range:g} for zeros",
+                expected="a number above 0",
+                hint="change the rule",
+            )
+
+    def apply(self, contributors: Contributors) -> Verdict:
+        """Say which cells are unsafe and how far they must be covered up."""
+        unsafe = (contributors.value == 0) & (contributors.units > 0)
+        return unsafe, np.where(unsafe, self.range, 0.0), np.zeros(len(contributors))
+
+
+@dataclass(frozen=True)
+class Request:
+    """Unsafe when one who asked for protection has too large a share.
+
+    tau-Argus' request rule, used in foreign trade: records carry one of two `codes` of
+    request (or none), and a cell is unsafe when the contribution of someone who asked
+    exceeds `percent` (first code) or `percent_second` (second code) of the cell. The
+    level is `margin` % of the value. With sampling weights one contribution is compared
+    with the weighted cell.
+    """
+
+    percent: float
+    percent_second: float | None = None
+    margin: float = 20.0
+    codes: tuple[str, str] = ("1", "2")
+    name: ClassVar[str] = "req"
+    needs: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        for share in (self.percent, self.percent_second):
+            if share is not None and not 0 <= share < 100:
+                raise InputError(
+                    f"a request rule with a share of {share:g} %",
+                    expected="a share from 0 to below 100",
+                    hint="change the rule",
+                )
+        _check_percent(self.margin)
+
+    def apply(self, contributors: Contributors) -> Verdict:
+        """Say which cells are unsafe and how far they must be covered up and down."""
+        if contributors.asking is None:
+            raise InputError(
+                "a request rule, but nobody was asked",
+                expected="a request column in the records",
+                hint="name the column of the request, or leave the rule out",
+            )
+        second = self.percent if self.percent_second is None else self.percent_second
+        limit = np.outer(contributors.total, [self.percent / 100, second / 100])
+        slack = ROUNDING * contributors.total[:, None]
+        unsafe = np.any(contributors.asking > limit + slack, axis=1)
+        return _share(contributors, unsafe, self.margin)
+
+
+@dataclass(frozen=True)
+class Manual:
+    """Every cell it is shown is unsafe, with `percent` % of the value as level.
+
+    Not for a whole table: `set_status` shows it the cells that a user calls unsafe.
+    """
+
+    percent: float = 20.0
+    name: ClassVar[str] = "man"
+    needs: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        _check_percent(self.percent)
+
+    def apply(self, contributors: Contributors) -> Verdict:
+        """Mark every cell and say how far it must be covered up and down."""
+        return _share(contributors, np.ones(len(contributors), bool), self.percent)
+
+
+def _share(contributors: Contributors, unsafe: np.ndarray, percent: float) -> Verdict:
+    level = np.where(unsafe, percent / 100.0 * np.abs(contributors.value), 0.0)
+    return unsafe, level, level.copy()
+
+
+def _check_percent(percent: float) -> None:
+    if not (np.isfinite(percent) and percent >= 0):
+        raise InputError(
+            f"a safety margin of {percent:g} %",
+            expected="a number of 0 or more",
+            hint="change the rule",
+        )

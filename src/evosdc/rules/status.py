@@ -1,0 +1,154 @@
+"""Status by hand: cells that a user calls safe, unsafe or protected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evosdc.errors import InputError, TableError
+from evosdc.rules.contributors import Contributors
+from evosdc.rules.counting import Manual
+from evosdc.table import Table
+from evosdc.table.status import FIXED, PRIMARY, SAFE
+
+Cells = ArrayLike | Iterable[Sequence[str]] | Iterable[Mapping[str, str]]
+_LETTER = {"safe": SAFE, "unsafe": PRIMARY, "protected": FIXED}
+
+
+def set_status(
+    table: Table,
+    cells: Cells,
+    status: Literal["safe", "unsafe", "protected"],
+    *,
+    lpl: ArrayLike | None = None,
+    upl: ArrayLike | None = None,
+    manual: Manual | None = None,
+) -> Table:
+    """Return the table with the status of some cells set by hand or a priori.
+
+    Parameters
+    ----------
+    cells
+        Numbers of cells, a mask, or labels: the codes of a cell in the order of the
+        dimensions, or a mapping from dimension to code.
+    status
+        ``safe`` takes a sensitive cell back, ``unsafe`` makes it sensitive,
+        ``protected`` keeps it published.
+    lpl, upl
+        Own levels of unsafe cells, one for all or one for each. Without them a cell
+        that is sensitive already keeps its levels and another gets those of `manual`.
+
+    Raises
+    ------
+    TableError
+        When a sensitive cell is to be protected from suppression or the other way
+        round.
+    """
+    letter = _LETTER.get(status)
+    if letter is None:
+        raise InputError(
+            f"unknown status {status!r}",
+            expected="safe, unsafe or protected",
+            hint="use one of them",
+        )
+    if letter != PRIMARY and (lpl is not None or upl is not None):
+        raise InputError(
+            f"protection levels for {status} cells",
+            expected="levels for unsafe cells only",
+            hint="leave the levels out, or call the cells unsafe",
+        )
+    numbers = find_cells(table, cells)
+    _refuse_contradiction(table, numbers, letter)
+    changed = table.status.copy()
+    low, high, slide = table.lpl.copy(), table.upl.copy(), table.spl.copy()
+    if letter == PRIMARY:
+        fresh = numbers[table.status[numbers] != PRIMARY]
+        high[fresh], low[fresh] = _manual_levels(table, fresh, manual or Manual())
+        if upl is not None:
+            high[numbers] = upl
+        if lpl is not None:
+            low[numbers] = lpl
+    else:
+        low[numbers] = high[numbers] = slide[numbers] = 0.0
+    changed[numbers] = letter
+    return table.replace(status=changed, lpl=low, upl=high, spl=slide)
+
+
+def find_cells(table: Table, cells: Cells) -> NDArray[np.int64]:
+    """Return the numbers of cells given as numbers, mask or labels."""
+    if not isinstance(cells, np.ndarray):
+        listed: list[Any] = list(cells)  # type: ignore[arg-type]
+        if listed and isinstance(listed[0], Mapping | list | tuple):
+            return _labelled(table, listed)
+        cells = np.array(listed) if listed else np.empty(0, dtype=np.int64)
+    given = np.asarray(cells)
+    if given.dtype == bool and given.shape == (len(table),):
+        return np.flatnonzero(given)
+    if given.dtype.kind not in "iu" or given.ndim != 1:
+        raise InputError(
+            f"cells given as {given.dtype} of shape {given.shape}",
+            expected="cell numbers, a mask with one entry a cell, or labels",
+            hint="pass for example [('A', 'North')]",
+        )
+    if len(given) and not (given.min() >= 0 and given.max() < len(table)):
+        raise InputError(
+            "a cell number outside the table",
+            expected=f"numbers from 0 to {len(table) - 1}",
+            hint="count cells from 0",
+        )
+    return given.astype(np.int64)
+
+
+def _labelled(table: Table, labels: list[Any]) -> NDArray[np.int64]:
+    names = [d.name for d in table.dimensions]
+    position = {tuple(row): i for i, row in enumerate(table.codes.tolist())}
+    found = np.empty(len(labels), dtype=np.int64)
+    for i, label in enumerate(labels):
+        if isinstance(label, Mapping):
+            codes = [label.get(name, "") for name in names]
+            odd = sorted(set(label) - set(names))
+        else:
+            codes, odd = list(label), []
+        nodes = tuple(
+            d.hierarchy.node_of.get(str(code), -1)
+            for d, code in zip(table.dimensions, codes, strict=False)
+        )
+        cell = position.get(nodes, -1)
+        if cell < 0 or odd or len(codes) != len(names):
+            raise InputError(
+                f"no cell {label!r}",
+                expected=f"a code for each of {', '.join(names) or 'no dimension'}, "
+                "of a cell that is not empty",
+                hint="check the codes",
+            )
+        found[i] = cell
+    return found
+
+
+def _refuse_contradiction(
+    table: Table, numbers: NDArray[np.int64], letter: str
+) -> None:
+    opposite = {PRIMARY: FIXED, FIXED: PRIMARY}.get(letter)
+    clash = numbers[table.status[numbers] == opposite]
+    if len(clash):
+        more = f" and {len(clash) - 1} more" if len(clash) > 1 else ""
+        raise TableError(
+            f"a sensitive cell is also protected from suppression: "
+            f"{table.label(int(clash[0]))}{more}",
+            expected="each cell either unsafe or protected",
+            hint="call the cell safe first if the new status is meant",
+        )
+
+
+def _manual_levels(
+    table: Table, numbers: NDArray[np.int64], manual: Manual
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    value = table.value[numbers]
+    size = np.abs(value)
+    shown = Contributors(value, size, size, size, np.zeros((len(value), 0)))
+    _, upl, lpl = manual.apply(shown)
+    room = np.maximum(value - table.lower[numbers], 0.0)
+    return upl, np.minimum(lpl, room)

@@ -1,0 +1,101 @@
+"""Every total of every level of every dimension, from the finest cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.table import Dimension
+from evosdc.table.build import cell_keys
+from evosdc.tabulation.inner import Cells
+
+
+def roll_up(dimensions: Sequence[Dimension], cells: Cells) -> Cells:
+    """Add all totals and sort the cells by their codes.
+
+    Dimension by dimension and from the deepest level up: sums add, and the largest
+    contributions of a total are the largest among the largest of its parts.
+    """
+    for k, dimension in enumerate(dimensions):
+        depth = dimension.hierarchy.depth
+        for level in range(int(depth.max()), 0, -1):
+            parts = np.flatnonzero(depth[cells.codes[:, k]] == level)
+            if not len(parts):
+                continue
+            above = cells.codes[parts]
+            above[:, k] = dimension.hierarchy.parent_array[above[:, k]]
+            cells = _joined(cells, _merged(dimensions, _taken(cells, parts), above))
+    keys = cell_keys([len(d.hierarchy) for d in dimensions], cells.codes)
+    return _taken(cells, np.argsort(keys, kind="stable"))
+
+
+def _merged(
+    dimensions: Sequence[Dimension], parts: Cells, above: NDArray[np.int32]
+) -> Cells:
+    """Merge parts that have the same cell above them."""
+    keys = cell_keys([len(d.hierarchy) for d in dimensions], above)
+    order = np.argsort(keys, kind="stable")
+    parts, keys = _taken(replace(parts, codes=above), order), keys[order]
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys))))
+    top, weight = _largest(group, parts.top, parts.top_weight)
+    return Cells(
+        codes=parts.codes[starts],
+        sums=np.add.reduceat(parts.sums, starts, axis=0),
+        top=top,
+        top_weight=weight,
+        asking=(
+            None
+            if parts.asking is None
+            else np.maximum.reduceat(parts.asking, starts, axis=0)
+        ),
+    )
+
+
+def _largest(
+    group: NDArray[np.int64],
+    top: NDArray[np.float64],
+    weight: NDArray[np.float64] | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Return the largest entries of each group of rows; `group` is sorted."""
+    n = top.shape[1]
+    groups = int(group[-1]) + 1
+    if n == 0:
+        return np.zeros((groups, 0)), None if weight is None else np.zeros((groups, 0))
+    owner, size = np.repeat(group, n), top.ravel()
+    if weight is None:
+        order = np.lexsort((-size, owner))
+    else:
+        order = np.lexsort((-weight.ravel(), -size, owner))
+    first = np.searchsorted(owner, np.arange(groups))
+    # Each row brings n entries, so each group has at least n.
+    chosen = order[first[:, None] + np.arange(n)]
+    return size[chosen], None if weight is None else weight.ravel()[chosen]
+
+
+def _taken(cells: Cells, rows: NDArray[np.int64]) -> Cells:
+    return Cells(
+        codes=cells.codes[rows],
+        sums=cells.sums[rows],
+        top=cells.top[rows],
+        top_weight=None if cells.top_weight is None else cells.top_weight[rows],
+        asking=None if cells.asking is None else cells.asking[rows],
+    )
+
+
+def _joined(first: Cells, second: Cells) -> Cells:
+    def both(
+        a: NDArray[np.float64] | None, b: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        return None if a is None or b is None else np.concatenate([a, b])
+
+    return Cells(
+        codes=np.concatenate([first.codes, second.codes]),
+        sums=np.concatenate([first.sums, second.sums]),
+        top=np.concatenate([first.top, second.top]),
+        top_weight=both(first.top_weight, second.top_weight),
+        asking=both(first.asking, second.asking),
+    )

@@ -1,0 +1,242 @@
+"""Records of any kind as one DuckDB view with the columns that tabulation wants."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from evosdc.errors import InputError
+
+_CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".txt")
+_PARQUET = (".parquet", ".pq")
+_NUMERIC = ("INT", "FLOAT", "DOUBLE", "DECIMAL", "REAL", "BOOL", "VARCHAR", "NULL")
+_FRACTION = ("FLOAT", "DOUBLE", "DECIMAL", "REAL")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column of the records plays which part."""
+
+    by: tuple[str, ...]
+    value: str | None
+    shadow: str | None = None
+    weight: str | None = None
+    holding: str | None = None
+    request: str | None = None
+    cost: str | None = None
+
+    @property
+    def numeric(self) -> dict[str, str]:
+        """Parts that are numbers, with the column of each."""
+        parts = {
+            "x": self.value,
+            "s": self.shadow,
+            "w": self.weight,
+            "c": self.cost,
+        }
+        return {part: column for part, column in parts.items() if column is not None}
+
+    @property
+    def codes(self) -> dict[str, str]:
+        """Parts that are codes, with the column of each; a request may be missing."""
+        parts = {f"d{k}": column for k, column in enumerate(self.by)}
+        if self.holding is not None:
+            parts["h"] = self.holding
+        return parts
+
+    def all(self) -> list[str]:
+        """Every column needed, once."""
+        named = [*self.codes.values(), *self.numeric.values()]
+        if self.request is not None:
+            named.append(self.request)
+        return list(dict.fromkeys(named))
+
+
+def connect(memory_limit: str, threads: int | None) -> Any:
+    """Open a DuckDB in memory, which spills to disk beyond `memory_limit`."""
+    config: dict[str, Any] = {"memory_limit": memory_limit}
+    if threads is not None:
+        config["threads"] = threads
+    try:
+        connection = duckdb.connect(config=config)
+    except duckdb.Error as error:
+        raise InputError(
+            f"DuckDB refuses memory limit {memory_limit!r} or {threads} threads",
+            expected="a limit such as 3GB and a whole number of threads",
+            hint="change them",
+        ) from error
+    # Groups are sorted afterwards; keeping the order of records would cost memory.
+    connection.execute("SET preserve_insertion_order = false")
+    return connection
+
+
+def open_records(connection: Any, source: Any, columns: Columns) -> dict[str, str]:
+    """Make the view ``raw`` of the records; return the type of each column."""
+    relation = _relation(connection, source)
+    types = {
+        name: str(kind)
+        for name, kind in zip(relation.columns, relation.types, strict=True)
+    }
+    missing = [column for column in columns.all() if column not in types]
+    if missing:
+        raise InputError(
+            f"no column {', '.join(map(repr, missing))} in the records",
+            expected=f"columns among {', '.join(map(str, types))}",
+            hint="check the names; capitals count",
+        )
+    for column in columns.numeric.values():
+        if not types[column].upper().startswith(_numeric_types()):
+            raise InputError(
+                f"column {column!r} has type {types[column]}",
+                expected="numbers",
+                hint="name another column or convert it",
+            )
+    relation.create_view("raw")
+    return types
+
+
+def define_records(connection: Any, columns: Columns, types: dict[str, str]) -> None:
+    """Make the view ``records``: d0, d1, ... text; x, s, w, c numbers; h, r text.
+
+    Records of sampling weight 0 stand for nobody and are left out.
+    """
+    parts = [
+        f"{text_of(column, types[column])} AS {part}"
+        for part, column in columns.codes.items()
+    ]
+    parts.append(f"{number_of(columns.value)} AS x")
+    parts.append(f"{number_of(columns.shadow or columns.value)} AS s")
+    parts.append(f"{number_of(columns.weight)} AS w")
+    if columns.cost is not None:
+        parts.append(f"{number_of(columns.cost)} AS c")
+    if columns.request is not None:
+        parts.append(f"{text_of(columns.request, types[columns.request])} AS r")
+    where = "" if columns.weight is None else f" WHERE {number_of(columns.weight)} > 0"
+    connection.execute(
+        f"CREATE VIEW records AS SELECT {', '.join(parts)} FROM raw{where}"
+    )
+
+
+def quoted(name: str) -> str:
+    """Return a column name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """Return a text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def text_of(column: str, kind: str) -> str:
+    """Write a code as text: whole numbers without a fraction, text as it stands."""
+    name = quoted(column)
+    if kind.upper().startswith(_FRACTION):
+        return (
+            f"CASE WHEN {name} = trunc({name}) AND abs({name}) < 1e18 "
+            f"THEN CAST(CAST({name} AS BIGINT) AS VARCHAR) "
+            f"ELSE CAST({name} AS VARCHAR) END"
+        )
+    return f"CAST({name} AS VARCHAR)"
+
+
+def number_of(column: str | None) -> str:
+    """Write a number; no column means that each record counts 1."""
+    return "1.0::DOUBLE" if column is None else f"TRY_CAST({quoted(column)} AS DOUBLE)"
+
+
+def _numeric_types() -> tuple[str, ...]:
+    signs = ("TINY", "SMALL", "BIG", "HUGE", "U", '"NULL"')
+    return _NUMERIC + signs
+
+
+def _relation(connection: Any, source: Any) -> Any:
+    if isinstance(source, str | os.PathLike):
+        return _file(connection, os.fspath(source))
+    if isinstance(source, duckdb.DuckDBPyRelation):
+        # A relation lives in its own connection: its rows come over once, as a stream.
+        source = pa.RecordBatchReader.from_stream(source)
+    if isinstance(source, pa.RecordBatchReader):
+        # A stream can be read once only, and the records are read several times.
+        connection.register("stream", source)
+        connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
+        connection.unregister("stream")
+        return connection.table("kept")
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    if type(source).__module__.split(".")[0] == "polars":
+        source = (source.collect() if hasattr(source, "collect") else source).to_arrow()
+    if isinstance(source, pa.Table):
+        return connection.from_arrow(source)
+    if type(source).__module__.split(".")[0] == "pandas":
+        return connection.from_df(source)
+    raise InputError(
+        f"records of type {type(source).__name__}",
+        expected="a path, an Arrow table or reader, a pandas or polars frame, or a "
+        "DuckDB relation",
+        hint="convert the records to one of them",
+    )
+
+
+def _file(connection: Any, path: str) -> Any:
+    is_pattern = any(sign in path for sign in "*?[") and not Path(path).exists()
+    if not is_pattern:
+        _check_file(Path(path))
+    lower = path.lower()
+    try:
+        if lower.endswith(_PARQUET):
+            return connection.read_parquet(path)
+        if lower.endswith(_CSV):
+            # Codes such as 01 must stay text, so nothing is guessed.
+            return connection.read_csv(path, header=True, all_varchar=True)
+    except duckdb.Error as error:
+        raise InputError(
+            f"{path} cannot be read: {_first_line(error)}",
+            expected="a CSV file with a header line, or a Parquet file",
+            hint="check the file",
+        ) from error
+    raise InputError(
+        f"{path} has an unknown ending",
+        expected=f"one of {', '.join((*_CSV, *_PARQUET))}",
+        hint="rename the file or convert it",
+    )
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise InputError(
+            f"{path} is a directory",
+            expected="a file of records",
+            hint=f"name a file, or a pattern such as {path}/*.parquet",
+        )
+    if not path.exists():
+        raise InputError(
+            f"there is no file {path}",
+            expected="a file of records",
+            hint="check the path",
+        )
+    if path.stat().st_size == 0:
+        raise InputError(
+            f"{path} is empty",
+            expected="a header and at least one record",
+            hint="check how the file was made",
+        )
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def refuse_overlap(by: Sequence[str]) -> None:
+    """Refuse a table without dimensions or with one twice."""
+    if not by or len(set(by)) != len(by):
+        raise InputError(
+            "no dimension" if not by else f"a dimension twice among {', '.join(by)}",
+            expected="one or more different columns to tabulate by",
+            hint="name each column once",
+        )
