@@ -7,11 +7,12 @@ all. Scripts call methods by these names, so a name never changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, get_type_hints
+from typing import Any
 
 from evosdc.errors import MethodError
+from evosdc.options import configure
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -64,43 +65,13 @@ class Method:
 
     def configure(self, options: Mapping[str, Any]) -> Any:
         """Turn ``name=value`` options into parameters."""
-        hints = get_type_hints(self.parameters)
-        names = [f.name for f in fields(self.parameters)]
-        chosen: dict[str, Any] = {}
-        for key, text in options.items():
-            name = key.replace("-", "_")
-            if name not in names:
-                raise MethodError(
-                    f"method {self.name!r} has no option {key!r}",
-                    expected=f"one of {', '.join(names) or 'none (it has no options)'}",
-                    hint="see: evosdc methods",
-                )
-            chosen[name] = _parse(self.name, key, text, hints[name])
-        return self.parameters(**chosen)
-
-
-def _parse(method: str, key: str, text: Any, kind: Any) -> Any:
-    if not isinstance(text, str):
-        return text
-    try:
-        if kind is bool:
-            return {"true": True, "1": True, "yes": True, "on": True}.get(
-                text.lower(), False
-            )
-        if kind in (int, float, str):
-            return kind(text)
-        for part in getattr(kind, "__args__", ()):
-            if part is type(None):
-                if text.lower() == "none":
-                    return None
-            elif part in (int, float):
-                return part(text)
-        return text
-    except ValueError:
-        raise MethodError(
-            f"option {key} of method {method!r} is {text!r}",
-            expected=f"a value of type {getattr(kind, '__name__', kind)}",
-        ) from None
+        return configure(
+            self.parameters,
+            options,
+            owner=f"method {self.name!r}",
+            error=MethodError,
+            hint="see: evosdc methods",
+        )
 
 
 _METHODS: dict[str, Method] = {}

@@ -1,0 +1,138 @@
+"""Records of invented firms: what a business survey hands to a statistical office."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.instances.checks import need_count
+from evosdc.table import TOTAL, Hierarchy
+
+_Parts = dict[str, dict[str, tuple[str, ...]]]
+
+# Parts of an invented country and of an activity classification in the manner of NACE:
+# a section letter, two-digit divisions, groups with one digit more. Ragged on purpose.
+_REGIONS: _Parts = {
+    "North": {"Northshore": ("Aldhaven", "Birkwick", "Corran"), "Fells": ("Dunmoor",)},
+    "East": {"Fenland": ("Eastmere", "Fairholt"), "Saltmarsh": ("Gullness", "Hythe")},
+    "South": {
+        "Downs": ("Inglebury", "Jarrow Hill", "Kestrel"),
+        "Weald": ("Lindhurst",),
+    },
+    "West": {"Marches": ("Merrow", "Netherby"), "Vale": ("Orchard", "Penrose")},
+    "Capital": {},
+}
+_ACTIVITIES: _Parts = {
+    "B": {"08": ("081", "089")},
+    "C": {
+        "10": ("101", "105", "107"),
+        "13": (),
+        "16": ("161", "162"),
+        "20": ("201", "204"),
+        "25": ("251", "255", "256"),
+        "28": ("281", "289"),
+    },
+    "F": {"41": (), "43": ("431", "432", "433")},
+    "G": {"45": ("451", "452"), "46": ("461", "463", "467"), "47": ("471", "475")},
+    "H": {"49": ("493", "494"), "52": ()},
+    "J": {"58": (), "62": ("620",)},
+}
+SIZES = ("0-9", "10-49", "50-249", "250+")
+_SIZE_STARTS = np.array([10, 50, 250])
+
+
+@dataclass(frozen=True, eq=False)
+class Business:
+    """Records (a `pyarrow.Table`, a row a firm) and the trees of their codes.
+
+    Columns: `firm`, `region`, `activity`, `size`, `turnover` (whole thousands),
+    `employees`, `weight` (sampling weight), `holding` (firms of one owner share it) and
+    `request` (1 where a firm asked for protection, else 0).
+    """
+
+    records: Any
+    hierarchies: dict[str, Hierarchy]
+
+
+def regions() -> Hierarchy:
+    """Return the tree of regions: country parts, areas, districts."""
+    return _tree(_REGIONS)
+
+
+def activities() -> Hierarchy:
+    """Return the tree of activities: sections, divisions, groups."""
+    return _tree(_ACTIVITIES)
+
+
+def business(seed: int = 0, firms: int = 4000) -> Business:
+    """Draw firms with heavy-tailed turnover; the same seed gives the same firms.
+
+    Regions and activities differ much in size, so that some cells of a table have one
+    or two firms. Large firms are all in the sample (weight 1), small ones stand for
+    others.
+    """
+    import pyarrow as pa
+
+    need_count("firms", firms)
+    rng = np.random.default_rng(seed)
+    place, trade = regions(), activities()
+    region = _uneven(rng, place, firms)
+    activity = _uneven(rng, trade, firms)
+    # A lognormal body with a Pareto tail: firms in one trade are of like size.
+    typical = np.exp(rng.normal(2.0, 0.6, size=len(trade)))
+    employees = np.ceil(
+        typical[activity]
+        * rng.lognormal(0.0, 0.9, firms)
+        * (rng.pareto(1.2, firms) + 1)
+    ).astype(np.int64)
+    employees = np.minimum(employees, 20_000)
+    output = np.exp(rng.normal(4.4, 0.5, size=len(trade)))
+    turnover = np.rint(
+        employees * output[activity] * rng.lognormal(0.0, 0.5, firms)
+    ).astype(np.int64)
+    size = np.searchsorted(_SIZE_STARTS, employees, side="right")
+    owner = np.arange(1, firms + 1)
+    joined = rng.random(firms) < 0.12
+    owner[joined] = rng.integers(1, max(2, firms // 40), size=int(joined.sum()))
+    weight = np.array([4.0, 2.0, 1.25, 1.0])[size]
+    records = pa.table(
+        {
+            "firm": pa.array([f"F{i:06d}" for i in range(1, firms + 1)]),
+            "region": _labels(place, region),
+            "activity": _labels(trade, activity),
+            "size": pa.array(np.array(SIZES)[size]),
+            "turnover": pa.array(np.maximum(turnover, 1)),
+            "employees": pa.array(employees),
+            "weight": pa.array(weight),
+            "holding": pa.array([f"H{i:06d}" for i in owner.tolist()]),
+            "request": pa.array((rng.random(firms) < 0.01).astype(np.int8)),
+        }
+    )
+    return Business(records, {"region": place, "activity": trade})
+
+
+def _tree(parts: _Parts) -> Hierarchy:
+    parent_of: dict[str, str] = {}
+    for top, middle in parts.items():
+        parent_of[top] = TOTAL
+        for code, leaves in middle.items():
+            parent_of[code] = top
+            parent_of.update(dict.fromkeys(leaves, code))
+    return Hierarchy.from_parents(parent_of)
+
+
+def _uneven(rng: np.random.Generator, tree: Hierarchy, firms: int) -> NDArray[np.int64]:
+    """Draw a leaf for each firm, leaves by very different chances."""
+    leaves = np.flatnonzero(tree.is_leaf)
+    chance = rng.pareto(1.3, size=len(leaves)) + 0.15
+    drawn: NDArray[np.int64] = rng.choice(leaves, size=firms, p=chance / chance.sum())
+    return drawn
+
+
+def _labels(tree: Hierarchy, nodes: NDArray[np.int64]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(np.array(tree.codes)[nodes])

@@ -1,0 +1,182 @@
+"""Tables with a cell for every combination of codes, in exact decimals.
+
+Amounts are whole numbers of a smallest unit (``10 ** -decimals``): totals are summed as
+integers and divided once, so that every equation holds exactly in the decimals printed.
+
+Where zeros are the only fixed cells, no amount is negative and levels stay within the
+caps below, every level can be had with everything hidden: let the inner cells under a
+sensitive cell grow or shrink in proportion, and every total with them. So the
+generators need no solver to make instances that have an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evosdc.table import Dimension, Hierarchy, Table
+from evosdc.table.build import equations
+from evosdc.table.status import FIXED, PRIMARY, SAFE
+
+Amounts = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+# External bounds: "open" is [0, infinity), "tau" the 0.5 a .. 1.5 a that tau-Argus
+# writes into JJ files (Staggemeier et al., section 3.1), widened to whole units.
+BOUNDS = ("open", "tau")
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Amounts of every cell of a table before anything is sensitive.
+
+    Attributes
+    ----------
+    amount
+        Each cell in units of ``10 ** -decimals``.
+    empty
+        Cells with nothing but zeros under them.
+    inner
+        Cells that are no total in any dimension.
+    """
+
+    dimensions: tuple[Dimension, ...]
+    codes: NDArray[np.int32]
+    amount: Amounts
+    empty: Mask
+    inner: Mask
+    decimals: int
+
+    @classmethod
+    def of(
+        cls, dimensions: Sequence[Dimension], inner: Amounts, decimals: int = 0
+    ) -> Grid:
+        """Add the totals to inner amounts, an axis a dimension, leaves in order."""
+        dims = tuple(dimensions)
+        sizes = [len(d.hierarchy) for d in dims]
+        codes = np.indices(sizes, dtype=np.int32).reshape(len(dims), -1).T
+        leaf = [d.hierarchy.is_leaf[codes[:, k]] for k, d in enumerate(dims)]
+        return cls(
+            dimensions=dims,
+            codes=np.ascontiguousarray(codes),
+            amount=add_totals(dims, inner).ravel(),
+            empty=add_totals(dims, (inner != 0).astype(np.int64)).ravel() == 0,
+            inner=np.logical_and.reduce(leaf),
+            decimals=decimals,
+        )
+
+    def without_total(self, dimension: int) -> Grid:
+        """Drop the cells at the total of a dimension: its parts lie side by side."""
+        keep = self.codes[:, dimension] != 0
+        return replace(
+            self,
+            codes=self.codes[keep],
+            amount=self.amount[keep],
+            empty=self.empty[keep],
+            inner=self.inner[keep],
+        )
+
+    def levels(
+        self, share: float, *, bounds: str = "open", strict: bool = False
+    ) -> tuple[Amounts, Amounts]:
+        """Lower and upper levels: a share of each amount, rounded up to a unit.
+
+        They are capped at what the bounds leave; `strict` keeps one unit more free, so
+        that levels can be exceeded and not only reached.
+        """
+        size = np.abs(self.amount)
+        level = share_of(size, share)
+        below = (size if bounds == "open" else size // 2) - int(strict)
+        lower = np.minimum(level, np.maximum(below, 0))
+        return lower, level if bounds == "open" else lower
+
+    def table(
+        self,
+        primary: Mask,
+        lower_level: Amounts,
+        upper_level: Amounts,
+        *,
+        bounds: str = "open",
+        width: Amounts | None = None,
+        frequency: Amounts | None = None,
+        name: str = "value",
+    ) -> Table:
+        """Make the table: empty cells are fixed and never sensitive, cost is value."""
+        sensitive = primary & ~self.empty
+        lower, upper = self._bounds(bounds)
+        zero = np.zeros(len(self.amount), dtype=np.int64)
+        return Table.of(
+            self._decimal(self.amount),
+            equations(self.dimensions, self.codes),
+            status=np.where(
+                self.empty, FIXED, np.where(sensitive, PRIMARY, SAFE)
+            ).astype("U1"),
+            lower=lower,
+            upper=upper,
+            lpl=self._decimal(np.where(sensitive, lower_level, zero)),
+            upl=self._decimal(np.where(sensitive, upper_level, zero)),
+            spl=self._decimal(np.where(sensitive, zero if width is None else width, 0)),
+            dimensions=self.dimensions,
+            codes=self.codes,
+            frequency=frequency,
+            name=name,
+        )
+
+    def _bounds(self, bounds: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        if bounds == "tau":
+            return (
+                self._decimal(self.amount // 2),
+                self._decimal((3 * self.amount + 1) // 2),
+            )
+        low = -np.inf if (self.amount < 0).any() else 0.0
+        n = len(self.amount)
+        return np.full(n, low), np.full(n, np.inf)
+
+    def _decimal(self, amount: Amounts) -> NDArray[np.float64]:
+        # One correctly rounded division: the double that reads back as this decimal.
+        return amount / 10**self.decimals
+
+
+def add_totals(dimensions: Sequence[Dimension], inner: Amounts) -> Amounts:
+    """Sum inner amounts into every node of every hierarchy."""
+    full = inner
+    for axis, d in enumerate(dimensions):
+        moved = np.moveaxis(full, axis, 0)
+        flat = _under(d.hierarchy) @ moved.reshape(moved.shape[0], -1)
+        full = np.moveaxis(flat.reshape(-1, *moved.shape[1:]), 0, axis)
+    return np.ascontiguousarray(full)
+
+
+def share_of(amount: Amounts, share: float) -> Amounts:
+    """Take a share of whole amounts exactly (0.15 is 15/100) and round it up."""
+    part = Fraction(str(share))
+    return -(-amount * part.numerator // part.denominator)
+
+
+def pick(rng: np.random.Generator, candidates: Mask, count: int) -> Mask:
+    """Choose `count` of the candidates, or all where there are not so many."""
+    pool = np.flatnonzero(candidates)
+    chosen = np.zeros(len(candidates), dtype=bool)
+    chosen[rng.choice(pool, size=min(count, len(pool)), replace=False)] = True
+    return chosen
+
+
+def _under(tree: Hierarchy) -> Any:
+    """Sparse 0/1 matrix: which leaves lie under which node, each under itself."""
+    leaves = np.flatnonzero(tree.is_leaf)
+    node, rows, cols = leaves, [], []
+    column = np.arange(len(leaves))
+    while len(node):
+        rows.append(node)
+        cols.append(column)
+        above = tree.parent_array[node]
+        node, column = above[above >= 0], column[above >= 0]
+    row, col = np.concatenate(rows), np.concatenate(cols)
+    ones = np.ones(len(row), dtype=np.int64)
+    return sparse.csr_array((ones, (row, col)), shape=(len(tree), len(leaves)))

@@ -1,0 +1,133 @@
+"""The fourteen large three-way tables of Smith et al. (2011), by shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from evosdc.instances.checks import need_one_of, need_share
+from evosdc.instances.grid import BOUNDS, Amounts, Grid, Mask, add_totals
+from evosdc.instances.trees import flat, tree
+from evosdc.table import Dimension, Table
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A published table: codes of each dimension with totals, zeros, sensitive cells.
+
+    `hierarchical` is the number of the dimension that is a tree.
+    """
+
+    codes: tuple[int, int, int]
+    zeros: float
+    sensitive: int
+    hierarchical: int | None = None
+
+
+# Table VII of Smith et al. (2011), in its order: 48,600 to 209,300 cells. Its fourth
+# line says 100 x 112 x 4 and 56,000 cells, which are 100 x 112 x 5.
+LARGE = {
+    1: Solid((100, 27, 18), 0.49, 14807),
+    2: Solid((100, 21, 24), 0.12, 10555),
+    3: Solid((100, 5, 106), 0.41, 8763, hierarchical=2),
+    4: Solid((100, 112, 5), 0.54, 4544, hierarchical=1),
+    5: Solid((100, 7, 83), 0.43, 11517),
+    6: Solid((100, 20, 31), 0.13, 13164),
+    7: Solid((100, 6, 112), 0.51, 1972, hierarchical=2),
+    8: Solid((100, 20, 36), 0.13, 15422),
+    9: Solid((100, 76, 10), 0.26, 13429),
+    10: Solid((100, 4, 212), 0.46, 10265, hierarchical=2),
+    11: Solid((100, 11, 90), 0.47, 18978, hierarchical=2),
+    12: Solid((50, 50, 40), 0.13, 21850),
+    13: Solid((100, 158, 9), 0.50, 28032, hierarchical=1),
+    14: Solid((100, 91, 23), 0.36, 16008),
+}
+
+# Contributions are kept to cents and below this: -1/log r has no mean, and one giant
+# would use up the digits that make totals exact.
+_UNIT_DECIMALS = 2
+_LARGEST = 1e9
+
+
+@dataclass(frozen=True)
+class Large:
+    """Options of the large tables.
+
+    `table` is the line of the source's table VII, 1 (48,600 cells) to 14 (209,300).
+    """
+
+    table: int = 1
+    level: float = 0.1
+    bounds: str = "open"
+
+    def __post_init__(self) -> None:
+        need_one_of("table", self.table, LARGE)
+        need_one_of("bounds", self.bounds, BOUNDS)
+        need_share("level", self.level, most=0.5)
+
+
+def large(options: Large, rng: np.random.Generator) -> Table:
+    """Draw Poisson numbers of contributors, each contributing -1/log r.
+
+    The mean number is set so that the published share of all cells is zero. The source
+    does not say which cells were sensitive: here those with the fewest contributors
+    are, ties by lot, as many as it counts.
+    """
+    solid = LARGE[options.table]
+    dims = _dimensions(solid, rng)
+    counts, amount = contributors(dims, solid.zeros, rng)
+    grid = Grid.of(dims, amount, _UNIT_DECIMALS)
+    frequency = add_totals(dims, counts).ravel()
+    primary = _fewest(rng, grid, frequency, solid.sensitive)
+    lower, upper = grid.levels(options.level, bounds=options.bounds, strict=True)
+    return grid.table(primary, lower, upper, bounds=options.bounds, frequency=frequency)
+
+
+def contributors(
+    dims: tuple[Dimension, ...], zeros: float, rng: np.random.Generator
+) -> tuple[Amounts, Amounts]:
+    """Draw how many contribute to each inner cell, and how much in all."""
+    size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
+    counts = rng.poisson(_mean_for(dims, zeros), size=size).astype(np.int64)
+    cell = np.repeat(np.arange(counts.size), counts.ravel())
+    # -log r is a standard exponential.
+    each = 1 / np.maximum(rng.exponential(size=len(cell)), 1 / _LARGEST)
+    cents = np.maximum(np.rint(each * 10**_UNIT_DECIMALS), 1).astype(np.int64)
+    amount = np.zeros(counts.size, dtype=np.int64)
+    np.add.at(amount, cell, cents)
+    return counts, amount.reshape(size)
+
+
+def _mean_for(dims: tuple[Dimension, ...], zeros: float) -> float:
+    """Mean contributors of an inner cell that leave a share of all cells empty."""
+    size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
+    under = add_totals(dims, np.ones(size, dtype=np.int64)).ravel()
+    inside, times = np.unique(under, return_counts=True)
+    share: NDArray[np.float64] = times / times.sum()
+
+    def surplus(mean: float) -> float:
+        return float(share @ np.exp(-mean * inside)) - zeros
+
+    return float(brentq(surplus, 1e-9, 50.0))
+
+
+def _fewest(
+    rng: np.random.Generator, grid: Grid, frequency: Amounts, count: int
+) -> Mask:
+    pool = np.flatnonzero(~grid.empty)
+    order = np.lexsort((rng.random(len(pool)), frequency[pool]))
+    chosen = np.zeros(len(frequency), dtype=bool)
+    chosen[pool[order[:count]]] = True
+    return chosen
+
+
+def _dimensions(solid: Solid, rng: np.random.Generator) -> tuple[Dimension, ...]:
+    return tuple(
+        tree(f"d{k + 1}", codes, 2, "ABC"[k], rng)
+        if k == solid.hierarchical
+        else flat(f"d{k + 1}", codes - 1, "ABC"[k])
+        for k, codes in enumerate(solid.codes)
+    )

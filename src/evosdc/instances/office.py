@@ -1,0 +1,165 @@
+"""Tables as statistical offices have them: magnitudes by size, and counts.
+
+The tables of Smith et al. (2011) and Staggemeier et al. came out of a generator of the
+Office for National Statistics and of its own surveys, neither of them public. Made
+here are their shapes, shares of zeros and numbers of sensitive cells, with heavy-tailed
+whole numbers as values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evosdc.instances.checks import need_count, need_one_of, need_share
+from evosdc.instances.grid import BOUNDS, Grid, Mask
+from evosdc.instances.trees import flat, tree
+from evosdc.instances.twoway import rows_and_columns
+from evosdc.table import Dimension, Table
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A published table: size, share of zeros, sensitive cells.
+
+    Sizes of hierarchical tables count every code, totals included; the longer side is
+    the tree. Flat ones count inner cells. `sensitive` is the number of sensitive cells.
+    """
+
+    rows: int
+    columns: int
+    zeros: float
+    sensitive: int
+    hierarchical: bool = False
+
+
+# Table II of Smith et al. (2011) and figure 1 of Staggemeier et al., which prints 25 %
+# for the 2 % of F. A to F hold the share of inner cells, the others the count printed.
+OFFICE = {
+    "A": Shape(200, 5, 0.25, 100),
+    "B": Shape(200, 5, 0.05, 20),
+    "C": Shape(200, 50, 0.25, 1000),
+    "D": Shape(200, 50, 0.05, 200),
+    "E": Shape(4000, 10, 0.25, 4000),
+    "F": Shape(4000, 10, 0.05, 800),
+    "G": Shape(654, 14, 0.16, 1913),
+    "H1": Shape(14, 1433, 0.14, 3680, hierarchical=True),
+    "H2": Shape(14, 1433, 0.14, 3641, hierarchical=True),
+    "H3": Shape(712, 10, 0.49, 407, hierarchical=True),
+    "H4": Shape(712, 10, 0.49, 495, hierarchical=True),
+    "H5": Shape(712, 19, 0.35, 1432, hierarchical=True),
+    "H6": Shape(712, 19, 0.35, 1616, hierarchical=True),
+}
+
+
+@dataclass(frozen=True)
+class Office:
+    """Options of the ONS-like tables.
+
+    `table` is the letter in the source: A and B are 200x5, C and D 200x50, E and F
+    4000x10, G 654x14, H1 to H6 hierarchical. `level` is the share of the value that
+    levels ask for.
+    """
+
+    table: str = "B"
+    level: float = 0.1
+    bounds: str = "tau"
+
+    def __post_init__(self) -> None:
+        need_one_of("table", self.table, OFFICE)
+        need_one_of("bounds", self.bounds, BOUNDS)
+        need_share("level", self.level, most=0.5)
+
+
+def office(options: Office, rng: np.random.Generator) -> Table:
+    """Draw log-normal whole numbers with zeros; a fixed number of cells is sensitive.
+
+    Sensitive cells are inner cells in flat tables and any but the grand total in
+    hierarchical ones, small cells first: a cell's chance falls with its value. Levels
+    leave the strict reading within reach.
+    """
+    shape = OFFICE[options.table]
+    dims = _dimensions(shape, rng)
+    size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
+    amount = np.ceil(rng.lognormal(3.0, 1.2, size=size)).astype(np.int64)
+    # Of all cells in trees, where nearly every zero is an inner cell.
+    cells = int(np.prod([len(d.hierarchy) for d in dims]))
+    zeros = round(shape.zeros * (cells if shape.hierarchical else amount.size))
+    amount.ravel()[rng.choice(amount.size, size=zeros, replace=False)] = 0
+    grid = Grid.of(dims, amount)
+    candidates = np.array(grid.inner)
+    if shape.hierarchical:
+        candidates = np.any(grid.codes > 0, axis=1)
+    primary = _pick_small(rng, grid, candidates, shape.sensitive)
+    lower, upper = grid.levels(options.level, bounds=options.bounds, strict=True)
+    return grid.table(primary, lower, upper, bounds=options.bounds)
+
+
+def _dimensions(shape: Shape, rng: np.random.Generator) -> tuple[Dimension, ...]:
+    if not shape.hierarchical:
+        return rows_and_columns(shape.rows, shape.columns)
+    if shape.rows > shape.columns:
+        return (
+            tree("row", shape.rows, 3, "R", rng),
+            flat("column", shape.columns - 1, "C"),
+        )
+    return (
+        flat("row", shape.rows - 1, "R"),
+        tree("column", shape.columns, 3, "C", rng),
+    )
+
+
+def _pick_small(
+    rng: np.random.Generator, grid: Grid, candidates: Mask, count: int
+) -> Mask:
+    # Weighted draw without replacement by exponential keys (Efraimidis and Spirakis
+    # 2006), a cell's weight being one over the root of its amount.
+    pool = np.flatnonzero(candidates & ~grid.empty)
+    keys = rng.exponential(size=len(pool)) * np.sqrt(grid.amount[pool])
+    chosen = np.zeros(len(grid.amount), dtype=bool)
+    chosen[pool[np.argsort(keys, kind="stable")[:count]]] = True
+    return chosen
+
+
+@dataclass(frozen=True)
+class Frequency:
+    """Options of frequency tables.
+
+    `mean` is the mean count of an inner cell, `threshold` the smallest count that is
+    not sensitive, `spread` how uneven the counts are (0 is Poisson).
+    """
+
+    shape: tuple[int, ...] = (30, 12)
+    mean: float = 8.0
+    spread: float = 1.0
+    threshold: int = 3
+
+    def __post_init__(self) -> None:
+        for size in self.shape:
+            need_count("shape", size)
+        need_count("threshold", self.threshold, least=1, most=1000)
+        need_count("mean", int(np.ceil(self.mean)))
+        need_share("spread", self.spread, most=10.0)
+
+
+def frequency(options: Frequency, rng: np.random.Generator) -> Table:
+    """Draw counts; inner and marginal counts below the threshold are sensitive.
+
+    As in class I, an attacker must not know more than that a count is 1 or more, or
+    tell it from the threshold: the lower level is the count less one and the upper the
+    distance to the threshold.
+    """
+    dims = [
+        flat(f"d{k + 1}", n, "ABCDEFGH"[k % 8]) for k, n in enumerate(options.shape)
+    ]
+    mean = np.full(options.shape, options.mean)
+    if options.spread > 0:
+        mean = options.mean * rng.gamma(
+            1 / options.spread, options.spread, size=options.shape
+        )
+    grid = Grid.of(dims, rng.poisson(mean).astype(np.int64))
+    primary = (grid.amount > 0) & (grid.amount < options.threshold)
+    lower = np.maximum(grid.amount - 1, 0)
+    upper = np.maximum(options.threshold - grid.amount, 1)
+    return grid.table(primary, lower, upper, frequency=grid.amount, name="count")

@@ -1,0 +1,161 @@
+"""Small random tables of any shape, with everything that real tables come with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evosdc.errors import InputError
+from evosdc.instances.checks import need_count, need_one_of, need_share
+from evosdc.instances.grid import BOUNDS, Amounts, Grid, share_of
+from evosdc.instances.trees import flat, tree
+from evosdc.table import Dimension, Table, link_tables
+
+# What is drawn and how many decimals it has.
+VALUES = {
+    "integers": 0,  # 0 to 100
+    "decimals": 2,  # 0.00 to 100.00
+    "ties": 0,  # 1, 2 or 5
+    "tiny": 6,  # millionths
+    "huge": 0,  # up to 10 ** 12, over many magnitudes
+    "negative": 0,  # -50 to 50
+}
+
+
+@dataclass(frozen=True)
+class Random:
+    """Options of random tables.
+
+    Attributes
+    ----------
+    shape
+        Inner codes of each dimension, such as 6x5.
+    trees
+        How many of the dimensions, from the first on, are ragged trees.
+    values
+        integers, decimals, ties, tiny, huge or negative.
+    sensitive, margins
+        Share of inner cells and of totals that are sensitive, zeros aside.
+    zeros
+        Share of inner cells that are zero.
+    empty
+        How many codes of the first dimension have zeros only.
+    level, width
+        Both levels and the sliding level as shares of the value.
+    bounds
+        open for ``[0, infinity)``, tau for half to one and a half times the value.
+    strict
+        Keep the strict reading of levels within reach.
+    parts
+        How many tables lie side by side with nothing between them.
+    linked
+        Publish the first dimension by each of the others instead of all at once.
+    """
+
+    shape: tuple[int, ...] = (6, 5)
+    trees: int = 0
+    values: str = "integers"
+    sensitive: float = 0.15
+    margins: float = 0.05
+    zeros: float = 0.1
+    empty: int = 0
+    level: float = 0.1
+    width: float = 0.0
+    bounds: str = "open"
+    strict: bool = False
+    parts: int = 1
+    linked: bool = False
+
+    def __post_init__(self) -> None:
+        need_count("dimensions in shape", len(self.shape), most=8)
+        for size in self.shape:
+            need_count("shape", size)
+        need_count("trees", self.trees, least=0, most=len(self.shape))
+        need_one_of("values", self.values, VALUES)
+        need_one_of("bounds", self.bounds, BOUNDS)
+        for name in ("sensitive", "margins", "zeros", "level", "width"):
+            need_share(name, getattr(self, name))
+        need_count("empty", self.empty, least=0, most=self.shape[0])
+        need_count("parts", self.parts, most=100)
+        if self.bounds == "tau" and self.values == "negative":
+            raise InputError(
+                "bounds of half to one and a half times a negative value",
+                expected="bounds=open with values=negative",
+            )
+        if self.linked and (len(self.shape) < 3 or self.parts > 1):
+            raise InputError(
+                f"linked tables of {len(self.shape)} dimensions and {self.parts} parts",
+                expected="at least three dimensions and one part",
+            )
+
+
+def random(options: Random, rng: np.random.Generator) -> Table:
+    """Draw a table; every level in it can be had with everything hidden."""
+    dims = _dimensions(options, rng)
+    inner = _inner(options, dims, rng)
+    if not options.linked:
+        return _protect(Grid.of(dims, inner, VALUES[options.values]), options, rng)
+    return link_tables(
+        [
+            _protect(
+                Grid.of(
+                    (dims[0], dims[k]),
+                    inner.sum(axis=tuple(a for a in range(1, len(dims)) if a != k)),
+                    VALUES[options.values],
+                ),
+                options,
+                rng,
+            )
+            for k in range(1, len(dims))
+        ]
+    ).table
+
+
+def _dimensions(options: Random, rng: np.random.Generator) -> tuple[Dimension, ...]:
+    dims = [
+        tree(f"d{k + 1}", size + 1, 2 + k % 2, "ABCDEFGH"[k], rng)
+        if k < options.trees
+        else flat(f"d{k + 1}", size, "ABCDEFGH"[k])
+        for k, size in enumerate(options.shape)
+    ]
+    if options.parts > 1:
+        dims.insert(0, flat("part", options.parts, "P"))
+    return tuple(dims)
+
+
+def _inner(
+    options: Random, dims: tuple[Dimension, ...], rng: np.random.Generator
+) -> Amounts:
+    size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
+    amount: Amounts
+    match options.values:
+        case "integers":
+            amount = rng.integers(0, 101, size=size)
+        case "decimals":
+            amount = rng.integers(0, 10_001, size=size)
+        case "ties":
+            amount = rng.choice(np.array([1, 2, 5]), size=size)
+        case "tiny":
+            amount = rng.integers(1, 100, size=size)
+        case "huge":
+            amount = np.rint(10 ** rng.uniform(0, 12, size=size)).astype(np.int64)
+        case _:
+            amount = rng.integers(-50, 51, size=size)
+    amount[rng.random(size) < options.zeros] = 0
+    first = int(options.parts > 1)
+    np.moveaxis(amount, first, 0)[: options.empty] = 0
+    return amount
+
+
+def _protect(grid: Grid, options: Random, rng: np.random.Generator) -> Table:
+    if options.parts > 1:
+        grid = grid.without_total(0)
+    chance = np.where(grid.inner, options.sensitive, options.margins)
+    primary = rng.random(len(chance)) < chance
+    lower, upper = grid.levels(
+        options.level, bounds=options.bounds, strict=options.strict
+    )
+    # With bounds of a half each way, no interval is wider than the value.
+    width = share_of(np.abs(grid.amount), options.width)
+    return grid.table(primary, lower, upper, bounds=options.bounds, width=width)

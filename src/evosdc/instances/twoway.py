@@ -1,0 +1,132 @@
+"""Flat two-way tables: classes I and II, the real-valued sets of HeurGene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evosdc.instances.checks import need_count, need_one_of, need_share
+from evosdc.instances.grid import Amounts, Grid, pick
+from evosdc.instances.trees import flat
+from evosdc.table import Dimension, Table
+
+
+def rows_and_columns(rows: int, columns: int) -> tuple[Dimension, Dimension]:
+    """Dimensions of a flat two-way table."""
+    return flat("row", rows, "R"), flat("column", columns, "C")
+
+
+@dataclass(frozen=True)
+class ClassOne:
+    """Options of class I: inner rows and columns."""
+
+    rows: int = 100
+    columns: int = 100
+
+    def __post_init__(self) -> None:
+        need_count("rows", self.rows)
+        need_count("columns", self.columns)
+
+
+def class_one(options: ClassOne, rng: np.random.Generator) -> Table:
+    """Draw values of 0..499; inner values of 1..4 are sensitive.
+
+    The upper level is the value, the lower level the value less one.
+    """
+    dims = rows_and_columns(options.rows, options.columns)
+    grid = Grid.of(dims, rng.integers(0, 500, size=(options.rows, options.columns)))
+    primary = grid.inner & (grid.amount >= 1) & (grid.amount <= 4)
+    return grid.table(primary, np.maximum(grid.amount - 1, 0), grid.amount)
+
+
+@dataclass(frozen=True)
+class ClassTwo:
+    """Options of class II: inner rows and columns, chances of being sensitive."""
+
+    rows: int = 100
+    columns: int = 100
+    inner: float = 0.2
+    margins: float = 0.1
+
+    def __post_init__(self) -> None:
+        need_count("rows", self.rows)
+        need_count("columns", self.columns)
+        need_share("inner", self.inner)
+        need_share("margins", self.margins)
+
+
+def class_two(options: ClassTwo, rng: np.random.Generator) -> Table:
+    """Draw values of 0..1000; inner and marginal cells are sensitive by chance.
+
+    Both levels are 15 % of the value rounded up. A zero drawn as sensitive is not:
+    zeros are never suppressed.
+    """
+    dims = rows_and_columns(options.rows, options.columns)
+    grid = Grid.of(dims, rng.integers(0, 1001, size=(options.rows, options.columns)))
+    chance = np.where(grid.inner, options.inner, options.margins)
+    primary = rng.random(len(chance)) < chance
+    lower, upper = grid.levels(0.15)
+    return grid.table(primary, lower, upper)
+
+
+# Table 1 of Herrington (2015): rows, columns and sensitive cells of each data set.
+HEURGENE = {
+    1: (100, 100, 50),
+    2: (100, 100, 100),
+    3: (100, 100, 300),
+    4: (400, 250, 500),
+    5: (400, 250, 1000),
+    6: (400, 250, 3000),
+    7: (400, 250, 250),
+}
+
+
+@dataclass(frozen=True)
+class HeurGene:
+    """Options of the HeurGene sets.
+
+    `dataset` is the number in the source's table 1: 1 to 3 are 100x100 with 0.5, 1 and
+    3 % sensitive cells, 4 to 6 are 400x250 with the same shares, 7 has 0.25 %. The
+    other options replace its rows, columns and share; 0 decimals give whole numbers.
+    """
+
+    dataset: int = 1
+    decimals: int = 3
+    rows: int | None = None
+    columns: int | None = None
+    sensitive: float | None = None
+
+    def __post_init__(self) -> None:
+        need_one_of("dataset", self.dataset, HEURGENE)
+        need_count("decimals", self.decimals, least=0, most=6)
+        for name, value in (("rows", self.rows), ("columns", self.columns)):
+            if value is not None:
+                need_count(name, value)
+        if self.sensitive is not None:
+            need_share("sensitive", self.sensitive)
+
+
+def heurgene(options: HeurGene, rng: np.random.Generator) -> Table:
+    """Draw real values between 0 and 1000; a fixed number of inner cells is sensitive.
+
+    Levels are exactly a tenth of the value (rounded up in whole numbers).
+    """
+    rows, columns, count = HEURGENE[options.dataset]
+    rows, columns = options.rows or rows, options.columns or columns
+    if options.sensitive is not None:
+        count = round(options.sensitive * rows * columns)
+    amount = rng.integers(0, 1000 * 10**options.decimals + 1, size=(rows, columns))
+    grid = _with_room_for_tenths(rows_and_columns(rows, columns), amount, options)
+    primary = pick(rng, grid.inner & ~grid.empty, count)
+    lower, upper = grid.levels(0.1)
+    return grid.table(primary, lower, upper)
+
+
+def _with_room_for_tenths(
+    dims: tuple[Dimension, Dimension], amount: Amounts, options: HeurGene
+) -> Grid:
+    # One digit more than the values have, so that a tenth of them is exact.
+    if options.decimals == 0:
+        return Grid.of(dims, amount)
+    return Grid.of(dims, 10 * amount, options.decimals + 1)
