@@ -45,7 +45,10 @@ app.command("protect")(protect.protect)
 app.command("audit")(audit.audit)
 app.command("bounds")(bounds.bounds)
 app.command("methods")(methods.methods)
-app.command("instances")(instances.instances)
+app.command(
+    "instances",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)(instances.instances)
 
 
 def main() -> None:

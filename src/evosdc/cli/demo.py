@@ -34,10 +34,10 @@ def demo(
     check_output_directory(output, force=force)
     console = Console()
     data = business(firms=firms, seed=seed)
-    console.rule("1. tabulate: turnover by region, industry and size")
+    console.rule("1. tabulate: turnover by region, activity and size")
     tabulated = api.tabulate(
         data.records,
-        ["region", "industry", "size"],
+        ["region", "activity", "size"],
         "turnover",
         hierarchies=data.hierarchies,
         rules=["p:15", "freq:3"],

@@ -11,10 +11,8 @@ from evosdc.errors import InputError
 
 
 def instances(
+    context: typer.Context,
     family: str | None = typer.Argument(None, help="A family; none lists them all."),
-    option: list[str] = typer.Option(
-        [], "--option", help="NAME=VALUE: a parameter of the family, such as rows=50."
-    ),
     seed: int = shared.SEED,
     output: Path | None = typer.Option(
         None, "-o", "--output", help="File to write: .jj, .jj.gz, .csv or .parquet."
@@ -23,30 +21,41 @@ def instances(
 ) -> None:
     """Make a table of a benchmark family; without a family, list them.
 
-    Example: evosdc instances class-ii --option rows=50 --seed 1 -o table.jj
+    The options of a family are written as --name value.
+
+    Example: evosdc instances class2 --rows 50 --columns 50 --seed 1 -o table.jj
     """
-    from evosdc.instances import configure, families, make
+    from evosdc.instances import find_family, make
+    from evosdc.io import check_output_file, write_table
 
     if family is None:
         _list_families()
         return
-    if family not in families():
-        raise InputError(
-            f"there is no family {family!r}",
-            expected=f"one of {', '.join(families())}",
-            hint="see: evosdc instances",
-        )
+    find_family(family)
     if output is None:
         raise InputError(
             "no file to write was named",
             expected="-o FILE with suffix .jj, .jj.gz, .csv or .parquet",
         )
-    from evosdc.io import write_table
-
-    chosen = configure(family, shared.pairs(option, "--option"))
-    table = make(family, seed, **chosen)
+    check_output_file(output, force=force)
+    table = make(family, seed, **_family_options(context.args))
     write_table(output, table, force=force)
     typer.echo(f"{output}: {table!r}")
+
+
+def _family_options(words: list[str]) -> dict[str, str]:
+    """Read ``--name value`` and ``--name=value`` words."""
+    found: dict[str, str] = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        name, sign, value = word.removeprefix("--").partition("=")
+        if not word.startswith("--") or not name or (not sign and not rest):
+            raise InputError(
+                f"an option of the family reads {word!r}", expected="--name value"
+            )
+        found[name.replace("-", "_")] = value if sign else rest.pop(0)
+    return found
 
 
 def _list_families() -> None:
@@ -61,6 +70,8 @@ def _list_families() -> None:
     for heading in ("family", "what it is", "options", "source"):
         grid.add_column(heading, overflow="fold")
     for name, entry in families().items():
-        options = ", ".join(f"{f.name}={f.default}" for f in fields(entry.parameters))
+        options = " ".join(
+            f"--{f.name.replace('_', '-')} {f.default}" for f in fields(entry.options)
+        )
         grid.add_row(f"[bold]{name}[/]", entry.summary, options, entry.source)
     Console().print(grid)
