@@ -39,6 +39,7 @@ class Master:
         self._alive: list[int] = []  # cut of each row of the LP
         self._idle: list[int] = []  # rounds each row has been slack
         self.duals = np.zeros(0)
+        self.values = np.zeros(0)
 
     def add_cells(self, cells: NDArray[np.int64]) -> None:
         """Make columns of cells that have none."""
@@ -86,6 +87,8 @@ class Master:
 
     def solve(self) -> bool:
         """Solve the LP over the present columns and cuts, then drop idle rows."""
+        if not self.cuts:
+            return False
         self._lp.run()
         if self._lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return False
@@ -110,7 +113,7 @@ class Master:
     def fractions(self) -> NDArray[np.float64]:
         """How much of each cell the LP hides."""
         x = np.zeros(len(self.cost))
-        x[self._cells] = np.clip(self.values, 0.0, 1.0)
+        x[self._cells[: len(self.values)]] = np.clip(self.values, 0.0, 1.0)
         return x
 
     def reduced_costs(self) -> NDArray[np.float64]:
