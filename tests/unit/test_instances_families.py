@@ -227,3 +227,28 @@ def test_every_family_is_described() -> None:
         assert family.summary
         assert family.source
         assert family.options.__doc__
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("class1", {}),
+        ("ons", {"table": "A"}),
+        ("ons", {"table": "H3", "bounds": "open"}),
+        ("large", {"bounds": "tau"}),
+        ("frequency", {}),
+        ("random", {"strict": True, "values": "ties", "level": 1.0}),
+        ("random", {"strict": True, "bounds": "tau", "level": 1.0}),
+    ],
+)
+def test_bounds_leave_room_for_the_strict_reading(
+    name: str, options: dict[str, object]
+) -> None:
+    table = make(name, seed=5, **options)
+    more = 1.0 if table.is_integer else 0.01
+    cells = table.primaries
+    assert len(cells)
+    up, down = table.upper - table.value, table.value - table.lower
+    slack = 1e-9 * table.value[cells]
+    assert np.all(up[cells] >= table.upl[cells] + more - slack)
+    assert np.all(down[cells] >= table.lpl[cells] + more - slack)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from evosdc.errors import InputError
 
-_HINT = "see: evosdc instances"
+_HINT = "see: evosdc instances --help"
 
 
 def need_count(name: str, value: int, least: int = 1, most: int = 10_000_000) -> None:

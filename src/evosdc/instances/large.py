@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from evosdc.instances.checks import need_one_of, need_share
 from evosdc.instances.grid import BOUNDS, Amounts, Grid, Mask, add_totals
@@ -103,6 +102,8 @@ def contributors(
 
 def _mean_for(dims: tuple[Dimension, ...], zeros: float) -> float:
     """Mean contributors of an inner cell that leave a share of all cells empty."""
+    from scipy.optimize import brentq  # slow to import, needed here only
+
     size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
     under = add_totals(dims, np.ones(size, dtype=np.int64)).ravel()
     inside, times = np.unique(under, return_counts=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
 
 from evosdc.table import TOTAL, Dimension, Hierarchy
 
@@ -50,6 +49,7 @@ def _level_sizes(nodes: int, levels: int) -> list[int]:
         levels -= 1
     if levels == 1:
         return [nodes]
+    from scipy.optimize import brentq  # slow to import, needed for trees only
 
     def surplus(ratio: float) -> float:
         return float(sum(ratio**k for k in range(1, levels + 1))) - nodes
