@@ -19,7 +19,8 @@ class Exposure:
     """A cell that an attacker can estimate too closely.
 
     `low` and `high` are the ends of the attacker's interval. They are confidential:
-    they are given to the owner of the table and never logged.
+    they are given to the owner of the table and never logged. `reason` says why where
+    the judge could not decide; the cell then counts as exposed.
     """
 
     cell: int
@@ -29,6 +30,7 @@ class Exposure:
     needed_low: float
     needed_high: float
     needed_width: float
+    reason: str = ""
 
 
 @dataclass(frozen=True)

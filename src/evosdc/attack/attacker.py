@@ -1,0 +1,171 @@
+"""The attacker's view in whole numbers: which cells can move, how far, how together.
+
+Doubles are read as shortest decimals and put over one scale, so that rooms and levels
+are whole numbers and every comparison is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from evosdc.attack.demands import Demands
+from evosdc.table import Table
+
+# Parts of a unit in which "not a single point" is asked for: a vertex of a table in
+# whole numbers moves by fractions with far smaller denominators than this.
+_FINE = 10**6
+
+
+@dataclass(frozen=True, eq=False)
+class Attacker:
+    """The free cells of a table and their room, in whole numbers over `scale`.
+
+    Attributes
+    ----------
+    free
+        Hidden cells that can move: not fixed by their bounds, nor by an equation in
+        which every other cell is fixed.
+    up, down
+        Room of each cell; where `up_open` or `down_open` is set there is no bound.
+    up_size, down_size
+        The same as doubles, infinite where open.
+    rows, columns
+        The equations over the free cells (CSR and CSC of all cells' numbers).
+    needs
+        For each judged cell ``(up, down, width)`` over `scale`.
+    """
+
+    table: Table
+    free: NDArray[np.bool_]
+    scale: int
+    up: list[int]
+    down: list[int]
+    up_open: NDArray[np.bool_]
+    down_open: NDArray[np.bool_]
+    up_size: NDArray[np.float64]
+    down_size: NDArray[np.float64]
+    rows: Any
+    columns: Any
+    needs: dict[int, tuple[int, int, int]]
+
+    @classmethod
+    def of(cls, table: Table, demands: Demands) -> Attacker:
+        """Look at a table as an attacker does."""
+        scale, numbers = whole(
+            table.value, table.lower, table.upper,
+            demands.up, demands.down, demands.width,
+        )  # fmt: skip
+        if demands.apart.any():
+            scale *= _FINE
+            numbers = [a * _FINE for a in numbers]
+        value, lower, upper, need_up, need_down, need_width = numbers
+        need_width = np.where(demands.apart, 1, need_width)
+        up_open, down_open = np.isposinf(table.upper), np.isneginf(table.lower)
+        up, down = np.maximum(upper - value, 0), np.maximum(value - lower, 0)
+        can_move = (up > 0) | up_open | (down > 0) | down_open
+        matrix = sparse.csr_array(table.matrix)
+        free = unpick(matrix, table.hidden & can_move.astype(bool))
+        columns = sparse.csc_array(matrix)
+        columns.data = columns.data * np.repeat(free, np.diff(columns.indptr))
+        columns.eliminate_zeros()
+        # Equations are homogeneous: whole coefficients do as well as decimal ones.
+        _, (factors,) = whole(columns.data)
+        if not len(factors) or np.abs(factors).max() < 2**53:
+            columns.data = factors.astype(np.float64)
+        return cls(
+            table=table,
+            free=free,
+            scale=scale,
+            up=up.tolist(),
+            down=down.tolist(),
+            up_open=up_open,
+            down_open=down_open,
+            up_size=np.maximum(table.upper - table.value, 0.0),
+            down_size=np.maximum(table.value - table.lower, 0.0),
+            rows=sparse.csr_array(columns),
+            columns=columns,
+            needs=dict(
+                zip(
+                    demands.cells.tolist(),
+                    zip(
+                        need_up.tolist(),
+                        need_down.tolist(),
+                        need_width.tolist(),
+                        strict=True,
+                    ),
+                    strict=True,
+                )
+            ),
+        )
+
+    def room(self, cell: int, sign: int) -> int | None:
+        """How far a cell can go before it meets its bound; None without one."""
+        if sign > 0:
+            return None if self.up_open[cell] else self.up[cell]
+        return None if self.down_open[cell] else self.down[cell]
+
+    def has_room(self, cell: int, sign: int, amount: int) -> bool:
+        """Whether a cell is free and its own bound allows a move."""
+        room = self.room(cell, sign)
+        return bool(self.free[cell]) and (room is None or room >= amount)
+
+    @cached_property
+    def component(self) -> NDArray[np.int64]:
+        """The part of the table each cell belongs to: parts move independently."""
+        m, n = self.rows.shape
+        graph = sparse.bmat([[None, abs(self.rows)], [abs(self.rows).T, None]])
+        if graph.shape != (m + n, m + n):
+            return np.arange(n)
+        _, label = connected_components(graph, directed=False)
+        return np.asarray(label[m:], dtype=np.int64)
+
+    @cached_property
+    def coefficients(self) -> tuple[list[int], list[int], list[Any]]:
+        """The equations of each free cell as lists: starts, rows, exact factors."""
+        c = self.columns
+        _, (factors,) = whole(c.data)
+        return c.indptr.tolist(), c.indices.tolist(), factors.tolist()
+
+
+def unpick(matrix: Any, free: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Fix every cell that is alone in an equation, and what that fixes in turn."""
+    occurs = sparse.csr_array(
+        (np.ones(len(matrix.data), np.int64), matrix.indices, matrix.indptr),
+        shape=matrix.shape,
+    )
+    occurs.data[matrix.data == 0] = 0
+    free = free.copy()
+    while True:
+        alone = occurs @ free.astype(np.int64) == 1
+        fixed = free & (occurs.T @ alone.astype(np.int64) > 0)
+        if not fixed.any():
+            return free
+        free[fixed] = False
+
+
+def whole(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
+    """Put doubles, read as shortest decimals, over one scale; infinities become 0."""
+    finite = [np.where(np.isfinite(a), a, 0.0) for a in arrays]
+    if all(np.all((a == np.rint(a)) & (np.abs(a) < 2.0**50)) for a in finite):
+        return 1, [a.astype(np.int64) for a in finite]
+    read = [[Decimal(repr(x)) for x in a.tolist()] for a in finite]
+    digits = 0
+    for numbers in read:
+        for x in numbers:
+            digits = max(digits, -int(x.as_tuple().exponent))
+    scale = 10**digits
+    out = []
+    for numbers in read:
+        column = np.empty(len(numbers), dtype=object)
+        column[:] = [int(Fraction(x) * scale) for x in numbers]
+        out.append(column)
+    return scale, out

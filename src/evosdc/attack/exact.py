@@ -1,0 +1,160 @@
+"""Make the floating-point vertex of a linear program exact.
+
+First the solution is rounded to small denominators. Where that does not add up, the
+vertex is solved again in fractions: cells at a bound sit exactly there, the others
+follow from the equations by sparse elimination.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
+_MOST_UNKNOWNS = 1500
+_MOST_WORK = 400_000  # steps of an elimination before it is given up
+
+
+def exact_vertex(
+    rows: Any,
+    x: NDArray[np.float64],
+    room: list[int | None],
+    closeness: float,
+) -> tuple[list[int], int] | None:
+    """Return numerators and a denominator of an exact solution near `x`, or None.
+
+    Parameters
+    ----------
+    rows
+        Equations as CSR with a column an entry of `x`, coefficients whole numbers.
+    x
+        A solution of ``rows @ x = 0`` with ``0 <= x <= room``, in units in which
+        bounds are whole numbers.
+    room
+        Upper bounds, None where open.
+    closeness
+        How near a bound counts as at the bound.
+    """
+    return _rounded(rows, x, room) or _solved(rows, x, room, closeness)
+
+
+def _rounded(
+    rows: Any, x: NDArray[np.float64], room: list[int | None]
+) -> tuple[list[int], int] | None:
+    largest = float(np.abs(x).max(initial=0.0))
+    if largest > 1e12:
+        return None
+    weights = rows.astype(np.int64)
+    for den in _DENOMINATORS:
+        near = np.rint(x * den)
+        if np.abs(x * den - near).max(initial=0.0) > 0.05:
+            continue
+        numerators = near.astype(np.int64)
+        if (weights @ numerators).any():
+            continue
+        whole = numerators.tolist()
+        if all(
+            n >= 0 and (r is None or n <= r * den)
+            for n, r in zip(whole, room, strict=True)
+        ):
+            return whole, den
+    return None
+
+
+def _solved(
+    rows: Any,
+    x: NDArray[np.float64],
+    room: list[int | None],
+    closeness: float,
+) -> tuple[list[int], int] | None:
+    value: dict[int, Fraction] = {}
+    for j, (xj, rj) in enumerate(zip(x.tolist(), room, strict=True)):
+        if xj <= closeness:
+            value[j] = Fraction(0)
+        elif rj is not None and xj >= rj - max(closeness, 1e-9 * rj):
+            value[j] = Fraction(rj)
+    unknown = [j for j in range(len(x)) if j not in value]
+    if len(unknown) > _MOST_UNKNOWNS:
+        return None
+    system = _system(rows, value)
+    steps = _eliminate(system)
+    if steps is None:
+        return None
+    for j in unknown:
+        if all(j != pivot for pivot, _, _ in steps):
+            value[j] = Fraction(round(float(x[j])))
+    for pivot, terms, rhs in reversed(steps):
+        rest = sum((f * value[j] for j, f in terms.items() if j != pivot), Fraction(0))
+        value[pivot] = (rhs - rest) / terms[pivot]
+    for j in unknown:
+        r = room[j]
+        if value[j] < 0 or (r is not None and value[j] > r):
+            return None
+    den = lcm(*(v.denominator for v in value.values())) if value else 1
+    return [int(value[j] * den) for j in range(len(x))], den
+
+
+def _system(
+    rows: Any, value: dict[int, Fraction]
+) -> list[tuple[dict[int, Fraction], Fraction]]:
+    """Equations of the unknowns, what is known moved to the right-hand side."""
+    system = []
+    indptr, indices, data = rows.indptr.tolist(), rows.indices.tolist(), rows.data
+    factors = [int(f) for f in data.tolist()]
+    for i in range(len(indptr) - 1):
+        terms: dict[int, Fraction] = {}
+        rhs = Fraction(0)
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j in value:
+                rhs -= factors[e] * value[j]
+            else:
+                terms[j] = Fraction(factors[e])
+        if terms or rhs:
+            system.append((terms, rhs))
+    return system
+
+
+def _eliminate(
+    system: list[tuple[dict[int, Fraction], Fraction]],
+) -> list[tuple[int, dict[int, Fraction], Fraction]] | None:
+    """Eliminate unknowns, shortest equations first; None where it is contradictory."""
+    live = dict(enumerate(system))
+    where: dict[int, set[int]] = {}
+    for i, (terms, _) in live.items():
+        for j in terms:
+            where.setdefault(j, set()).add(i)
+    steps = []
+    work = 0
+    while live:
+        i = min(live, key=lambda i: len(live[i][0]))
+        terms, rhs = live.pop(i)
+        work += len(live) // 16 + 1
+        if not terms:
+            if rhs:
+                return None
+            continue
+        for j in terms:
+            where[j].discard(i)
+        pivot = min(terms, key=lambda j: len(where[j]))
+        for other in list(where[pivot]):
+            theirs, their_rhs = live[other]
+            factor = theirs[pivot] / terms[pivot]
+            for j, f in terms.items():
+                new = theirs.get(j, Fraction(0)) - factor * f
+                if new:
+                    theirs[j] = new
+                    where[j].add(other)
+                elif j in theirs:
+                    del theirs[j]
+                    where[j].discard(other)
+            live[other] = (theirs, their_rhs - factor * rhs)
+            work += len(terms)
+        if work > _MOST_WORK:
+            return None
+        steps.append((pivot, terms, rhs))
+    return steps

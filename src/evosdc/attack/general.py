@@ -1,0 +1,298 @@
+"""Witnesses in any table: small moves, local programs, and last the whole program.
+
+A witness found among few cells is a witness of the whole table, so the cheap means come
+first (Smith et al. 2011 call for fewer programs; here most levels need none).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evosdc.attack import move_kernels
+from evosdc.attack.attacker import Attacker
+from evosdc.attack.certificate import Witness
+from evosdc.attack.exact import exact_vertex
+from evosdc.attack.ledger import Ledger
+from evosdc.attack.program import Program
+
+_TRIES = 40
+_BRANCHES = (5, 12)
+_MOST_LOCAL = 3000
+_GRID = 10**6  # units in a level of a local program
+_SHORT = 1e-7  # a program this much below its level cannot be rounding
+_CLOSE = 3e-9
+_ENDLESS = 1e15  # a bound this many times the level is no bound to the solver
+
+
+class _Columns:
+    """The split columns of some cells: going up, then going down."""
+
+    def __init__(self, attacker: Attacker, cells: NDArray[np.int64]) -> None:
+        self.cells = cells
+        at_up = np.flatnonzero(attacker.up_size[cells] > 0)
+        at_down = np.flatnonzero(attacker.down_size[cells] > 0)
+        self.cell = np.concatenate([cells[at_up], cells[at_down]])
+        self.sign = np.repeat([1, -1], [len(at_up), len(at_down)])
+        self.size = np.concatenate(
+            [attacker.up_size[cells[at_up]], attacker.down_size[cells[at_down]]]
+        )
+        self.place = {
+            (int(c), int(s)): j
+            for j, (c, s) in enumerate(
+                zip(self.cell.tolist(), self.sign.tolist(), strict=True)
+            )
+        }
+        columns = attacker.columns[:, self.cell]
+        columns = sparse.csr_array(columns.multiply(self.sign[None, :]))
+        self.rows = columns[np.flatnonzero(np.diff(columns.indptr))]
+        room_up, room_down = attacker.up, attacker.down
+        self.room: list[int | None] = [
+            (None if attacker.up_open[c] else room_up[c])
+            if s > 0
+            else (None if attacker.down_open[c] else room_down[c])
+            for c, s in zip(self.cell.tolist(), self.sign.tolist(), strict=True)
+        ]
+
+    def column(self, cell: int, sign: int) -> int:
+        return self.place.get((cell, sign), -1)
+
+    def net(self, numerators: list[int]) -> dict[int, int]:
+        """Put the two ways of each cell together."""
+        moves: dict[int, int] = {}
+        for j, number in enumerate(numerators):
+            if number:
+                cell = int(self.cell[j])
+                moves[cell] = moves.get(cell, 0) + number * int(self.sign[j])
+        return {cell: move for cell, move in moves.items() if move}
+
+
+class GeneralFinder:
+    """Looks for witnesses in a table of any kind."""
+
+    def __init__(self, attacker: Attacker, deadline: float | None = None) -> None:
+        self.attacker = attacker
+        self.deadline = deadline
+        rows, columns = attacker.rows, attacker.columns
+        self._rp, self._ri = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
+        self._cp = columns.indptr.astype(np.int64)
+        self._ci = columns.indices.astype(np.int64)
+        per_row = np.diff(self._rp).astype(np.float64)
+        self._freedom = np.full(len(attacker.free), np.inf)
+        cell = np.repeat(np.arange(len(attacker.free)), np.diff(self._cp))
+        np.minimum.at(self._freedom, cell, per_row[self._ci])
+        self._touched = np.zeros(rows.shape[0], np.int64)
+        self._inside = np.zeros(rows.shape[1], np.int64)
+        data = rows.data
+        self._whole_rows = bool(np.all(data == np.rint(data)))
+        self._programs: dict[int, tuple[_Columns, Program]] = {}
+        self._units: dict[int, int] = {}
+
+    def cheap(self, ledger: Ledger) -> None:
+        """Cover what small moves can cover."""
+        a = self.attacker
+        levels = [
+            (c, s, amount)
+            for c, s, amount in ledger.levels()
+            if a.has_room(c, s, amount)
+        ]
+        if not levels or not (np.abs(a.rows.data) == 1).all():
+            return
+        sizes, cells, ways = move_kernels.small_moves(
+            np.array([c for c, _, _ in levels], dtype=np.int64),
+            np.array([s for _, s, _ in levels], dtype=np.int64),
+            np.array([amount / a.scale for _, _, amount in levels]),
+            _TRIES,
+            self._rp,
+            self._ri,
+            a.rows.data.astype(np.int64),
+            self._cp,
+            self._ci,
+            a.columns.data.astype(np.int64),
+            a.up_size,
+            a.down_size,
+            1,
+        )
+        ends = np.cumsum(sizes)
+        for i in np.flatnonzero(sizes).tolist():
+            cell, sign, amount = levels[i]
+            part = slice(int(ends[i] - sizes[i]), int(ends[i]))
+            steps = [amount * way for way in ways[part].tolist()]
+            ledger.add(cell, sign, cells[part], steps, 1, "cube")
+
+    def reach(self, ledger: Ledger, cell: int, sign: int, amount: Fraction) -> bool:
+        """Move a cell by an amount, or find that it cannot be done."""
+        a = self.attacker
+        room = a.room(cell, sign)
+        if not a.free[cell] or (room is not None and room < amount):
+            return False
+        if self._cp[cell] == self._cp[cell + 1]:
+            return self._alone(ledger, cell, sign, amount)
+        for branch in _BRANCHES if self._whole_rows else ():
+            cells = self._near(cell, amount, branch)
+            if self._locally(ledger, cell, sign, amount, cells):
+                return True
+        return self._wholly(ledger, cell, sign, amount)
+
+    def furthest(self, ledger: Ledger, cell: int, sign: int, limit: Fraction) -> None:
+        """Move a cell as far as it goes, up to a limit."""
+        a = self.attacker
+        room = a.room(cell, sign)
+        if room is not None:
+            limit = min(limit, Fraction(room))
+        if not a.free[cell] or not limit:
+            return
+        if self._cp[cell] == self._cp[cell + 1]:
+            self._alone(ledger, cell, sign, limit)
+        else:
+            self._wholly(ledger, cell, sign, limit, short=True)
+
+    def end(self, cell: int, sign: int) -> float:
+        """How far an attacker must think that a cell may be from its value, one way."""
+        a = self.attacker
+        room = a.up_size[cell] if sign > 0 else a.down_size[cell]
+        if not a.free[cell] or room == 0:
+            return 0.0
+        if self._cp[cell] == self._cp[cell + 1]:
+            return float(room)
+        size = abs(float(a.table.value[cell])) or 1.0
+        power = _power(min(size, float(room)))
+        for _ in range(4):
+            columns, program = self._whole(cell, power)
+            column = columns.column(cell, sign)
+            move, _x = program.furthest(column, np.inf, columns.column(cell, -sign))
+            if not np.isfinite(move):
+                return np.inf
+            if move <= 0 or 1e-4 < move < 1e8:
+                break
+            power = _power(move * 10.0**power)
+        return float(max(move, 0.0) * 10.0**power)
+
+    def _alone(self, ledger: Ledger, cell: int, sign: int, amount: Fraction) -> bool:
+        step = [sign * amount.numerator]
+        return ledger.add(cell, sign, [cell], step, amount.denominator, "alone")
+
+    def _near(self, cell: int, amount: Fraction, branch: int) -> NDArray[np.int64]:
+        a = self.attacker
+        size = float(amount / a.scale)
+        share = np.minimum(1.0, a.up_size / size + a.down_size / size)
+        found: NDArray[np.int64] = move_kernels.neighbourhood(
+            cell,
+            branch,
+            _MOST_LOCAL,
+            self._rp,
+            self._ri,
+            self._cp,
+            self._ci,
+            self._freedom * share,
+            self._touched,
+            self._inside,
+        )
+        return found
+
+    def _locally(
+        self,
+        ledger: Ledger,
+        cell: int,
+        sign: int,
+        amount: Fraction,
+        cells: NDArray[np.int64],
+    ) -> bool:
+        """Solve among few cells, on a grid on which rounding is exact.
+
+        A grid unit is the level over a whole number; room is rounded down to the grid.
+        """
+        columns = _Columns(self.attacker, np.sort(cells))
+        level, den = amount.numerator, amount.denominator
+        units = min(level, _GRID)
+        room = [None if r is None else r * den * units // level for r in columns.room]
+        column = columns.column(cell, sign)
+        room[column] = units
+        program = Program(columns.rows, self.deadline)
+        # Beyond this a cell has all the room that a local witness can use.
+        program.set_upper(
+            np.array([_ENDLESS if r is None else min(r / units, 1e6) for r in room])
+        )
+        move, x = program.furthest(column, 1.0, columns.column(cell, -sign))
+        if move < 1 - _SHORT:
+            return False
+        vertex = exact_vertex(columns.rows, x * units, room, _CLOSE * units)
+        if vertex is None:
+            return False
+        numerators, part = vertex
+        moves = columns.net([n * level for n in numerators])
+        whole = part * units * den
+        return ledger.add(
+            cell, sign, list(moves), list(moves.values()), whole, "local LP"
+        ) and not ledger.is_open(cell, sign)
+
+    def _wholly(
+        self,
+        ledger: Ledger,
+        cell: int,
+        sign: int,
+        amount: Fraction,
+        short: bool = False,
+    ) -> bool:
+        """Solve among all cells that hang together with this one, with true bounds."""
+        a = self.attacker
+        size = float(amount / a.scale)
+        power = _power(size)
+        columns, program = self._whole(cell, power)
+        column = columns.column(cell, sign)
+        cap = size / 10.0**power
+        move, x = program.furthest(column, cap, columns.column(cell, -sign))
+        if move < cap * (1 - _SHORT) and not short:
+            return False
+        level, den = amount.numerator, amount.denominator
+        room = [None if r is None else r * den for r in columns.room]
+        room[column] = level
+        x = x / cap * float(level)
+        vertex = None
+        if self._whole_rows:
+            vertex = exact_vertex(columns.rows, x, room, _CLOSE * level)
+        if vertex is not None:
+            numerators, part = vertex
+            moves = columns.net(numerators)
+            if not moves.get(cell):
+                return False
+            return ledger.add(
+                cell, sign, list(moves), list(moves.values()), part * den, "full LP"
+            )
+        moves = columns.net([round(v * _GRID**2) for v in (x / level).tolist()])
+        scaled = {c: m * level for c, m in moves.items()}
+        if scaled.get(cell):
+            ledger.add_floating(
+                Witness(
+                    cell,
+                    sign,
+                    np.array(list(scaled), dtype=np.int64),
+                    list(scaled.values()),
+                    _GRID**2 * den * a.scale,
+                    "full LP",
+                )
+            )
+        return False
+
+    def _whole(self, cell: int, power: int) -> tuple[_Columns, Program]:
+        """The program of a cell's component, in units of a power of ten."""
+        a = self.attacker
+        part = int(a.component[cell])
+        if part not in self._programs:
+            cells = np.flatnonzero((a.component == part) & a.free)
+            columns = _Columns(a, cells)
+            self._programs[part] = columns, Program(columns.rows, self.deadline)
+        columns, program = self._programs[part]
+        if self._units.get(part) != power:
+            upper = columns.size / 10.0**power
+            program.set_upper(np.where(upper > _ENDLESS, np.inf, upper))
+            self._units[part] = power
+        return columns, program
+
+
+def _power(size: float) -> int:
+    """A power of ten near a size; a few steps apart, so that bounds seldom change."""
+    return 3 * round(float(np.log10(size)) / 3)

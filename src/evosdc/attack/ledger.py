@@ -1,0 +1,120 @@
+"""The ledger: which levels are still open, and the witnesses that closed the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.attack.attacker import Attacker
+from evosdc.attack.certificate import Witness
+
+
+class Unfinished(Exception):  # noqa: N818 - ends a search, not a mistake of the user
+    """A program was stopped before its optimum: the level stays undecided."""
+
+
+class Ledger:
+    """Keeps witnesses that hold exactly and the levels each of them closes."""
+
+    def __init__(self, attacker: Attacker) -> None:
+        self.attacker = attacker
+        self.witnesses: list[Witness] = []
+        self.floating: list[Witness] = []
+        self.ways: Counter[str] = Counter()
+        self.undecided: dict[int, str] = {}
+        self.open_up = {c for c, (up, _, _) in attacker.needs.items() if up > 0}
+        self.open_down = {c for c, (_, down, _) in attacker.needs.items() if down > 0}
+        self._reach = {
+            c: [Fraction(0), Fraction(0)]
+            for c, (up, down, width) in attacker.needs.items()
+            if width > up + down
+        }
+        self.open_width = set(self._reach)
+
+    def is_open(self, cell: int, sign: int) -> bool:
+        """Whether a level one way is still to be shown."""
+        return cell in (self.open_up if sign > 0 else self.open_down)
+
+    def reached(self, cell: int) -> tuple[Fraction, Fraction]:
+        """How far a cell with a sliding level is known to move, over the scale."""
+        up, down = self._reach[cell]
+        return up, down
+
+    def levels(self) -> list[tuple[int, int, int]]:
+        """List the open levels as (cell, sign, amount), the largest first.
+
+        A sliding level asks first for what the downward level leaves of it.
+        """
+        needs = self.attacker.needs
+        found = {(c, 1): needs[c][0] for c in self.open_up}
+        found |= {(c, -1): needs[c][1] for c in self.open_down}
+        for c in self.open_width:
+            up, down, width = needs[c]
+            found[c, 1] = max(up, width - down)
+        return sorted(
+            ((c, sign, amount) for (c, sign), amount in found.items()),
+            key=lambda level: (-level[2], level[0], -level[1]),
+        )
+
+    def add(
+        self,
+        cell: int,
+        sign: int,
+        indices: NDArray[np.int64] | Sequence[int],
+        numerators: list[int],
+        denominator: int,
+        way: str,
+    ) -> bool:
+        """Take a witness if it holds exactly; numbers are over the attacker's scale."""
+        at = np.asarray(indices, dtype=np.int64)
+        if not self._holds(at.tolist(), numerators, denominator):
+            return False
+        full = denominator * self.attacker.scale
+        self.witnesses.append(Witness(cell, sign, at, numerators, full, way))
+        self.ways[way] += 1
+        for other, move in zip(at.tolist(), numerators, strict=True):
+            self._close(other, move, denominator, shared=other != cell)
+        return True
+
+    def add_floating(self, witness: Witness) -> None:
+        """Keep a witness that holds only to a tolerance; its levels stay open."""
+        self.floating.append(witness)
+
+    def _close(self, cell: int, move: int, denominator: int, shared: bool) -> None:
+        need = self.attacker.needs.get(cell)
+        if need is None:
+            return
+        closed = 0
+        if move > 0 and cell in self.open_up and move >= need[0] * denominator:
+            self.open_up.discard(cell)
+            closed += 1
+        if move < 0 and cell in self.open_down and -move >= need[1] * denominator:
+            self.open_down.discard(cell)
+            closed += 1
+        if cell in self._reach:
+            best = self._reach[cell]
+            side = 0 if move > 0 else 1
+            best[side] = max(best[side], Fraction(abs(move), denominator))
+            if cell in self.open_width and best[0] + best[1] >= need[2]:
+                self.open_width.discard(cell)
+                closed += 1
+        if shared and closed:
+            self.ways["shared"] += closed
+
+    def _holds(self, at: list[int], numerators: list[int], denominator: int) -> bool:
+        attacker = self.attacker
+        indptr, rows, factors = attacker.coefficients
+        sums: dict[int, int] = {}
+        for cell, move in zip(at, numerators, strict=True):
+            if not attacker.free[cell]:
+                return False
+            room = attacker.room(cell, 1 if move > 0 else -1)
+            if room is not None and abs(move) > room * denominator:
+                return False
+            for i in range(indptr[cell], indptr[cell + 1]):
+                sums[rows[i]] = sums.get(rows[i], 0) + move * factors[i]
+        return not any(sums.values())

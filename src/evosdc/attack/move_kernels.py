@@ -1,0 +1,210 @@
+"""Numba kernels on general tables: small moves among hidden cells, and neighbourhoods.
+
+A small move changes a few cells by the same amount, up or down, so that every equation
+stays true: rectangles in two dimensions, cubes in three, and their likes wherever the
+equations came from.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_MOST_BROKEN = 14  # equations out of balance at once before a try is given up
+_MOST_CELLS = 32
+
+
+@njit(cache=True)
+def _draw(state):
+    """One step of a linear congruential generator; randomness only breaks ties."""
+    return (state * 6364136223846793005 + 1442695040888963407) & 0x7FFFFFFFFFFFFFFF
+
+
+@njit(cache=True)
+def _best_step(
+    broken, count, off, moved, amount, rp, ri, rx, cp, ci, cx, up, down, state
+):
+    """Choose the cell that mends most; ties are broken at random."""
+    best, best_way, best_gain, ties = -1, 0, 1_000_000, 0
+    for b in range(count):
+        row = broken[b]
+        for e in range(rp[row], rp[row + 1]):
+            c = ri[e]
+            if moved[c] != 0:
+                continue
+            way = -1 if off[row] * rx[e] > 0 else 1
+            if (up[c] if way > 0 else down[c]) < amount:
+                continue
+            gain = 0
+            for f in range(cp[c], cp[c + 1]):
+                before = off[ci[f]]
+                gain += abs(before + cx[f] * way) - abs(before)
+            if gain < best_gain:
+                best, best_way, best_gain, ties = c, way, gain, 1
+            elif gain == best_gain:
+                ties += 1
+                state = _draw(state)
+                if (state >> 33) % ties == 0:
+                    best, best_way = c, way
+    return best, best_way, state
+
+
+@njit(cache=True)
+def small_move(
+    cell, sign, amount, tries, rp, ri, rx, cp, ci, cx, up, down, off, moved, state
+):
+    """Look for a small move of one cell.
+
+    Greedy: mend the equations that are out of balance with the cell that mends most.
+    Returns the number of cells moved (0 for none), the cells and their directions.
+    `off` and `moved` are scratch space of zeros and are left so.
+    """
+    cells = np.empty(_MOST_CELLS, np.int64)
+    ways = np.empty(_MOST_CELLS, np.int64)
+    broken = np.empty(_MOST_BROKEN + 16, np.int64)
+    for _ in range(tries):
+        size, count = 0, 0
+        c, way = cell, sign
+        while True:
+            cells[size] = c
+            ways[size] = way
+            size += 1
+            moved[c] = way
+            for f in range(cp[c], cp[c + 1]):
+                row = ci[f]
+                before = off[row]
+                off[row] = before + cx[f] * way
+                if before == 0 and count < len(broken):
+                    broken[count] = row
+                    count += 1
+            kept = 0
+            for b in range(count):
+                if off[broken[b]] != 0:
+                    broken[kept] = broken[b]
+                    kept += 1
+            count = kept
+            if count == 0 or count > _MOST_BROKEN or size == _MOST_CELLS:
+                break
+            c, way, state = _best_step(
+                broken, count, off, moved, amount, rp, ri, rx, cp, ci, cx,
+                up, down, state,
+            )  # fmt: skip
+            if c < 0:
+                break
+        balanced = count == 0
+        for i in range(size):
+            moved[cells[i]] = 0
+            for f in range(cp[cells[i]], cp[cells[i] + 1]):
+                off[ci[f]] = 0
+        if balanced:
+            return size, cells, ways, state
+    return 0, cells, ways, state
+
+
+@njit(cache=True)
+def small_moves(cells, signs, amounts, tries, rp, ri, rx, cp, ci, cx, up, down, seed):
+    """Look for a small move for each cell of a list, largest amounts first.
+
+    A cell is left out when an earlier move took it far enough. Returns the size of
+    each move (0 for none) and the cells and directions of all moves in a row.
+    """
+    n, m = len(cp) - 1, len(rp) - 1
+    off = np.zeros(m, np.int64)
+    moved = np.zeros(n, np.int64)
+    far_up, far_down = np.zeros(n), np.zeros(n)
+    sizes = np.zeros(len(cells), np.int64)
+    space = 8 * len(cells) + _MOST_CELLS
+    all_cells, all_ways = np.empty(space, np.int64), np.empty(space, np.int64)
+    used = 0
+    state = np.int64(seed)
+    for i in range(len(cells)):
+        k = cells[i]
+        if (far_up[k] if signs[i] > 0 else far_down[k]) >= amounts[i]:
+            continue
+        size, moved_cells, ways, state = small_move(
+            k, signs[i], amounts[i], tries, rp, ri, rx, cp, ci, cx,
+            up, down, off, moved, state,
+        )  # fmt: skip
+        sizes[i] = size
+        if used + size > len(all_cells):
+            more = np.empty(2 * len(all_cells), np.int64)
+            more[:used] = all_cells[:used]
+            all_cells = more
+            more = np.empty(2 * len(all_ways), np.int64)
+            more[:used] = all_ways[:used]
+            all_ways = more
+        for j in range(size):
+            c = moved_cells[j]
+            all_cells[used] = c
+            all_ways[used] = ways[j]
+            used += 1
+            if ways[j] > 0:
+                far_up[c] = max(far_up[c], amounts[i])
+            else:
+                far_down[c] = max(far_down[c], amounts[i])
+    return sizes, all_cells[:used], all_ways[:used]
+
+
+@njit(cache=True)
+def neighbourhood(cell, branch, limit, rp, ri, cp, ci, worth, touched, inside):
+    """Grow a set of cells round one cell that can move among themselves.
+
+    Each equation of the cell gives its `branch` worthiest cells; then every cell joins
+    that brings in no new equation, or only one while standing in two known ones. In a
+    table of dimensions this is a sub-table. `touched` and `inside` are scratch space of
+    zeros and are left so.
+    """
+    found = np.empty(limit, np.int64)
+    rows = np.empty(len(rp), np.int64)
+    size, known = 1, 0
+    found[0] = cell
+    inside[cell] = 1
+    for f in range(cp[cell], cp[cell + 1]):
+        touched[ci[f]] = 1
+        rows[known] = ci[f]
+        known += 1
+    for r in range(known):
+        row = rows[r]
+        for _ in range(branch):
+            best = -1
+            for e in range(rp[row], rp[row + 1]):
+                c = ri[e]
+                if inside[c] == 0 and (best < 0 or worth[c] > worth[best]):
+                    best = c
+            if best < 0 or size == limit:
+                break
+            inside[best] = 1
+            found[size] = best
+            size += 1
+    done = 0
+    while size < limit:
+        for i in range(done, size):
+            for f in range(cp[found[i]], cp[found[i] + 1]):
+                if touched[ci[f]] == 0:
+                    touched[ci[f]] = 1
+                    rows[known] = ci[f]
+                    known += 1
+        done = size
+        for r in range(known):
+            row = rows[r]
+            for e in range(rp[row], rp[row + 1]):
+                c = ri[e]
+                if inside[c] != 0 or size == limit:
+                    continue
+                new, old = 0, 0
+                for f in range(cp[c], cp[c + 1]):
+                    if touched[ci[f]] == 0:
+                        new += 1
+                    else:
+                        old += 1
+                if new == 0 or (new == 1 and old >= 2):
+                    inside[c] = 1
+                    found[size] = c
+                    size += 1
+        if size == done:
+            break
+    for i in range(size):
+        inside[found[i]] = 0
+    for r in range(known):
+        touched[rows[r]] = 0
+    return found[:size]

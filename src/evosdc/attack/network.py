@@ -1,0 +1,263 @@
+"""Witnesses in networks: rectangles first, then a maximum flow for each open level.
+
+A cell can be moved by what flows round it through the other hidden cells (Almeida,
+Schuetz and Carvalho 2008). Whole-number flows are witnesses as they stand. Where the
+numbers do not fit 64 bits, capacities are rounded down and levels up on a grid far
+finer than the level; what fails by less than the rounding is decided in big integers.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.attack import flow_kernels
+from evosdc.attack.attacker import Attacker
+from evosdc.attack.ledger import Ledger
+from evosdc.table import Network
+
+_WIDE = 2**59  # an open bound; sums of two such numbers still fit 64 bits
+_FINENESS = 10**12  # grid units in a level that does not fit
+
+
+class NetworkFinder:
+    """Looks for witnesses in a table that is a network."""
+
+    def __init__(self, attacker: Attacker, network: Network) -> None:
+        self.attacker = attacker
+        self.cells = np.flatnonzero(attacker.free)
+        self.arc_of = np.full(len(attacker.free), -1, dtype=np.int64)
+        self.arc_of[self.cells] = np.arange(len(self.cells))
+        self.tail = network.tail[self.cells].astype(np.int64)
+        self.head = network.head[self.cells].astype(np.int64)
+        ends = np.concatenate([self.tail, self.head])
+        order = np.argsort(ends, kind="stable")
+        count = len(self.cells)
+        self.start = np.searchsorted(ends[order], np.arange(network.nodes + 1))
+        self.start = self.start.astype(np.int64)
+        self.arc = (order % max(count, 1)).astype(np.int64)
+        self.way = np.where(order < count, 1, -1).astype(np.int64)
+        self.other = np.concatenate([self.head, self.tail])[order]
+        self.origin = ends[order]
+        self.largest = max(
+            (max(attacker.up[c], attacker.down[c]) for c in self.cells.tolist()),
+            default=0,
+        )
+        self._grids: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+
+    def cheap(self, ledger: Ledger) -> None:
+        """Cover what short cycles can cover."""
+        a = self.attacker
+        levels = [
+            (c, s, amount)
+            for c, s, amount in ledger.levels()
+            if a.has_room(c, s, amount)
+        ]
+        if not levels:
+            return
+        signs = np.array([s for _, s, _ in levels], dtype=np.int64)
+        found, arcs, ways = flow_kernels.rectangles(
+            self.arc_of[[c for c, _, _ in levels]],
+            signs,
+            np.array([amount / a.scale for _, _, amount in levels]),
+            self.tail,
+            self.head,
+            self.start,
+            self.arc,
+            self.way,
+            self.other,
+            a.up_size[self.cells],
+            a.down_size[self.cells],
+        )
+        for i in np.flatnonzero(found).tolist():
+            cell, sign, amount = levels[i]
+            used = arcs[i] >= 0
+            at = [cell, *self.cells[arcs[i][used]].tolist()]
+            steps = [amount * way for way in (sign, *ways[i][used].tolist())]
+            ledger.add(cell, sign, at, steps, 1, "rectangle")
+
+    def reach(self, ledger: Ledger, cell: int, sign: int, amount: Fraction) -> bool:
+        """Move a cell by an amount, or find that it cannot be done."""
+        wanted = -(-amount.numerator // amount.denominator)
+        a = self.attacker
+        if not a.has_room(cell, sign, wanted):
+            if amount.denominator == 1 or not a.free[cell]:
+                return False
+            return self._exactly(ledger, cell, sign, amount)
+        unit = self._unit(wanted)
+        units = -(-wanted // unit)
+        if a.room(cell, sign) is not None and units * unit > a.room(cell, sign):
+            return self._exactly(ledger, cell, sign, amount)
+        sent, flow = self._flow(cell, sign, units, unit)
+        if sent == units:
+            at = np.flatnonzero(flow)
+            steps = [int(x) * unit for x in flow[at].tolist()]
+            return ledger.add(
+                cell,
+                sign,
+                np.append(self.cells[at], cell),
+                [*steps, sign * units * unit],
+                1,
+                "flow",
+            )
+        if unit == 1 or sent + len(self.cells) < units:
+            return False
+        return self._exactly(ledger, cell, sign, amount)
+
+    def furthest(self, ledger: Ledger, cell: int, sign: int, limit: Fraction) -> None:
+        """Move a cell as far as it goes, up to a limit."""
+        self._exactly(ledger, cell, sign, limit)
+
+    def end(self, cell: int, sign: int) -> float:
+        """How far an attacker must think that a cell may be from its value, one way."""
+        a = self.attacker
+        room = a.room(cell, sign)
+        if not a.free[cell] or room == 0:
+            return 0.0
+        around = self._most(cell, sign)
+        ends = [x for x in (room, around) if x is not None]
+        return float(Fraction(min(ends), a.scale)) if ends else np.inf
+
+    def _most(self, cell: int, sign: int) -> int | None:
+        """The largest flow round a cell, refined until it is exact or fine enough."""
+        k = int(self.arc_of[cell])
+        if self.tail[k] == self.head[k]:
+            return None
+        a = self.attacker
+        at = self.cells.tolist()
+        total = sum(a.up[c] + a.down[c] for c in at)
+        unit = max(1, -(-total // 2**57))
+        most: int | None = None
+        while True:
+            up, down = self._grid(unit, most)
+            sent, _ = self._run(k, sign, _WIDE, up, down)
+            if sent >= _WIDE:
+                return None
+            if unit == 1 or sent > 10**10:
+                return sent * unit
+            most = (sent + len(at)) * unit
+            unit = max(1, most // 2**50)
+
+    def _unit(self, amount: int) -> int:
+        """Grid of a level: 1 where all numbers fit, else a fine power of ten."""
+        if max(self.largest, amount) < 2**57:
+            return 1
+        return 10 ** (len(str(amount // _FINENESS)) - 1)
+
+    def _grid(
+        self, unit: int, most: int | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        if most is None and unit in self._grids:
+            return self._grids[unit]
+        a = self.attacker
+        cap = _WIDE if most is None else most // unit
+
+        def rounded(room: list[int], is_open: NDArray[np.bool_]) -> NDArray[np.int64]:
+            return np.array(
+                [
+                    cap if is_open[c] else min(room[c] // unit, cap)
+                    for c in self.cells.tolist()
+                ],
+                dtype=np.int64,
+            )
+
+        grid = rounded(a.up, a.up_open), rounded(a.down, a.down_open)
+        if most is None:
+            self._grids[unit] = grid
+        return grid
+
+    def _flow(self, cell: int, sign: int, units: int, unit: int) -> tuple[int, Any]:
+        return self._run(int(self.arc_of[cell]), sign, units, *self._grid(unit))
+
+    def _run(
+        self,
+        k: int,
+        sign: int,
+        units: int,
+        up: NDArray[np.int64],
+        down: NDArray[np.int64],
+    ) -> tuple[int, NDArray[np.int64]]:
+        flow = np.zeros(len(self.cells), dtype=np.int64)
+        source, target = self.head[k], self.tail[k]
+        if sign < 0:
+            source, target = target, source
+        if source == target:
+            return units, flow
+        kept = up[k], down[k]
+        up[k] = down[k] = 0
+        sent = flow_kernels.max_flow(
+            source,
+            target,
+            units,
+            self.start,
+            self.arc,
+            self.way,
+            self.other,
+            self.origin,
+            up,
+            down,
+            flow,
+        )
+        up[k], down[k] = kept
+        return int(sent), flow
+
+    def _exactly(self, ledger: Ledger, cell: int, sign: int, amount: Fraction) -> bool:
+        """Send as much as there is, up to an amount, in big integers.
+
+        Shortest augmenting paths (Edmonds and Karp), over the amount's denominator.
+        """
+        a, den = self.attacker, amount.denominator
+        k = int(self.arc_of[cell])
+        room = a.room(cell, sign)
+        left = amount.numerator if room is None else min(amount.numerator, room * den)
+        flow: dict[int, int] = {}
+        source, target = int(self.head[k]), int(self.tail[k])
+        if sign < 0:
+            source, target = target, source
+        sent = left if source == target else 0
+        while sent < left:
+            path = self._augmenting(source, target, k, flow, den)
+            if not path:
+                break
+            rooms = [self._left(e, flow, den) for e in path]
+            push = min([left - sent, *(r for r in rooms if r is not None)])
+            for e in path:
+                arc = int(self.arc[e])
+                flow[arc] = flow.get(arc, 0) + push * int(self.way[e])
+            sent += push
+        if not sent:
+            return False
+        moves = {arc: x for arc, x in flow.items() if x}
+        at = [*self.cells[list(moves)].tolist(), cell]
+        ledger.add(cell, sign, at, [*moves.values(), sign * sent], den, "flow")
+        return sent == amount.numerator
+
+    def _left(self, e: int, flow: dict[int, int], den: int) -> int | None:
+        arc, way = int(self.arc[e]), int(self.way[e])
+        room = self.attacker.room(int(self.cells[arc]), way)
+        return None if room is None else room * den - way * flow.get(arc, 0)
+
+    def _augmenting(
+        self, source: int, target: int, skip: int, flow: dict[int, int], den: int
+    ) -> list[int]:
+        came: dict[int, int] = {source: -1}
+        queue = deque([source])
+        while queue and target not in came:
+            u = queue.popleft()
+            for e in range(int(self.start[u]), int(self.start[u + 1])):
+                v = int(self.other[e])
+                if v not in came and self.arc[e] != skip:
+                    room = self._left(e, flow, den)
+                    if room is None or room > 0:
+                        came[v] = e
+                        queue.append(v)
+        path: list[int] = []
+        node = target
+        while node in came and came[node] >= 0:
+            path.append(came[node])
+            node = int(self.origin[came[node]])
+        return path[::-1]
