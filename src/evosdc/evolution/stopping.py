@@ -6,6 +6,7 @@ used by many runs at once and gives the same answer for the same run.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,6 +33,17 @@ class Stop(Protocol):
     """A criterion: why to stop now, or None to go on."""
 
     def reason(self, progress: Progress) -> str | None: ...
+
+
+def seconds_left(stop: Stop, progress: Progress) -> float:
+    """How long a run may go on by its time limits, infinite without one."""
+    if isinstance(stop, TimeLimit):
+        return max(0.0, stop.seconds - progress.seconds)
+    if isinstance(stop, AnyOf):
+        return min(
+            (seconds_left(part, progress) for part in stop.criteria), default=math.inf
+        )
+    return math.inf
 
 
 def gap(cost: float | None, bound: float | None) -> float | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from evosdc.evolution.record import Entry, RunRecord
-from evosdc.evolution.stopping import AnyOf, Progress, Stop
+from evosdc.evolution.stopping import AnyOf, Progress, Stop, seconds_left
 from evosdc.suppress.pattern import Pattern
 
 
@@ -113,6 +113,10 @@ class Search:
             improved_seconds=self._improved_seconds,
             gained=0.0 if cost is None else self._first_cost - cost,
         )
+
+    def seconds_left(self) -> float:
+        """Time until the time limit, infinite where there is none."""
+        return seconds_left(self.stop, self.progress())
 
     def stopped(self) -> bool:
         """Whether the run is over; remembers why."""

@@ -116,6 +116,15 @@ class Master:
         x[self._cells[: len(self.values)]] = np.clip(self.values, 0.0, 1.0)
         return x
 
+    def tight_cuts(self) -> list[Cut]:
+        """Return the cuts that hold with equality, or nearly, in the last solution."""
+        x = self.fractions()
+        return [
+            cut
+            for cut in (self.cuts[at] for at in self._alive)
+            if float(cut.coefficients @ x[cut.cells]) < 1.0 + 1e-3
+        ]
+
     def reduced_costs(self) -> NDArray[np.float64]:
         """Cost of each cell less what the cuts pay for it."""
         reduced = self.cost.copy()
