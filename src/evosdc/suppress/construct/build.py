@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,15 +105,13 @@ class Builder:
 
         With everything hidden a demand is covered if any pattern covers it.
         """
-        self.cover_in_a_hurry = True
         for row in self.open_rows():
             if self.witnesses.covered[row]:
                 continue
-            move = self._apply(
-                lambda *demand: raise_totals(self.engine, *demand), row
-            )
+            move = self._apply(partial(raise_totals, self.engine), row)
             if move is None:
-                self.hidden |= self.problem.hideable
-                self.take(row, Move(np.flatnonzero(self.problem.hideable), np.ones(1)))
+                everything = self.problem.hideable
+                self.hidden |= everything
+                self.witnesses.rely_on(np.flatnonzero(everything))
                 return
             self.take(row, move)

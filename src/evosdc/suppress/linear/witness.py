@@ -53,6 +53,12 @@ class Witnesses:
             self._store(move.cells, rows)
         return rows
 
+    def rely_on(self, cells: NDArray[np.int64]) -> None:
+        """Let all open demands rest on a set of cells without a known deviation."""
+        rows = np.flatnonzero(~self.covered)
+        if len(rows):
+            self._store(cells, rows)
+
     def users(self, cell: int) -> NDArray[np.int64]:
         """Demands whose witness uses a cell."""
         found: set[int] = set()
