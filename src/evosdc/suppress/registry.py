@@ -23,6 +23,7 @@ _MODULES: list[str] = [
     "evosdc.suppress.construct.greedy",
     "evosdc.suppress.construct.marginal",
     "evosdc.suppress.construct.attacker",
+    "evosdc.suppress.construct.sp",
 ]
 
 Run = Callable[[Problem, Any, Search], Pattern]
