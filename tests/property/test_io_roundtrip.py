@@ -194,7 +194,8 @@ def test_grid(table: Table) -> None:
         elif word != "-":
             assert float(word) == table.value[cell]
         else:
-            assert table.frequency is not None and table.frequency[cell] == 0
+            assert table.frequency is not None
+            assert table.frequency[cell] == 0
     assert all(rows[1 + r][1 + c] == "-" for r, c in np.argwhere(~filled))
 
 

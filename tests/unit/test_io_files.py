@@ -69,9 +69,14 @@ def test_options_of_other_formats(tmp_path: Path, table: Table) -> None:
 def test_no_half_files(tmp_path: Path) -> None:
     path = tmp_path / "out.csv"
     path.write_text("old")
-    with pytest.raises(RuntimeError), open_output(path, force=True) as stream:
-        stream.write(b"half")
-        raise RuntimeError
+
+    def crash() -> None:
+        with open_output(path, force=True) as stream:
+            stream.write(b"half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        crash()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

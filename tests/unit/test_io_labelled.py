@@ -125,7 +125,7 @@ def test_the_side_file_can_be_overruled(tmp_path: Path) -> None:
 def test_side_files_are_not_overwritten(tmp_path: Path) -> None:
     side = tmp_path / "t.csv.json"
     side.write_text("precious")
-    with pytest.raises(InputError, match="t.csv.json exists"):
+    with pytest.raises(InputError, match=r"t\.csv\.json exists"):
         write_labelled(tmp_path / "t.csv", tree_table())
     assert side.read_text() == "precious"
     assert not (tmp_path / "t.csv").exists()
