@@ -81,6 +81,8 @@ def _cells(block: bytes, n: int) -> tuple[NDArray[np.float64], NDArray[np.str_]]
         return None
     numeric = [name for name in names if name not in ("index", "status")]
     numbers = np.column_stack([frame[name].to_numpy() for name in numeric])
+    if np.isnan(numbers).any():
+        return None
     return numbers, letters.astype("U1")
 
 

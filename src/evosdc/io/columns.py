@@ -102,7 +102,7 @@ def _flat(column: Any) -> Any:
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else array
     if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
+        array = array.dictionary.cast(pa.string()).take(array.indices)
     return array.cast(pa.string()) if _is_text(array.type) else array
 
 

@@ -42,8 +42,8 @@ def to_arrow(frame: Any) -> Any:
             # A named index carries labels (a pivot, a group-by); a bare one does not.
             named = any(name is not None for name in frame.index.names)
             flat = frame.reset_index() if named else frame
-            flat = flat.rename(columns=str)
-            return pa.Table.from_pandas(flat, preserve_index=False)
+            columns = [_plain(flat.iloc[:, k]) for k in range(flat.shape[1])]
+            return pa.table(columns, names=[str(name) for name in flat.columns])
         if hasattr(frame, "collect_schema") and hasattr(frame, "collect"):
             frame = frame.collect()  # a lazy polars frame
         if hasattr(frame, "__arrow_c_stream__"):
@@ -126,11 +126,22 @@ def _kind(frame: Any) -> str:
 
 
 def _plain(column: Any) -> Any:
+    """An Arrow array of a column; codes that mix numbers and words become words."""
     import pyarrow as pa
 
     if isinstance(column, np.ndarray) and column.dtype.kind in "US":
         return pa.array(column.astype("U").astype(object), pa.string())
-    return column
+    if isinstance(column, (pa.Array, pa.ChunkedArray)):
+        return column
+    try:
+        return pa.array(column, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        if not any(isinstance(entry, str) for entry in column):
+            raise
+        # A missing entry is the only one that differs from itself, or is None.
+        absent = [entry is None or entry != entry for entry in column]
+        words = [None if a else str(e) for a, e in zip(absent, column, strict=True)]
+        return pa.array(words, pa.string())
 
 
 def _ids(table: Table, original: ArrayLike | None) -> dict[str, Any]:

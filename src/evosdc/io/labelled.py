@@ -13,7 +13,7 @@ from scipy import sparse
 
 from evosdc.errors import InputError, TableError
 from evosdc.io.delimited import read_csv, write_csv
-from evosdc.io.frames import frame_of, table_from_frame
+from evosdc.io.frames import RESERVED, frame_of, table_from_frame
 from evosdc.io.paths import (
     PathLike,
     read_text,
@@ -50,7 +50,7 @@ def read_labelled(
     if p.suffix.lower() == ".parquet":
         frame, known = _read_parquet(p)
     else:
-        frame = read_csv(p)
+        frame = read_csv(p, numbers={value or "value", *RESERVED})
         sidecar = _sidecar(p)
         text = read_text(sidecar) if sidecar.exists() else None
         known = None if text is None else _description(text, str(sidecar))

@@ -122,7 +122,8 @@ def read_tab_frame(path: PathLike, description: Description) -> Any:
             for name, column in zip(names, zip(*rows, strict=True), strict=True)
         }
     )
-    return frame if separator == "," else decimal_points(frame, str(path))
+    numbers = [v.name for v in description.variables if v.roles - {"code", "status"}]
+    return decimal_points(frame, numbers, separator, str(path))
 
 
 def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:

@@ -18,7 +18,13 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 
 # Modules that register methods, in the order `evosdc methods` lists them.
-_MODULES: list[str] = []
+_MODULES: list[str] = [
+    "evosdc.suppress.construct.hypercube",
+    "evosdc.suppress.construct.greedy",
+    "evosdc.suppress.construct.marginal",
+    "evosdc.suppress.construct.attacker",
+    "evosdc.suppress.construct.sp",
+]
 
 Run = Callable[[Problem, Any, Search], Pattern]
 Takes = Callable[[Problem], str | None]

@@ -1,0 +1,117 @@
+"""What the constructive methods share: cover all demands in order, then clean up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.suppress.construct.raising import raise_totals
+from evosdc.suppress.linear.cleanup import clean_up
+from evosdc.suppress.linear.demands import demands_of, refuse_unreachable
+from evosdc.suppress.linear.engine import Engine
+from evosdc.suppress.linear.model import Move
+from evosdc.suppress.linear.witness import Witnesses
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.search import Search
+
+Cover = Callable[[int, int, float, NDArray[np.float64]], Move | None]
+
+
+class Builder:
+    """A pattern under construction.
+
+    Methods cover demands in their own way with `cover_all`; `finish` covers what they
+    left open, takes out what is redundant and hands the pattern over.
+    """
+
+    def __init__(self, problem: Problem, search: Search) -> None:
+        self.problem = problem
+        self.search = search
+        self.engine = Engine(problem)
+        self.demands = demands_of(self.engine)
+        self.witnesses = Witnesses(problem, self.demands)
+        self.hidden = problem.primary.copy()
+        self.order = self.demands.by_weight(problem.table.weight)
+
+    def price(self) -> NDArray[np.float64]:
+        """What moving each cell costs now: nothing for hidden cells."""
+        return np.where(self.hidden, 0.0, self.problem.cost)
+
+    def open_rows(self) -> list[int]:
+        """Demands without a witness, in order of weight."""
+        return self.order[~self.witnesses.covered[self.order]].tolist()
+
+    def take(self, row: int, move: Move) -> None:
+        """Hide the cells of a deviation that covers a demand."""
+        self.hidden[move.cells] = True
+        self.witnesses.add(move, row)
+
+    def cover_all(self, cover: Cover) -> int:
+        """Cover open demands one by one until the time is up; count the failures."""
+        failed = 0
+        for row in self.open_rows():
+            if self.witnesses.covered[row]:
+                continue
+            if self.search.stopped():
+                break
+            move = self._apply(cover, row)
+            if move is None:
+                failed += 1
+            else:
+                self.take(row, move)
+        return failed
+
+    def finish(self, event: str) -> Pattern:
+        """Cover what is open, clean up, and offer the pattern to the search."""
+        if self.cover_all(self.engine.cheapest):
+            self._cover_the_hard_way()
+        if self.open_rows():
+            self._close_in_a_hurry()
+        first = self.problem.pattern(self.hidden)
+        self.search.count()
+        self.search.offer(first, event)
+        self.hidden = clean_up(self.engine, self.hidden, self.witnesses, self.search)
+        final = self.problem.pattern(self.hidden)
+        self.search.count()
+        self.search.offer(final, f"{event}, cleaned up")
+        return final
+
+    def _apply(self, cover: Cover, row: int) -> Move | None:
+        return cover(
+            int(self.demands.cell[row]),
+            int(self.demands.sign[row]),
+            float(self.demands.amount[row]),
+            self.price(),
+        )
+
+    def _cover_the_hard_way(self) -> None:
+        """Demands that no program covered: out of reach, or lost to rounding."""
+        refuse_unreachable(self.engine, self.demands)
+        for row in self.open_rows():
+            if self.witnesses.covered[row]:
+                continue
+            cell, sign = int(self.demands.cell[row]), int(self.demands.sign[row])
+            amount = float(self.demands.amount[row])
+            _, move = self.engine.farthest(cell, sign, amount)
+            if move is not None:
+                self.take(row, move)
+
+    def _close_in_a_hurry(self) -> None:
+        """Time is up: hide totals, and where that does not do, all that may be hidden.
+
+        With everything hidden a demand is covered if any pattern covers it.
+        """
+        for row in self.open_rows():
+            if self.witnesses.covered[row]:
+                continue
+            move = self._apply(partial(raise_totals, self.engine), row)
+            if move is None:
+                everything = self.problem.hideable
+                self.hidden |= everything
+                self.witnesses.rely_on(np.flatnonzero(everything))
+                return
+            self.take(row, move)

@@ -1,0 +1,192 @@
+"""The attacker's linear program over some of the cells, kept warm between questions.
+
+Smith et al. (2011) ask: which deviation ``d = y+ - y-`` that moves one cell by its
+level is cheapest, when moving a cell that is hidden already costs nothing?
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+# Deviations are solved in units of the amount asked for, so that tables of 1e15 and
+# of 1e-9 look alike to the solver. A cell counts as moved above this share.
+MOVED = 1e-9
+# No witness needs to move a cell by more than this many times the amount asked for.
+FAR = 1e7
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """A deviation: `by` is added to `cells`, every equation keeps its total."""
+
+    cells: NDArray[np.int64]
+    by: NDArray[np.float64]
+
+
+class DeviationModel:
+    """The program over `cells`; all other cells stay as they are.
+
+    Parameters
+    ----------
+    columns
+        Equations of the table, as CSC.
+    cells
+        The cells that may move.
+    up, down
+        Room of every cell of the table.
+    """
+
+    def __init__(
+        self,
+        columns: Any,
+        cells: NDArray[np.int64],
+        up: NDArray[np.float64],
+        down: NDArray[np.float64],
+    ) -> None:
+        self.cells = cells
+        self._up = up[cells]
+        self._down = down[cells]
+        part = sparse.csr_array(columns[:, cells])
+        part = part[np.diff(part.indptr) > 0]
+        self._part = part
+        self._loaded: Any = None
+        self._index = np.arange(2 * len(cells), dtype=np.int32)
+
+    def cheapest(
+        self,
+        cell: int,
+        sign: int,
+        amount: float,
+        price: NDArray[np.float64],
+    ) -> Move | None:
+        """Find the cheapest deviation that moves `cell` by `amount`, or None.
+
+        `price` is asked of each of the model's cells by unit moved; infinite where the
+        cell must not move.
+        """
+        k = int(np.searchsorted(self.cells, cell))
+        high = self._room(amount, price)
+        low = np.zeros(len(high))
+        n = len(self.cells)
+        chosen, other = (k, k + n) if sign > 0 else (k + n, k)
+        low[chosen] = high[chosen] = 1.0
+        high[other] = 0.0
+        cost = _level_prices(price)
+        cost[k] = 0.0
+        values = self._run(low, high, np.concatenate([cost, cost]))
+        if values is None:
+            return None
+        return self._as_move(values[:n] - values[n:], k, amount)
+
+    def farthest(
+        self, cell: int, sign: int, unit: float
+    ) -> tuple[float, Move | None]:
+        """How far `cell` can move, at most `FAR` times `unit`, and the deviation."""
+        k = int(np.searchsorted(self.cells, cell))
+        n = len(self.cells)
+        high = np.minimum(self._room(unit, np.zeros(n)), FAR)
+        cost = np.zeros(2 * n)
+        cost[k], cost[k + n] = -float(sign), float(sign)
+        values = self._run(np.zeros(2 * n), high, cost)
+        if values is None:
+            return 0.0, None
+        d = values[:n] - values[n:]
+        moved = np.flatnonzero(d)
+        return max(0.0, sign * float(d[k])) * unit, Move(
+            self.cells[moved], d[moved] * unit
+        )
+
+    def _room(
+        self, amount: float, price: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        high = np.concatenate([self._up, self._down]) / amount
+        high[high > FAR] = highspy.kHighsInf
+        shut = ~np.isfinite(price)
+        high[np.concatenate([shut, shut])] = 0.0
+        return high
+
+    def _run(
+        self,
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        cost: NDArray[np.float64],
+    ) -> NDArray[np.float64] | None:
+        solver = self._solver()
+        count = len(self._index)
+        solver.changeColsBounds(count, self._index, low, high)
+        solver.changeColsCost(count, self._index, cost)
+        solver.run()
+        status = solver.getModelStatus()
+        if status not in _ANSWERED:
+            # A warm basis can mislead the simplex method; ask once more from scratch.
+            solver.clearSolver()
+            solver.run()
+            status = solver.getModelStatus()
+        if status != highspy.HighsModelStatus.kOptimal:
+            return None
+        return np.array(solver.getSolution().col_value)
+
+    def _solver(self) -> Any:
+        if self._loaded is None:
+            both = sparse.hstack([self._part, -self._part], format="csc")
+            self._loaded = _load(sparse.csc_array(both))
+        return self._loaded
+
+    def _as_move(self, d: NDArray[np.float64], k: int, amount: float) -> Move | None:
+        """Drop what rounding moved; None where the rest no longer adds up."""
+        moved = np.abs(d) > MOVED
+        snapped = np.where(moved, d, 0.0)
+        if not moved[k]:
+            return None
+        off = np.abs(self._part @ snapped)
+        if len(off) and off.max() > 10 * MOVED * max(1.0, np.abs(snapped).max()):
+            return None
+        return Move(self.cells[moved], snapped[moved] * amount)
+
+
+_ANSWERED = (
+    highspy.HighsModelStatus.kOptimal,
+    highspy.HighsModelStatus.kInfeasible,
+)
+
+
+def _level_prices(price: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Prices in units of the typical one, so that the solver's tolerance fits them."""
+    cost = np.where(np.isfinite(price), price, 0.0)
+    positive = cost[cost > 0]
+    if len(positive):
+        cost = np.minimum(cost / np.median(positive), 1e6)
+    return cost
+
+
+def _load(matrix: Any) -> Any:
+    rows, columns = matrix.shape
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = columns, rows
+    lp.col_cost_ = np.zeros(columns)
+    lp.col_lower_ = np.zeros(columns)
+    lp.col_upper_ = np.zeros(columns)
+    lp.row_lower_ = np.zeros(rows)
+    lp.row_upper_ = np.zeros(rows)
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
+    lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
+    lp.a_matrix_.value_ = matrix.data
+    solver = highspy.Highs()
+    for option, value in (
+        ("output_flag", False),
+        ("threads", 1),
+        ("solver", "simplex"),
+        ("presolve", "on"),
+        ("primal_feasibility_tolerance", 1e-9),
+        ("dual_feasibility_tolerance", 1e-7),
+    ):
+        solver.setOptionValue(option, value)
+    solver.passModel(lp)
+    return solver

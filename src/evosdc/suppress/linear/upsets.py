@@ -1,0 +1,119 @@
+"""Up-sets: an inner cell and every total it is part of, to the top of the table.
+
+Raising an inner cell raises exactly these cells by the same amount, so the up-sets of
+the inner cells span all deviations of a table whose equations say "the parts make the
+total", whatever its dimensions and hierarchies. In linked tables a total is split up in
+several ways, and one up-set alone may break an equation of another split.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evosdc.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class UpSets:
+    """The up-sets of a table.
+
+    Attributes
+    ----------
+    reach
+        CSR matrix of ones: a row an inner cell, a column a cell of the table.
+    sound
+        Which rows satisfy every equation.
+    row_heads
+        The total of each equation.
+    part_of
+        CSR: a row an inner cell, a column an equation with a part in its up-set.
+    """
+
+    reach: Any
+    sound: NDArray[np.bool_]
+    row_heads: NDArray[np.int64]
+    part_of: Any
+
+    @cached_property
+    def below(self) -> Any:
+        """CSR: a row a cell, a column an inner cell whose up-set has it."""
+        return sparse.csr_array(self.reach.T)
+
+    @cached_property
+    def candidates(self) -> Any:
+        """CSR: a row an equation, a column an inner cell that moves a part of it."""
+        return sparse.csr_array(self.part_of.T)
+
+    def inner_below(self, cell: int) -> NDArray[np.int64]:
+        """Rows of `reach` that contain a cell."""
+        start, end = self.below.indptr[cell : cell + 2]
+        return np.asarray(self.below.indices[start:end], dtype=np.int64)
+
+
+def up_sets(table: Table) -> UpSets | None:
+    """Return the up-sets, or None where an equation is not "parts - total = 0"."""
+    relation = _totals(table.matrix)
+    if relation is None:
+        return None
+    above, heads, parts = relation
+    n = len(table)
+    inner = np.flatnonzero(np.bincount(heads, minlength=n) == 0)
+    if not len(inner):
+        return None
+    step = sparse.csr_array(
+        (np.ones(len(inner)), (np.arange(len(inner)), inner)), shape=(len(inner), n)
+    )
+    reach = step
+    while step.nnz:
+        step = step @ above
+        step.data[:] = 1.0
+        before = reach.nnz
+        reach = reach + step
+        reach.data[:] = 1.0
+        if reach.nnz == before:
+            # Nothing new: all totals are reached (or they go round in a circle).
+            break
+    off = abs(reach @ table.columns.T).sum(axis=1)
+    part_of = reach @ parts
+    return UpSets(reach, np.asarray(off).ravel() == 0, heads, part_of)
+
+
+def independent_equations(table: Table, sets: UpSets | None) -> Any:
+    """Leave out equations that follow from the others, where that is plain to see.
+
+    When every up-set is sound, the deviations have one degree of freedom an inner cell,
+    and so one equation for each total says it all: in a table of three dimensions most
+    equations go, and with them the degeneracy that slows the simplex method down.
+    """
+    if sets is None or not sets.sound.all():
+        return table.columns
+    sizes = np.diff(table.matrix.indptr)
+    order = np.lexsort((sizes, sets.row_heads))
+    _, first = np.unique(sets.row_heads[order], return_index=True)
+    return sparse.csc_array(table.matrix[np.sort(order[first])])
+
+
+def _totals(matrix: Any) -> tuple[Any, NDArray[np.int64], Any] | None:
+    """Part -> total relation, total of each equation, and cell -> equation of parts."""
+    rows, n = matrix.shape
+    if not rows or np.any(np.abs(matrix.data) != 1.0):
+        return None
+    row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
+    negative = np.bincount(row, weights=matrix.data < 0, minlength=rows)
+    sign = np.where(negative == 1, -1.0, 1.0)
+    is_head = matrix.data == sign[row]
+    if np.any(np.bincount(row, weights=is_head, minlength=rows) != 1):
+        return None
+    heads = np.empty(rows, dtype=np.int64)
+    heads[row[is_head]] = matrix.indices[is_head]
+    cells, equation = matrix.indices[~is_head], row[~is_head]
+    ones = np.ones(len(cells))
+    above = sparse.csr_array((ones, (cells, heads[equation])), shape=(n, n))
+    parts = sparse.csr_array((ones, (cells, equation)), shape=(n, rows))
+    return above, heads, parts

@@ -1,0 +1,160 @@
+"""The plain arrays that the kernels work on.
+
+A *slot* is a cell seen from one of its ends: slot ``2 c`` leaves the tail of cell `c`
+(the cell goes up), slot ``2 c + 1`` leaves its head (the cell goes down).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.table import Network
+
+Int = NDArray[np.int32]
+Long = NDArray[np.int64]
+Real = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+class Arcs(NamedTuple):
+    """The network, which no search changes.
+
+    `up` and `down` are whole capacities (0 for cells that must stay published).
+    ``slot[start[v]:start[v + 1]]`` leaves node `v` through cells that may be hidden and
+    are not sensitive, cheapest first, and ``price`` holds what they cost.
+    """
+
+    tail: Int
+    head: Int
+    up: Long
+    down: Long
+    start: Long
+    slot: Int
+    price: Real
+
+
+class Demands(NamedTuple):
+    """Levels that primaries alone do not cover, in whole units."""
+
+    cell: Long
+    sign: NDArray[np.int8]
+    amount: Long
+
+
+class Live(NamedTuple):
+    """A set of hidden cells and a witness flow for each level it covers.
+
+    The hidden cells at node `v` are a list in order of cell number: ``first[v]`` is a
+    slot, ``following[slot]`` the next, -1 the end. Being in order makes every answer a
+    function of the hidden set alone, not of the way to it. ``extra[:tally[0]]`` are
+    the hidden cells that are not sensitive, ``place`` says where each one stands there.
+
+    The witness of level `l` is ``length[l]`` entries of the pool from ``begin[l]`` on
+    (-1: no witness), in a stretch of ``space[l]``; ``tally[1]`` is the pool's end.
+    """
+
+    hidden: Flags
+    first: Int
+    following: Int
+    extra: Int
+    place: Int
+    tally: Long
+    begin: Long
+    length: Int
+    space: Int
+    pool_cell: Int
+    pool_flow: Long
+
+
+class Work(NamedTuple):
+    """Scratch space of the kernels, clean (flows zero, heap empty) between calls."""
+
+    flow: Long
+    listed: Flags
+    touched: Int
+    touches: Long
+    clock: Long
+    seen: Long
+    near: Long
+    last: Int
+    via: Int
+    distance: Real
+    queue: Int
+    pointer: Long
+    heap: Int
+    spot: Int
+    key: Real
+
+
+def make_arcs(
+    network: Network,
+    up: Long,
+    down: Long,
+    free: Flags,
+    cost: Real,
+) -> Arcs:
+    """Sort the arcs of the cells in `free` at each node by cost, then by number."""
+    cells = np.flatnonzero(free & (network.tail != network.head))
+    forward = cells[up[cells] > 0]
+    backward = cells[down[cells] > 0]
+    slot = np.concatenate([2 * forward, 2 * backward + 1])
+    node = np.concatenate([network.tail[forward], network.head[backward]])
+    price = cost[slot >> 1]
+    order = np.lexsort((slot, price, node))
+    start = np.zeros(network.nodes + 1, dtype=np.int64)
+    np.cumsum(np.bincount(node, minlength=network.nodes), out=start[1:])
+    return Arcs(
+        tail=network.tail,
+        head=network.head,
+        up=up,
+        down=down,
+        start=start,
+        slot=slot[order].astype(np.int32),
+        price=price[order].astype(np.float64),
+    )
+
+
+def make_work(nodes: int, cells: int) -> Work:
+    """Allocate scratch space."""
+    return Work(
+        flow=np.zeros(cells, dtype=np.int64),
+        listed=np.zeros(cells, dtype=np.bool_),
+        touched=np.zeros(cells, dtype=np.int32),
+        touches=np.zeros(1, dtype=np.int64),
+        clock=np.zeros(1, dtype=np.int64),
+        seen=np.zeros(nodes, dtype=np.int64),
+        near=np.zeros(nodes, dtype=np.int64),
+        last=np.zeros(nodes, dtype=np.int32),
+        via=np.zeros(nodes, dtype=np.int32),
+        distance=np.zeros(nodes, dtype=np.float64),
+        queue=np.zeros(nodes, dtype=np.int32),
+        pointer=np.zeros(nodes, dtype=np.int64),
+        heap=np.zeros(nodes, dtype=np.int32),
+        spot=np.full(nodes, -1, dtype=np.int32),
+        key=np.zeros(nodes, dtype=np.float64),
+    )
+
+
+def make_live(nodes: int, cells: int, levels: int, pool: int) -> Live:
+    """Allocate a state that hides nothing and covers nothing."""
+    return Live(
+        hidden=np.zeros(cells, dtype=np.bool_),
+        first=np.full(nodes, -1, dtype=np.int32),
+        following=np.full(2 * cells, -1, dtype=np.int32),
+        extra=np.zeros(cells, dtype=np.int32),
+        place=np.full(cells, -1, dtype=np.int32),
+        tally=np.zeros(2, dtype=np.int64),
+        begin=np.zeros(levels, dtype=np.int64),
+        length=np.full(levels, -1, dtype=np.int32),
+        space=np.zeros(levels, dtype=np.int32),
+        pool_cell=np.zeros(pool, dtype=np.int32),
+        pool_flow=np.zeros(pool, dtype=np.int64),
+    )
+
+
+def copy_live(live: Live) -> Live:
+    """Return an independent copy."""
+    return Live._make(array.copy() for array in live)

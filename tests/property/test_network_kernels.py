@@ -1,0 +1,153 @@
+"""Kernels against naive twins on random networks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from network_twins import (
+    capacity_matrix,
+    directed,
+    naive_distance,
+    naive_width,
+    random_graph,
+    random_problem,
+)
+from scipy.optimize import linprog
+from scipy.sparse.csgraph import maximum_flow
+
+from evosdc.suppress.network import heap
+from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.network.flow import (
+    cut_cells,
+    graph_of,
+    max_flow,
+    min_cost_flow,
+    min_cut,
+    widest_path,
+)
+from evosdc.suppress.network.paths import cheapest_path, hidden_path
+
+NODES = 9
+
+
+def balance(tail, head, flow):
+    """What enters each node less what leaves it."""
+    return np.bincount(head, flow, NODES) - np.bincount(tail, flow, NODES)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_max_flow_and_cut_agree_with_scipy(seed):
+    tail, head, up, down, _ = random_graph(np.random.default_rng(seed), NODES, 25)
+    graph = graph_of(tail, head, np.ones(25, dtype=bool), NODES)
+    sent, flow = max_flow(graph, up, down, 0, NODES - 1, 10**6)
+    matrix = capacity_matrix(NODES, tail, head, up, down)
+    assert sent == maximum_flow(matrix, 0, NODES - 1).flow_value
+    assert np.all(flow <= up)
+    assert np.all(flow >= -down)
+    net = balance(tail, head, flow)
+    assert net[0] == -sent
+    assert net[NODES - 1] == sent
+    assert not net[1:-1].any()
+    side = min_cut(graph, up, down, flow, 0)
+    assert side[0]
+    assert not side[NODES - 1]
+    across = cut_cells(graph, side)
+    assert sent == np.where(side[tail[across]], up[across], down[across]).sum()
+    part, _ = max_flow(graph, up, down, 0, NODES - 1, 3)
+    assert part == min(3, sent)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_max_flow_takes_real_capacities(seed):
+    tail, head, up, down, _ = random_graph(np.random.default_rng(seed), NODES, 25)
+    graph = graph_of(tail, head, np.ones(25, dtype=bool), NODES)
+    sent, _ = max_flow(graph, up / 8, down / 8, 0, NODES - 1, 1e6, 1e-12)
+    whole, _ = max_flow(graph, up, down, 0, NODES - 1, 10**6)
+    assert sent == pytest.approx(whole / 8)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_min_cost_flow_is_the_linear_programme(seed):
+    tail, head, up, down, cost = random_graph(np.random.default_rng(seed), NODES, 25)
+    graph = graph_of(tail, head, np.ones(25, dtype=bool), NODES)
+    most, _ = max_flow(graph, up, down, 0, NODES - 1, 10**6)
+    amount = max(1, int(most) * 3 // 4)
+    left, flow = min_cost_flow(graph, up, down, cost, 0, NODES - 1, amount)
+    assert left == max(0, amount - most)
+    if left:
+        return
+    rows = np.zeros((NODES, 50))
+    for cell in range(25):
+        for column, sign in ((cell, 1), (cell + 25, -1)):
+            rows[head[cell], column] += sign
+            rows[tail[cell], column] -= sign
+    demand = np.zeros(NODES)
+    demand[0], demand[-1] = -amount, amount
+    bounds = [(0, room) for room in (*up, *down)]
+    answer = linprog(np.tile(cost, 2), A_eq=rows, b_eq=demand, bounds=bounds)
+    np.testing.assert_array_equal(balance(tail, head, flow), demand)
+    assert np.all(flow <= up)
+    assert np.all(flow >= -down)
+    assert (np.abs(flow) * cost).sum() == pytest.approx(answer.fun)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_widest_path(seed):
+    tail, head, up, down, _ = random_graph(np.random.default_rng(seed), NODES, 14)
+    graph = graph_of(tail, head, np.ones(14, dtype=bool), NODES)
+    width, path = widest_path(graph, up, down, 0, NODES - 1)
+    arcs = [(a, b, room) for a, b, room, _ in directed(tail, head, up, down)]
+    assert width == naive_width(NODES, arcs, 0, NODES - 1)
+    rooms = [down[s >> 1] if s & 1 else up[s >> 1] for s in path]
+    assert min(rooms, default=0) == width
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_heap_takes_smallest_keys_first(seed):
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, 6, 12).astype(float)
+    order = np.zeros(12, dtype=np.int32)
+    spot = np.full(12, -1, dtype=np.int32)
+    key = np.zeros(12)
+    size = 0
+    for node in rng.permutation(12):
+        size = heap.lower(order, spot, key, size, node, keys[node] + 5)
+        if node % 2:
+            size = heap.lower(order, spot, key, size, node, keys[node])
+    want = sorted(range(12), key=lambda v: (keys[v] + (0 if v % 2 else 5), v))
+    got = [heap.take(order, spot, key, size - i) for i in range(12)]
+    assert got == want
+    assert (spot == -1).all()
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_cheapest_and_hidden_paths(seed):
+    problem = random_problem(seed, "margins")
+    rng = np.random.default_rng(seed)
+    network = TableNetwork(problem)
+    state = PatternState(network)
+    state.hide(rng.choice(len(problem.table), 4))
+    arcs, work = network.arcs, network.work
+    # A random flow, so that residuals matter.
+    cells = np.flatnonzero(state.hidden)
+    work.flow[cells] = rng.integers(-arcs.down[cells], arcs.up[cells] + 1)
+    every, hidden = [], []
+    room_up, room_down = arcs.up - work.flow, arcs.down + work.flow
+    for a, b, room, cell in directed(arcs.tail, arcs.head, room_up, room_down):
+        if room > 0 and problem.hideable[cell]:
+            price = 0.0 if state.hidden[cell] else problem.cost[cell]
+            every.append((a, b, price))
+            if state.hidden[cell]:
+                hidden.append((a, b, 0.0))
+    nodes = network.nodes
+    for source in range(nodes - 1):
+        for target in range(nodes - 1):
+            if source == target:
+                continue
+            want = naive_distance(nodes, every, source, target)
+            got = cheapest_path(arcs, state.live, work, source, target, -1)
+            assert got == pytest.approx(want)
+            assert hidden_path(arcs, state.live, work, source, target, -1) == (
+                naive_distance(nodes, hidden, source, target) == 0
+            )
+    work.flow[:] = 0
