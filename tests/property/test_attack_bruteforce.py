@@ -156,7 +156,9 @@ def compare(table: Table, strict: bool, secondaries: bool) -> None:
 def test_judge_agrees_with_plain_programs(kind: str) -> None:
     rng = np.random.default_rng(KINDS.index(kind))
     for _ in range(25):
-        compare(random_table(kind, rng), bool(rng.random() < 0.3), bool(rng.random() < 0.3))
+        compare(
+            random_table(kind, rng), bool(rng.random() < 0.3), bool(rng.random() < 0.3)
+        )
 
 
 @settings(

@@ -14,9 +14,7 @@ from evosdc.errors import InputError, MethodError
 
 def bounds(
     table: Path = typer.Argument(..., help="The table, as for: evosdc protect."),
-    method: str = typer.Option(
-        "cut", help="node (rows, columns) or cut (stronger)."
-    ),
+    method: str = typer.Option("cut", help="node (rows, columns) or cut (stronger)."),
     cost: str = typer.Option("weight", help="As for: evosdc protect."),
     time_limit: float = typer.Option(60.0, help="Seconds; the bound is valid anyway."),
     strict: bool = shared.STRICT,

@@ -24,6 +24,7 @@ _MODULES: list[str] = [
     "evosdc.suppress.construct.marginal",
     "evosdc.suppress.construct.attacker",
     "evosdc.suppress.construct.sp",
+    "evosdc.suppress.exact.optimal",
 ]
 
 Run = Callable[[Problem, Any, Search], Pattern]

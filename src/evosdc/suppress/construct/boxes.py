@@ -68,7 +68,9 @@ class Boxes:
         if totals.flat[best] >= ceiling:
             return None
         chosen = np.unravel_index(best, totals.shape)
-        return self._move([e[i] for e, i in zip(edges, chosen, strict=True)], sign * amount)
+        return self._move(
+            [e[i] for e, i in zip(edges, chosen, strict=True)], sign * amount
+        )
 
     def _grid(self, cost: NDArray[np.float64], ceiling: float) -> NDArray[np.float64]:
         """Costs on the full grid: absent cells are free unless known to be empty."""

@@ -63,9 +63,7 @@ class Branch:
             cut.coefficients[inside],
         )
 
-    def solve(
-        self, best: NDArray[np.bool_], seconds: float, gap: float
-    ) -> Candidate:
+    def solve(self, best: NDArray[np.bool_], seconds: float, gap: float) -> Candidate:
         """Solve to `gap` or for so many seconds, starting from the best pattern."""
         start = highspy.HighsSolution()
         start.col_value = best[self._cells].astype(np.float64).tolist()

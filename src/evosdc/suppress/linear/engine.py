@@ -60,9 +60,7 @@ class Engine:
         model = self._model(open_cells) if few else self._whole
         return self._ask(model, cell, sign, amount, price)
 
-    def farthest(
-        self, cell: int, sign: int, unit: float
-    ) -> tuple[float, Move | None]:
+    def farthest(self, cell: int, sign: int, unit: float) -> tuple[float, Move | None]:
         """How far a cell can move when everything that may be hidden is."""
         self.programs += 1
         return self._whole.farthest(cell, sign, unit)

@@ -89,7 +89,9 @@ class Unions:
         candidates = self._sets.candidates
         found: list[int] = []
         for row in lone.tolist():
-            inner = candidates.indices[candidates.indptr[row] : candidates.indptr[row + 1]]
+            inner = candidates.indices[
+                candidates.indptr[row] : candidates.indptr[row + 1]
+            ]
             if len(inner):
                 found.append(int(inner[np.argmin(added[inner])]))
         return found

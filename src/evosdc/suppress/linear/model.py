@@ -84,9 +84,7 @@ class DeviationModel:
             return None
         return self._as_move(values[:n] - values[n:], k, amount)
 
-    def farthest(
-        self, cell: int, sign: int, unit: float
-    ) -> tuple[float, Move | None]:
+    def farthest(self, cell: int, sign: int, unit: float) -> tuple[float, Move | None]:
         """How far `cell` can move, at most `FAR` times `unit`, and the deviation."""
         k = int(np.searchsorted(self.cells, cell))
         n = len(self.cells)
@@ -102,9 +100,7 @@ class DeviationModel:
             self.cells[moved], d[moved] * unit
         )
 
-    def _room(
-        self, amount: float, price: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _room(self, amount: float, price: NDArray[np.float64]) -> NDArray[np.float64]:
         high = np.concatenate([self._up, self._down]) / amount
         high[high > FAR] = highspy.kHighsInf
         shut = ~np.isfinite(price)

@@ -1,0 +1,12 @@
+"""The best method the house has for a table."""
+
+from __future__ import annotations
+
+from evosdc.suppress.problem import Problem
+
+
+def choose(problem: Problem) -> str:
+    """Name the method that `auto` runs on this table."""
+    if problem.network is not None:
+        return "optimal"
+    return "attacker"
