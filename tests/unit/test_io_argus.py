@@ -313,6 +313,13 @@ def test_tab_of_frequencies(tmp_path: Path) -> None:
     assert table.upl.tolist() == [0, 1, 0]
 
 
+def test_separators_at_the_end_of_lines(tmp_path: Path) -> None:
+    rda = "<SEPARATOR> ;\nR\n<RECODEABLE>\nX\n<NUMERIC>\n"
+    table = read_tab(tab(tmp_path, "01;3;\r\n02;4;\r\n\r\n", rda))
+    assert table.dimensions[0].hierarchy.codes == ("Total", "01", "02")
+    assert table.value.tolist() == [3, 4, 7]
+
+
 def test_tab_with_two_responses(tmp_path: Path) -> None:
     rda = "<SEPARATOR> ;\nR\n<RECODEABLE>\nX\n<NUMERIC>\nY\n<NUMERIC>\n"
     path = tab(tmp_path, "a;3;4\n", rda)

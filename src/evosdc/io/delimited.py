@@ -44,7 +44,7 @@ def read_csv(path: PathLike, *, numbers: Collection[str] = ()) -> Any:
                 expected="each column with a name of its own",
                 hint="correct the first line",
             )
-    frame = _parse(text, names, separator, str(path))
+    frame = parse_rows(text, names, separator, str(path), header=True)
     if frame.num_rows == 0:
         raise InputError(
             f"{path} has a header and no rows",
@@ -89,14 +89,19 @@ def _words(column: Any, separator: str) -> Any:
     return quoted(array.cast(pa.string()), separator)
 
 
-def _parse(text: str, names: Sequence[str], separator: str, source: str) -> Any:
+def parse_rows(
+    text: str, names: Sequence[str], separator: str, source: str, *, header: bool
+) -> Any:
+    """Cut text into columns of words; blank fields become null."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     try:
         return arrow_csv.read_csv(
             pa.BufferReader(text.encode("utf-8")),
-            read_options=arrow_csv.ReadOptions(column_names=list(names), skip_rows=1),
+            read_options=arrow_csv.ReadOptions(
+                column_names=list(names), skip_rows=int(header)
+            ),
             parse_options=arrow_csv.ParseOptions(delimiter=separator),
             convert_options=arrow_csv.ConvertOptions(
                 column_types={name: pa.string() for name in names},
@@ -112,7 +117,8 @@ def _parse(text: str, names: Sequence[str], separator: str, source: str) -> Any:
         if row and len(row) != len(names):
             raise InputError(
                 f"{source}, line {lines.line_num}: {len(row)} fields",
-                expected=f"{len(names)} fields, as in the header",
+                expected=f"{len(names)} fields separated by {separator!r}: "
+                f"{', '.join(names)}",
                 hint="quote fields that contain the separator",
             )
     raise InputError(
