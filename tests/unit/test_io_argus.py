@@ -196,6 +196,7 @@ def test_records_that_are_not_numbers(tmp_path: Path) -> None:
         ("A 1 2\n<HIERLEVELS> x\n", "line 2: <HIERLEVELS> without"),
         ("A 1 2\n<TOTCODE>\n", "line 2: <TOTCODE> with 0 values"),
         ("<SEPARATOR> ;\nA\n", "line 2: variable 'A' has no length"),
+        ("<SEPARATOR> ;;\nA 1\n", "line 1: separator ';;'"),
         ("\n \n", "names no variables"),
     ],
 )

@@ -26,10 +26,10 @@ def read_csv(path: PathLike, *, numbers: Collection[str] = ()) -> Any:
         Columns of numbers: decimal commas there become points where the separator is
         not a comma.
     """
-    text = read_text(path).lstrip("\n\r")
-    header = text.partition("\n")[0].rstrip("\r")
+    text = read_text(path).lstrip("\n")
+    header = text.partition("\n")[0]
     separator = next((s for s in _SEPARATORS if s in header), ",")
-    names = [name.strip() for name in next(csv.reader([header], delimiter=separator))]
+    names = [name.strip() for name in split_line(header, separator)]
     if not any(names):
         raise InputError(
             f"{path} has no header",
@@ -112,11 +112,11 @@ def parse_rows(
     except pa.ArrowInvalid:
         pass
     # Arrow's message shows the row, which is confidential: say the line instead.
-    lines = csv.reader(text.splitlines(), delimiter=separator)
-    for row in lines:
+    for number, line in enumerate(text.split("\n"), 1):
+        row = split_line(line, separator)
         if row and len(row) != len(names):
             raise InputError(
-                f"{source}, line {lines.line_num}: {len(row)} fields",
+                f"{source}, line {number}: {len(row)} fields",
                 expected=f"{len(names)} fields separated by {separator!r}: "
                 f"{', '.join(names)}",
                 hint="quote fields that contain the separator",
@@ -126,6 +126,14 @@ def parse_rows(
         expected=f"fields separated by {separator!r}",
         hint="check quotes and line ends",
     )
+
+
+def split_line(line: str, separator: str) -> list[str]:
+    """Fields of one line, quotes removed; a line that is beyond that is one field."""
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return [line]
 
 
 def decimal_points(
