@@ -19,6 +19,10 @@ from evosdc.suppress.search import Search
 # Modules that register methods, in the order `evosdc methods` lists them.
 _MODULES: list[str] = [
     "evosdc.suppress.construct.sp",
+    "evosdc.suppress.construct.castro",
+    "evosdc.suppress.construct.kelly",
+    "evosdc.suppress.construct.hypercube_2d",
+    "evosdc.suppress.construct.pbp",
 ]
 
 Run = Callable[[Problem, Any, Search], Pattern]
