@@ -102,13 +102,6 @@ class KAnonymity(Metric):
         del original
         return float(key_classes(synthetic).sizes.min())
 
-    def references(
-        self, original: Categorical, synthetic: Categorical
-    ) -> dict[str, float]:
-        """Return k of the original."""
-        del synthetic
-        return {"original": float(key_classes(original).sizes.min())}
-
     def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the shares of records in small classes."""
         del original
@@ -148,13 +141,6 @@ class LDiversity(Metric):
         del original
         return float(diversity(key_classes(synthetic)).min())
 
-    def references(
-        self, original: Categorical, synthetic: Categorical
-    ) -> dict[str, float]:
-        """Return l of the original."""
-        del synthetic
-        return {"original": float(diversity(key_classes(original)).min())}
-
     def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the shares of records in classes of little diversity."""
         del original
@@ -191,13 +177,6 @@ class TCloseness(Metric):
         """Return t."""
         del original
         return float(class_distances(synthetic)[0].max())
-
-    def references(
-        self, original: Categorical, synthetic: Categorical
-    ) -> dict[str, float]:
-        """Return t of the original."""
-        del synthetic
-        return {"original": float(class_distances(original)[0].max())}
 
     def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the mean over the records, beside the largest."""

@@ -20,8 +20,8 @@ class KeyMatch:
     """Both files by classes of equal keys.
 
     For each record of a file: `size` counts the records of its class in that file,
-    `matches` those of the other file; `own_hits` and `hits` those of them that have
-    the same target.
+    `matches` those of the other file and `hits` those of the latter with the same
+    target; `synthetic_own_hits` counts these in the record's own file.
     """
 
     original_size: NDArray[np.int64]
@@ -30,7 +30,6 @@ class KeyMatch:
     synthetic_size: NDArray[np.int64]
     synthetic_matches: NDArray[np.int64]
     synthetic_hits: NDArray[np.int64]
-    original_own_hits: NDArray[np.int64]
     synthetic_own_hits: NDArray[np.int64]
 
 
@@ -51,7 +50,6 @@ def match_keys(original: Categorical, synthetic: Categorical) -> KeyMatch:
         synthetic_size=size_s[ks],
         synthetic_matches=size_o[ks],
         synthetic_hits=cell_o[ts],
-        original_own_hits=cell_o[to],
         synthetic_own_hits=cell_s[ts],
     )
 
@@ -113,20 +111,15 @@ class Dcap(Metric):
     def references(
         self, original: Categorical, synthetic: Categorical
     ) -> dict[str, float]:
-        """Return the univariate baseline and the value of the original itself.
+        """Return the baseline: a guess from the distribution of the target alone.
 
-        The baseline guesses from the distribution of the target alone (Chen 2020,
-        section 5.7, equation 5).
+        Chen (2020), section 5.7, equation 5.
         """
         match = match_keys(original, synthetic)
         chosen = self._chosen(match)
         if not chosen.any():
-            return {"univariate": 0.0, "original": 0.0}
-        own = match.original_own_hits[chosen] / match.original_size[chosen]
-        return {
-            "univariate": float(target_shares(original)[chosen].mean()),
-            "original": float(own.mean()),
-        }
+            return {"univariate": 0.0}
+        return {"univariate": float(target_shares(original)[chosen].mean())}
 
     def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return how many records count, how many match, and the value by target."""
@@ -248,19 +241,11 @@ class Disco(Metric):
         match = match_keys(original, synthetic)
         return 100 * _mean(self._disclosed(match))
 
-    def references(
-        self, original: Categorical, synthetic: Categorical
-    ) -> dict[str, float]:
-        """Return the share that the original discloses about itself."""
-        match = match_keys(original, synthetic)
-        own = match.original_own_hits == match.original_size
-        return {"original": 100 * _mean(own)}
-
     def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
-        """Return the value by level of the target."""
+        """Return the number of records, and the value by level of the target."""
         disclosed = self._disclosed(match_keys(original, synthetic))
         values = original.codes[:, original.target]
-        return [
+        return [("records counted", float(original.rows))] + [
             (
                 f"{original.names[original.target]}={label}",
                 100 * float(disclosed[values == level].mean()),

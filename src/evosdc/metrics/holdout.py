@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
 from evosdc.metrics.counts import joint_keys
@@ -57,6 +56,13 @@ def _positions(data: Categorical, rows: NDArray[np.intp]) -> NDArray[np.int32]:
         if data.has_missing(j):
             codes[codes[:, j] == size - 1, j] = 2 * size
     return codes
+
+
+def _middle_ranks(values: Floats) -> Floats:
+    """Return ranks from 1, equal values sharing the mean of theirs."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[places]
 
 
 def sample(data: Categorical, size: int, rng: np.random.Generator) -> Categorical:
@@ -178,7 +184,7 @@ class MembershipAuc(HoldoutMetric):
         inside, outside = sample(original, size, rng), sample(self.holdout, size, rng)
         near = distances(inside, synthetic, self.distance)
         far = distances(outside, synthetic, self.distance)
-        ranks = rankdata(-np.round(np.concatenate([near, far]), 9))
+        ranks = _middle_ranks(-np.round(np.concatenate([near, far]), 9))
         a, b = len(near), len(far)
         area = (float(ranks[:a].sum()) - a * (a + 1) / 2) / (a * b)
         return [

@@ -112,7 +112,7 @@ def fit_logistic(
         factor = _factor(transposed, matrix, trials * chance * (1 - chance))
         step = cho_solve(factor, transposed @ (successes - trials * chance))
         better, found = _halve(loss_of, beta, np.asarray(step), loss)
-        settled = loss - found < 1e-10 * (abs(loss) + 1)
+        settled = loss - found < 1e-8 * (abs(loss) + 1)
         beta, loss = better, found
         if settled:
             break

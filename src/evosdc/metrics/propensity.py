@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import sqrt
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -139,8 +140,9 @@ class PropensityScore(Metric):
         return _logistic_score(original, synthetic, self.model == "interactions")
 
 
-# The three forms of one score share one fit; files compare by identity.
-@lru_cache(maxsize=2)
+# The three forms of one score share one fit; files compare by identity. The size holds
+# a synthetic file and its four baselines.
+@lru_cache(maxsize=5)
 def _logistic_score(
     original: Categorical, synthetic: Categorical, interactions: bool
 ) -> Propensity:
@@ -153,7 +155,13 @@ def _logistic_score(
     # Snoke et al. (2018): a scaled chi-square with rank - 1 degrees of freedom.
     unit = (1 - c) ** 2 * c / total
     free = fit.rank - 1
-    return Propensity(score, free * unit, np.sqrt(2 * free) * unit, fit.rank)
+    return Propensity(score, free * unit, sqrt(2 * free) * unit, fit.rank)
+
+
+def forget_scores() -> None:
+    """Forget the fits, and with them the files they came from."""
+    _logistic_score.cache_clear()
+    _tree_score.cache_clear()
 
 
 def counted_rows(
@@ -180,7 +188,7 @@ def _mean_square(chance: Floats, trials: Floats, c: float) -> float:
     return float((trials * (chance - c) ** 2).sum() / trials.sum())
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=5)
 def _tree_score(
     original: Categorical, synthetic: Categorical, leaf: int, draws: int, seed: int
 ) -> Propensity:
@@ -189,6 +197,9 @@ def _tree_score(
     rng = np.random.default_rng(seed)
     score, leaves = _tree_pmse(design, second, trials, leaf, seed)
     # A tree adapts to noise, so its null is found by shuffling which file is which.
+    # Shuffled files vary both; a synthetic file varies about a fixed original, which
+    # leaves the share 1 - c of that (as for the logistic model above).
+    fixed = original.rows / (original.rows + synthetic.rows)
     null = [
         _tree_pmse(
             design,
@@ -199,7 +210,8 @@ def _tree_score(
         )[0]
         for _ in range(draws)
     ]
-    return Propensity(score, float(np.mean(null)), float(np.std(null, ddof=1)), leaves)
+    expected, spread = fixed * np.mean(null), fixed * np.std(null, ddof=1)
+    return Propensity(score, float(expected), float(spread), leaves)
 
 
 def _tree_pmse(

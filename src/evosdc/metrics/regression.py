@@ -223,7 +223,13 @@ def _hits(places: NDArray[np.intp], correct: NDArray[np.bool_], number: int) -> 
     return np.bincount(places[correct], minlength=number).astype(float)
 
 
-@lru_cache(maxsize=2)
+def forget_models() -> None:
+    """Forget the fits, and with them the files they came from."""
+    _models.cache_clear()
+
+
+# Three metrics look at the same models of a synthetic file and its four baselines.
+@lru_cache(maxsize=5)
 def _models(
     original: Categorical, synthetic: Categorical, min_count: int, limit: int
 ) -> tuple[ModelPair, ...]:

@@ -39,17 +39,11 @@ class ReplicatedUniques(Metric):
         a, b = cell_counts(original, synthetic, original.key)
         return 100 * float(((a == 1) & (b == 1)).sum()) / synthetic.rows
 
-    def references(
-        self, original: Categorical, synthetic: Categorical
-    ) -> dict[str, float]:
-        """Return the share of uniques in the original."""
-        a, _ = cell_counts(original, synthetic, original.key)
-        return {"original": 100 * float((a == 1).sum()) / original.rows}
-
     def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the unique keys of each file and of both."""
         a, b = cell_counts(original, synthetic, original.key)
         return [
+            ("records counted", float(synthetic.rows)),
             ("unique keys in the original", float((a == 1).sum())),
             ("unique keys in the synthetic", float((b == 1).sum())),
             ("unique keys in both", float(((a == 1) & (b == 1)).sum())),
@@ -85,6 +79,7 @@ class IdenticalRecords(Metric):
         """Return the copies, and the copies of records that were unique."""
         a, b = cell_counts(original, synthetic, range(original.columns))
         return [
+            ("records counted", float(synthetic.rows)),
             ("identical synthetic records", float(b[a > 0].sum())),
             ("copies of records unique in the original", float(b[a == 1].sum())),
             ("unique records of the original copied", float(np.sum(b[a == 1] > 0))),
