@@ -187,7 +187,11 @@ class _Column:
 
 def _arrow(frame: Any) -> pa.Table:
     try:
-        table = frame if isinstance(frame, pa.Table) else pa.table(frame)
+        if hasattr(frame, "iloc"):
+            # A pandas index is no variable.
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+        else:
+            table = frame if isinstance(frame, pa.Table) else pa.table(frame)
     except (TypeError, ValueError, pa.ArrowException) as error:
         raise InputError(
             f"this {type(frame).__name__} cannot be read as a frame",

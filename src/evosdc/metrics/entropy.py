@@ -87,9 +87,7 @@ class EntropyRisk(TableMetric):
     def of_table(
         self, original: Categorical, synthetic: Categorical, columns: tuple[int, ...]
     ) -> float:
-        """Return the risk of one table; a variable has the levels of either file."""
+        """Return the risk of one table, over all levels the variables can take."""
         a, b = cell_counts(original, synthetic, columns)
-        cells = prod(
-            len(cell_counts(original, synthetic, (column,))[0]) for column in columns
-        )
+        cells = prod(original.levels[column] for column in columns)
         return table_risk(a, b, cells, self.weights)

@@ -55,7 +55,7 @@ class PropensityScore(Metric):
         "pmse": the plain score. "ratio": by its expectation, 1 for data from the right
         model. "standardised": less its expectation, in standard deviations.
     max_parameters
-        A logistic model with more parameters is not fitted.
+        A model with more parameters (a tree: with more columns) is not fitted.
     leaf
         Least number of records in a leaf of the tree.
     draws
@@ -103,13 +103,13 @@ class PropensityScore(Metric):
         return (0.0 if self.form == "ratio" else -float("inf"), float("inf"))
 
     def why_not(self, original: Categorical, synthetic: Categorical) -> str:
-        """A logistic model must not have too many parameters."""
-        if self.model == "cart":
-            return ""
+        """There must be something to tell apart, by not too many parameters."""
         used = [
             len(np.union1d(original.codes[:, j], synthetic.codes[:, j])) - 1
             for j in range(original.columns)
         ]
+        if not sum(used):
+            return "no variable varies"
         count = 1 + sum(used)
         if self.model == "interactions":
             count += (sum(used) ** 2 - sum(u * u for u in used)) // 2

@@ -155,19 +155,28 @@ def _attribution(values: Values, target: str) -> list[str]:
             "theirs."
         )
     if value := values.get("dcap_u_matched"):
-        base = value.baselines["univariate"]
-        word = "better" if value.value > base else "no better"
-        found.append(
-            f"Who finds a unique person's key in the synthetic file guesses {target} "
-            f"right with probability {value.value:.3f}; the distribution of {target} "
-            f"alone gives {base:.3f}, so the file is {word} than guessing."
-        )
+        found.append(_unique_guess(value, target))
     if value := values.get("tcap"):
         found.append(
             f"Where the synthetic file looks certain about {target}, it is right for "
             f"{100 * value.value:.1f} % of the people it fits."
         )
     return found
+
+
+def _unique_guess(value: MetricValue, target: str) -> str:
+    if not dict(value.breakdown)["records counted"]:
+        return "No key of a unique person is found in the synthetic file."
+    base = value.baselines["univariate"]
+    word = "better" if value.value > base else "no better"
+    sentence = (
+        f"Who finds a unique person's key in the synthetic file guesses {target} right "
+        f"with probability {value.value:.3f}; the distribution of {target} alone gives "
+        f"{base:.3f}, so the file is {word} than guessing."
+    )
+    if "holdout" in value.baselines:
+        sentence += f" Other real people give {value.baselines['holdout']:.3f}."
+    return sentence
 
 
 def _gaming(values: Values) -> list[str]:

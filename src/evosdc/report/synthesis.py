@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import isfinite
+from math import ceil, floor, isfinite, log10
 from typing import Any
 
 from evosdc.metrics.evaluation import (
@@ -45,7 +45,8 @@ vertical-align:top}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
 .verdict.exposed{border-color:var(--bad)}.verdict.clear{border-color:var(--good)}
 .grid{display:grid;grid-template-columns:repeat(auto-fit,minmax(320px,1fr));gap:1rem}
 figure{margin:0;background:var(--card);padding:.6rem}figcaption{font-size:13px}
-svg{width:100%;height:auto}svg text{fill:var(--ink);font:11px system-ui,sans-serif}
+svg{width:100%;height:auto;max-width:760px}
+svg text{fill:var(--ink);font:11px system-ui,sans-serif}
 svg .axis{stroke:var(--line)}svg .a{fill:var(--a)}svg .b{fill:var(--b)}
 svg .line{fill:none;stroke:var(--a);stroke-width:2}svg .mark{fill:var(--dim)}
 """
@@ -195,7 +196,7 @@ class _Frame:
     x: tuple[float, float]
     y: tuple[float, float]
 
-    width, height, left, right, top, bottom = 520, 300, 56, 16, 12, 40
+    width, height, left, right, top, bottom = 520, 300, 66, 16, 12, 40
 
     @classmethod
     def around(cls, points: Sequence[Point]) -> _Frame:
@@ -210,28 +211,26 @@ class _Frame:
         return round(x, 1), round(y, 1)
 
     def svg(self, body: str, across: str, up: str, label: str) -> str:
-        floor, side = self.height - self.bottom, self.width - self.right
-        ticks = []
-        for share in (0.0, 0.5, 1.0):
-            value_x = self.x[0] + share * (self.x[1] - self.x[0])
-            value_y = self.y[0] + share * (self.y[1] - self.y[0])
-            x, y = self.place((value_x, value_y))
-            ticks.append(
-                f'<text x="{x}" y="{floor + 14}" text-anchor="middle">'
-                f"{_number(value_x)}</text>"
-                f'<text x="{self.left - 5}" y="{y + 4}" text-anchor="end">'
-                f"{_number(value_y)}</text>"
-            )
+        base, side = self.height - self.bottom, self.width - self.right
+        ticks = [
+            f'<text x="{self.place((value, self.y[0]))[0]}" y="{base + 14}" '
+            f'text-anchor="middle">{_number(value)}</text>'
+            for value in _ticks(*self.x)
+        ] + [
+            f'<text x="{self.left - 5}" y="{self.place((self.x[0], value))[1] + 4}" '
+            f'text-anchor="end">{_number(value)}</text>'
+            for value in _ticks(*self.y)
+        ]
         return (
             f'<svg viewBox="0 0 {self.width} {self.height}" role="img" '
             f'aria-label="{escape(label)}">'
             f'<path class="axis" fill="none" '
-            f'd="M{self.left} {self.top}V{floor}H{side}"/>'
+            f'd="M{self.left} {self.top}V{base}H{side}"/>'
             + "".join(ticks)
             + f'<text x="{(self.left + side) / 2}" y="{self.height - 6}" '
             f'text-anchor="middle">{escape(across)}</text>'
-            f'<text x="12" y="{floor / 2}" text-anchor="middle" '
-            f'transform="rotate(-90 12 {floor / 2})">{escape(up)}</text>{body}</svg>'
+            f'<text x="12" y="{base / 2}" text-anchor="middle" '
+            f'transform="rotate(-90 12 {base / 2})">{escape(up)}</text>{body}</svg>'
         )
 
 
@@ -239,6 +238,15 @@ def _span(values: Sequence[float]) -> tuple[float, float]:
     low, high = min(values), max(values)
     margin = (high - low) * 0.06 or max(abs(high), 1.0) * 0.06
     return low - margin, high + margin
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return round numbers inside a range, about five."""
+    rough = (high - low) / 5
+    unit = 10.0 ** floor(log10(rough))
+    step = next(m * unit for m in (1, 2, 5, 10) if m * unit >= rough)
+    first = ceil(low / step)
+    return [round(step * i, 12) for i in range(first, floor(high / step) + 1)]
 
 
 def _pick(rows: Sequence[Row], *names: str) -> list[tuple[float, ...]]:
@@ -277,7 +285,9 @@ def _map(
         )
     for words, point in marks:
         body += _dot(frame, point, "mark", 5, words) + _label(frame, point, words)
-    body += _dot(frame, here, "b", 7, "this file") + _label(frame, here, "this file")
+    body += _dot(frame, here, "b", 7, "this file") + _label(
+        frame, here, "this file", rise=11
+    )
     svg = frame.svg(body, across.title, up.title, "risk-utility map")
     note = "Front of the run in blue; this file in orange; references in grey."
     return f"<figure>{svg}<figcaption>{note}</figcaption></figure>"
@@ -292,11 +302,11 @@ def _dot(frame: _Frame, point: Point, kind: str, radius: int, words: str) -> str
     )
 
 
-def _label(frame: _Frame, point: Point, words: str) -> str:
+def _label(frame: _Frame, point: Point, words: str, rise: int = 0) -> str:
     x, y = frame.place(point)
     right = x > frame.width * 0.6
     place = f'x="{x - 8}" text-anchor="end"' if right else f'x="{x + 8}"'
-    return f'<text {place} y="{y + 4}">{escape(words)}</text>'
+    return f'<text {place} y="{y + 4 - rise}">{escape(words)}</text>'
 
 
 def _generations(run: Sequence[Row]) -> str:
