@@ -131,6 +131,15 @@ def test_tree_without_its_library_names_the_extra(monkeypatch) -> None:
         PropensityScore("cart", seed=99).compute(FIRST, SECOND)
 
 
+def test_a_tree_too_large_for_memory_is_not_grown(monkeypatch) -> None:
+    monkeypatch.setattr("evosdc.metrics.propensity._TREE_ENTRIES", 7)
+    # One column by eight records.
+    assert PropensityScore("cart").why_not(FIRST, SECOND) == (
+        "the tree would need up to 8 numbers at once"
+    )
+    assert PropensityScore("main").why_not(FIRST, SECOND) == ""
+
+
 def logistic_file(high: int, low: int):
     """Predictor 1 with `high` of 40 positives, predictor 0 with `low` of 40."""
     rows = [[1, 1]] * high + [[1, 0]] * (40 - high) + [[0, 1]] * low

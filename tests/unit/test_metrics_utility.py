@@ -62,6 +62,15 @@ def test_a_table_needs_its_variables() -> None:
     assert JensenShannon(2).why_not(a, b) == ""
 
 
+def test_a_budget_of_records_thins_the_tables_out() -> None:
+    rng = np.random.default_rng(0)
+    a = from_codes(rng.integers(0, 2, (50, 8)), key=[0], target=1, levels=(2,) * 8)
+    assert len(JensenShannon(3).breakdown(a, a)) == 56
+    # 100 records a table: a budget of 3,000 buys 30, and never fewer than 20.
+    assert len(JensenShannon(3, budget=3000).breakdown(a, a)) == 30
+    assert len(JensenShannon(3, budget=1).breakdown(a, a)) == 20
+
+
 def test_ratio_of_estimates_by_hand() -> None:
     a, b = pair(DEPENDENT, INDEPENDENT)
     # Two cells 2 against 1, two cells 0 against 1: (1/2 + 1/2 + 0 + 0) / 4.

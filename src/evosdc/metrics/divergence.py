@@ -33,12 +33,14 @@ def total_variation(p: Shares, q: Shares) -> float:
 class TableMetric(Metric):
     """A mean over tables: all of `ways` variables, or the one of all variables.
 
-    Beyond `limit` tables a random `limit` of them, drawn with `seed`, is taken.
+    Beyond `limit` tables a random `limit` of them, drawn with `seed`, is taken; fewer,
+    but at least 20, where counting them would read more than `budget` records.
     """
 
     ways: int | Literal["full"] = 2
     limit: int = 1500
     seed: int = 0
+    budget: int = 200_000_000
 
     kind: ClassVar[Kind] = "utility"
     goal: ClassVar[Goal] = "minimise"
@@ -76,10 +78,12 @@ class TableMetric(Metric):
     def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the value of each table."""
         everything = tuple(range(original.columns))
+        affordable = max(20, self.budget // (original.rows + synthetic.rows))
+        limit = min(self.limit, affordable)
         chosen = (
             [everything]
             if self.ways == "full"
-            else tables(original.columns, self.ways, self.limit, self.seed)
+            else tables(original.columns, self.ways, limit, self.seed)
         )
         return [
             (
