@@ -178,7 +178,7 @@ class GeneralFinder:
     def _near(self, cell: int, amount: Fraction, branch: int) -> NDArray[np.int64]:
         a = self.attacker
         size = float(amount / a.scale)
-        share = np.minimum(1.0, a.up_size / size + a.down_size / size)
+        share = np.minimum(1.0, a.up_size / size) + np.minimum(1.0, a.down_size / size)
         found: NDArray[np.int64] = move_kernels.neighbourhood(
             cell,
             branch,

@@ -31,7 +31,7 @@ class Program:
             ("threads", 1),
             ("primal_feasibility_tolerance", _TOLERANCE),
             ("dual_feasibility_tolerance", _TOLERANCE),
-            ("simplex_strategy", 4),
+            ("simplex_strategy", 1),
             ("solver", "simplex"),
             ("presolve", "off"),
         ):

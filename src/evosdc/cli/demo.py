@@ -13,7 +13,7 @@ def demo(
     output: Path = typer.Option(
         Path("demo-output"), "-o", "--output", help="Directory to write."
     ),
-    firms: int = typer.Option(4000, help="How many made-up firms to tabulate."),
+    firms: int = typer.Option(6000, help="How many made-up firms to tabulate."),
     seed: int = shared.SEED,
     time_limit: float = typer.Option(20.0, help="Seconds of search."),
     force: bool = shared.FORCE,
@@ -40,12 +40,12 @@ def demo(
         ["region", "activity", "size"],
         "turnover",
         hierarchies=data.hierarchies,
-        rules=["p:15", "freq:3"],
+        rules=["p:10", "freq:3"],
     )
     table = tabulated.table
     console.print(f"{firms:,} firms -> {table!r}", highlight=False)
     console.print(
-        f"primary rules p:15 and freq:3 mark {len(table.primaries):,} cells sensitive"
+        f"primary rules p:10 and freq:3 mark {len(table.primaries):,} cells sensitive"
     )
     console.rule("2. protect and audit")
     with progress(True, time_limit) as ear:

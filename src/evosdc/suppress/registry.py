@@ -24,6 +24,10 @@ _MODULES: list[str] = [
     "evosdc.suppress.construct.marginal",
     "evosdc.suppress.construct.attacker",
     "evosdc.suppress.construct.sp",
+    "evosdc.suppress.construct.castro",
+    "evosdc.suppress.construct.kelly",
+    "evosdc.suppress.construct.hypercube_2d",
+    "evosdc.suppress.construct.pbp",
     "evosdc.suppress.exact.optimal",
 ]
 
