@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from evosdc.errors import MissingExtraError
 from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
-from evosdc.metrics.counts import joint_keys
+from evosdc.metrics.counts import distinct_rows
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.logistic import Design, build_design, fit_logistic
 
@@ -174,19 +174,13 @@ def counted_rows(
     original: Categorical, synthetic: Categorical, interactions: bool
 ) -> tuple[Design, NDArray[np.int64], NDArray[np.int64]]:
     """Return the design of the distinct records and their counts in each file."""
-    (a, b), _ = joint_keys((original, synthetic), range(original.columns))
-    _, where, places = np.unique(
-        np.concatenate([a, b]), return_index=True, return_inverse=True
-    )
-    codes = np.concatenate([original.codes, synthetic.codes])[where]
-    reference = [
-        int(np.bincount(original.codes[:, j]).argmax()) for j in range(original.columns)
-    ]
+    columns = range(original.columns)
+    codes, places = distinct_rows((original, synthetic), columns)
+    reference = [int(np.bincount(original.codes[:, j]).argmax()) for j in columns]
     design = build_design(
         codes, original.names, original.labels, reference, interactions=interactions
     )
-    first = np.bincount(places[: original.rows], minlength=len(where))
-    second = np.bincount(places[original.rows :], minlength=len(where))
+    first, second = (np.bincount(place, minlength=len(codes)) for place in places)
     return design, first, second
 
 
