@@ -21,8 +21,9 @@ Model = Literal["main", "interactions", "cart"]
 Form = Literal["pmse", "ratio", "standardised"]
 Floats = NDArray[np.float64]
 
-# scikit-learn wants a dense matrix: two copies of this many four-byte numbers.
-_TREE_ENTRIES = 100_000_000
+# Records by indicator columns. A tree takes seconds beyond this, and its null needs
+# one for each draw.
+_TREE_ENTRIES = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class PropensityScore(Metric):
             return "no variable varies"
         entries = sum(used) * (original.rows + synthetic.rows)
         if self.model == "cart" and entries > _TREE_ENTRIES:
-            return f"the tree would need up to {entries:,} numbers at once"
+            return f"the tree has {entries:,} entries, more than {_TREE_ENTRIES:,}"
         count = 1 + sum(used)
         if self.model == "interactions":
             count += (sum(used) ** 2 - sum(u * u for u in used)) // 2
