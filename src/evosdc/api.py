@@ -1,1 +1,316 @@
-"""The verbs of the library."""
+"""The verbs of the library: tabulate, protect, audit.
+
+Frames in, frames out: whatever kind of frame is given (pandas, polars, Arrow), the
+frames in the answer are of the same kind.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc import __version__
+from evosdc.attack import judge
+from evosdc.errors import InputError, MethodError
+from evosdc.evolution.record import Entry, RunRecord
+from evosdc.evolution.stopping import (
+    AnyOf,
+    EvaluationLimit,
+    Stop,
+    TargetGap,
+    TimeLimit,
+)
+from evosdc.evolution.stopping import (
+    gap as gap_of,
+)
+from evosdc.io import (
+    like,
+    pattern_frame,
+    published_frame,
+    read_pattern,
+    read_table,
+    table_from_frame,
+)
+from evosdc.results import Certificate, Protection, Verdict
+from evosdc.rules import Rule, parse_rule
+from evosdc.suppress.auto import choose
+from evosdc.suppress.cost import costs
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, find_method
+from evosdc.suppress.search import Search
+from evosdc.table import Hierarchy, Table
+from evosdc.tabulation import tabulate as tabulate_records
+
+log = logging.getLogger(__name__)
+
+DEFAULT_TIME_LIMIT = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulation:
+    """A table and its cells as a frame of the kind that was given."""
+
+    table: Table
+    frame: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """The judge's word on a pattern, with the witnesses that prove it."""
+
+    table: Table
+    verdict: Verdict
+    certificate: Certificate
+
+    @property
+    def safe(self) -> bool:
+        """Whether every cell judged is protected."""
+        return self.verdict.safe
+
+
+def tabulate(
+    source: Any,
+    by: Sequence[str],
+    value: str | None = None,
+    *,
+    weight: str | None = None,
+    holding: str | None = None,
+    request: str | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    rules: Sequence[Rule | str] = (),
+    **options: Any,
+) -> Tabulation:
+    """Tabulate microdata and mark its sensitive cells.
+
+    Parameters
+    ----------
+    source
+        A frame, or the path of a CSV or Parquet file; files of any size are streamed.
+    by
+        The spanning variables.
+    value
+        The response; without one the table counts records.
+    weight, holding, request
+        Columns with sampling weights, the group a contributor belongs to, and the
+        contributors that asked for protection.
+    hierarchies
+        The trees of codes of the variables that have one.
+    rules
+        What makes a cell sensitive: rules, or their short form such as ``"p:15"``.
+    options
+        Passed on to `evosdc.tabulation.tabulate`.
+    """
+    table = tabulate_records(
+        source,
+        by,
+        value,
+        weight=weight,
+        holding=holding,
+        request=request,
+        hierarchies=hierarchies,
+        rules=[parse_rule(r) if isinstance(r, str) else r for r in rules],
+        **options,
+    )
+    return Tabulation(table, like(pattern_frame(table), source))
+
+
+def protect(
+    table: Any,
+    *,
+    method: str = "auto",
+    cost: str = "weight",
+    time_limit: float | None = None,
+    evaluations: int | None = None,
+    gap: float = 0.01,
+    seed: int = 0,
+    workers: int | None = None,
+    strict: bool = False,
+    options: Mapping[str, Any] | None = None,
+    on_progress: Callable[[Entry], None] | None = None,
+    **reading: Any,
+) -> Protection:
+    """Hide the cheapest cells that make a table safe, and prove it.
+
+    Parameters
+    ----------
+    table
+        A `Table`, a `Tabulation`, a frame of labelled cells, or the path of a table.
+    method
+        A name listed by ``evosdc methods``; ``auto`` takes the best for the table.
+    cost
+        What hiding a cell costs: see `evosdc.suppress.cost.costs`.
+    time_limit
+        Seconds of search; 60 unless `evaluations` is given.
+    evaluations
+        Patterns the search may build: the budget that repeats exactly.
+    gap
+        Stop when the answer is proven this close to the optimum.
+    seed, workers
+        The same seed gives the same answer for any number of workers.
+    strict
+        Levels must be exceeded, not only reached.
+    options
+        Parameters of the method.
+    on_progress
+        Hears of every improvement.
+    reading
+        How to read a frame or a file, as in `evosdc.io.table_from_frame`.
+
+    Returns
+    -------
+    Protection
+        With the judge's verdict. After Ctrl-C or the time limit it holds the best
+        complete pattern so far.
+    """
+    resolved = as_table(table, **reading)
+    problem = Problem.of(resolved, costs(resolved, cost), strict=strict)
+    chosen = find_method(choose(problem) if method == "auto" else method)
+    refused = chosen.takes(problem)
+    if refused is not None:
+        raise MethodError(
+            f"method {chosen.name!r} does not take this table: {refused}",
+            expected=chosen.tables,
+            hint="use --method auto, or see: evosdc methods",
+        )
+    parameters = chosen.configure(options or {})
+    if time_limit is None and evaluations is None:
+        time_limit = DEFAULT_TIME_LIMIT
+    search = Search(
+        seed=seed,
+        stop=_stopping(time_limit, evaluations, gap),
+        workers=workers or os.cpu_count() or 1,
+        record=RunRecord(listeners=[on_progress] if on_progress else []),
+    )
+    pattern, notes = _run(problem, chosen, parameters, search)
+    hidden = resolved.with_pattern(pattern.hidden)
+    verdict, certificate = judge(hidden, strict=strict)
+    bound = 0.0 if pattern.cost == 0 else search.bound
+    result = Protection(
+        table=hidden,
+        method=chosen.name,
+        cost=pattern.cost,
+        lower_bound=bound,
+        gap=gap_of(pattern.cost, bound),
+        verdict=verdict,
+        certificate=certificate,
+        record=tuple(search.record.entries),
+        seconds=search.seconds,
+        evaluations=search.evaluations,
+        seed=seed,
+        version=__version__,
+        reason=search.reason or "finished",
+        settings={
+            "method": chosen.name,
+            "cost": cost,
+            "time_limit": time_limit,
+            "evaluations": evaluations,
+            "gap": gap,
+            "seed": seed,
+            "strict": strict,
+            "options": dict(options or {}),
+        },
+        notes=notes,
+    )
+    template = table.frame if isinstance(table, Tabulation) else table
+    return replace(
+        result,
+        pattern=like(pattern_frame(hidden), template),
+        published=like(published_frame(hidden), template),
+    )
+
+
+def audit(
+    table: Any,
+    pattern: Any = None,
+    *,
+    strict: bool = False,
+    secondaries: bool = False,
+    **reading: Any,
+) -> Audit:
+    """Judge a pattern from the table alone.
+
+    Parameters
+    ----------
+    table
+        As in `protect`.
+    pattern
+        Which cells are hidden: a mask, a frame or file with a status a cell, or nothing
+        to take the statuses in the table.
+    strict
+        Levels must be exceeded, not only reached.
+    secondaries
+        Judge the secondary cells as well.
+    """
+    resolved = as_table(table, **reading)
+    if pattern is not None:
+        resolved = resolved.with_pattern(_mask(resolved, pattern))
+    verdict, certificate = judge(resolved, strict=strict, secondaries=secondaries)
+    return Audit(resolved, verdict, certificate)
+
+
+def as_table(source: Any, **reading: Any) -> Table:
+    """Take a `Table`, a `Tabulation`, a frame or a path for a table."""
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, Tabulation):
+        return source.table
+    if isinstance(source, (str, Path)):
+        return read_table(source, **reading)
+    return table_from_frame(source, **reading)
+
+
+def _stopping(time_limit: float | None, evaluations: int | None, gap: float) -> Stop:
+    criteria: list[Stop] = [TargetGap(gap)]
+    for limit, name in ((time_limit, "time limit"), (evaluations, "evaluations")):
+        if limit is not None and limit <= 0:
+            raise InputError(f"{name} is {limit}", expected="a number above 0")
+    if not 0 <= gap < 1:
+        raise InputError(f"gap is {gap}", expected="a share from 0 to below 1")
+    if time_limit is not None:
+        criteria.append(TimeLimit(time_limit))
+    if evaluations is not None:
+        criteria.append(EvaluationLimit(evaluations))
+    return AnyOf(tuple(criteria))
+
+
+def _run(
+    problem: Problem, method: Method, parameters: Any, search: Search
+) -> tuple[Pattern, tuple[str, ...]]:
+    """Run a method; an interrupt ends it with the best complete pattern so far."""
+    notes: tuple[str, ...] = ()
+    try:
+        pattern = method.run(problem, parameters, search)
+    except KeyboardInterrupt:
+        search.reason = "interrupted"
+        if search.best is not None:
+            pattern = search.best
+            notes = ("interrupted: this is the best complete pattern found so far",)
+        else:
+            last_resort = find_method("marginal")
+            pattern = last_resort.run(problem, last_resort.configure({}), Search())
+            notes = (
+                f"interrupted before {method.name!r} had a complete pattern: "
+                "this one is by 'marginal', safe but dear",
+            )
+    if search.best is not None and search.best.cost < pattern.cost:
+        pattern = search.best
+    return pattern, notes
+
+
+def _mask(table: Table, pattern: Any) -> NDArray[np.bool_]:
+    if isinstance(pattern, np.ndarray) and pattern.dtype == bool:
+        if pattern.shape != (len(table),):
+            raise InputError(
+                f"a pattern of {len(pattern)} cells for a table of {len(table)}",
+                expected="one entry a cell",
+            )
+        return pattern
+    return read_pattern(pattern, table)

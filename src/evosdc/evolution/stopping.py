@@ -86,3 +86,45 @@ class AnyOf:
             if why is not None:
                 return why
         return None
+
+
+@dataclass(frozen=True)
+class GenerationLimit:
+    """Stop after so many generations."""
+
+    generations: int
+
+    def reason(self, progress: Progress) -> str | None:
+        return "generations" if progress.generations >= self.generations else None
+
+
+@dataclass(frozen=True)
+class Stagnation:
+    """Stop after so many evaluations without a better answer."""
+
+    evaluations: int
+
+    def reason(self, progress: Progress) -> str | None:
+        still = progress.evaluations - progress.improved_at
+        return "no improvement" if still >= self.evaluations else None
+
+
+@dataclass(frozen=True)
+class CostBenefit:
+    """Stop when a second of search no longer pays.
+
+    Herrington (2015) asks for it. What the run gained since its first answer, spread
+    over the time it took, must be at least this share of the cost a second; `patience`
+    seconds are always granted.
+    """
+
+    share_per_second: float
+    patience: float = 1.0
+
+    def reason(self, progress: Progress) -> str | None:
+        if progress.cost is None or progress.seconds < self.patience:
+            return None
+        gain_per_second = progress.gained / max(progress.seconds, 1e-9)
+        if gain_per_second < self.share_per_second * progress.cost:
+            return "cost-benefit"
+        return None

@@ -1,0 +1,60 @@
+"""The command `evosdc`: collects the commands and turns errors into exit codes."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from evosdc import __version__
+from evosdc.cli import audit, bounds, demo, instances, methods, protect, tabulate
+from evosdc.errors import EvosdcError
+
+app = typer.Typer(
+    name="evosdc",
+    help="Statistical disclosure control by evolutionary search.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"evosdc {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show version."
+    ),
+) -> None:
+    """Statistical disclosure control by evolutionary search.
+
+    Exit codes: 0 safe, 2 bad input, 3 cells stay exposed.
+    """
+    del version
+
+
+app.command("demo")(demo.demo)
+app.command("tabulate")(tabulate.tabulate)
+app.command("protect")(protect.protect)
+app.command("audit")(audit.audit)
+app.command("bounds")(bounds.bounds)
+app.command("methods")(methods.methods)
+app.command("instances")(instances.instances)
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app()
+    except EvosdcError as error:
+        typer.echo(f"evosdc: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("evosdc: interrupted; nothing was written.", err=True)
+        sys.exit(130)

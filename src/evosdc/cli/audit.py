@@ -1,0 +1,66 @@
+"""`evosdc audit`: the judge's word on any pattern, from the table alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+
+from evosdc.cli import options as shared
+
+
+def audit(
+    table: Path = typer.Argument(..., help="The table, as for: evosdc protect."),
+    pattern: Path | None = typer.Option(
+        None, help="CSV with cell_id (or labels) and status [default: the table's own]."
+    ),
+    strict: bool = shared.STRICT,
+    secondaries: bool = typer.Option(
+        False, help="Judge the secondary cells as well as the primaries."
+    ),
+    as_json: bool = shared.JSON,
+    hierarchy: list[str] = shared.HIERARCHY,
+    total: str = shared.TOTAL,
+    missing: str | None = shared.MISSING,
+) -> None:
+    """Judge a pattern: can anyone work out a sensitive cell?
+
+    Shares no code with the searchers; its witnesses are checked in exact arithmetic.
+    Exposed cells are named with the interval an attacker gets: keep that list safe.
+
+    Example: evosdc audit table.jj --pattern protected/pattern.csv
+    """
+    from evosdc import api
+    from evosdc.cli.show import show_audit
+
+    reading = shared.reading_options(hierarchy, total, missing)
+    result = api.audit(
+        table, pattern, strict=strict, secondaries=secondaries, **reading
+    )
+    verdict = result.verdict
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {
+                    "safe": verdict.safe,
+                    "judged": verdict.judged,
+                    "exposed": [
+                        {
+                            "cell_id": e.cell,
+                            "label": e.label,
+                            "low": e.low,
+                            "high": e.high,
+                        }
+                        for e in verdict.exposed
+                    ],
+                    "exact": verdict.exact,
+                    "tolerance": verdict.tolerance,
+                    "strict": verdict.strict,
+                    "ways": dict(verdict.ways),
+                }
+            )
+        )
+    else:
+        show_audit(result)
+    raise typer.Exit(0 if verdict.safe else 3)

@@ -1,0 +1,65 @@
+"""`evosdc bounds`: how cheap any safe pattern of a table can be at best."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import typer
+
+from evosdc.cli import options as shared
+from evosdc.errors import InputError, MethodError
+
+
+def bounds(
+    table: Path = typer.Argument(..., help="The table, as for: evosdc protect."),
+    method: str = typer.Option(
+        "cut", help="node (rows, columns) or cut (stronger)."
+    ),
+    cost: str = typer.Option("weight", help="As for: evosdc protect."),
+    time_limit: float = typer.Option(60.0, help="Seconds; the bound is valid anyway."),
+    strict: bool = shared.STRICT,
+    as_json: bool = shared.JSON,
+    hierarchy: list[str] = shared.HIERARCHY,
+    total: str = shared.TOTAL,
+    missing: str | None = shared.MISSING,
+) -> None:
+    """Print a lower bound on the cost of every safe pattern (two-dimensional tables).
+
+    Example: evosdc bounds table.jj --json
+    """
+    from evosdc.io import read_table
+    from evosdc.suppress.cost import costs
+    from evosdc.suppress.exact.bounds import cut_bound, node_bound
+    from evosdc.suppress.problem import Problem
+
+    if method not in ("node", "cut"):
+        raise InputError(f"--method is {method!r}", expected="node or cut")
+    cells = read_table(table, **shared.reading_options(hierarchy, total, missing))
+    problem = Problem.of(cells, costs(cells, cost), strict=strict)
+    if problem.network is None:
+        raise MethodError(
+            "the bounds do not take this table: it is not a network",
+            expected="a two-dimensional table",
+        )
+    start = time.monotonic()
+    if method == "node":
+        bound = node_bound(problem)
+    else:
+        bound = cut_bound(problem, lambda: time.monotonic() - start > time_limit)
+    seconds = round(time.monotonic() - start, 3)
+    if as_json:
+        found = {
+            "lower_bound": bound.value,
+            "method": bound.method,
+            "seconds": seconds,
+            "complete": bound.complete,
+        }
+        typer.echo(json.dumps(found))
+    else:
+        state = "" if bound.complete else ", stopped early"
+        typer.echo(
+            f"lower bound {bound.value:,.6g} by {bound.method} cuts "
+            f"in {seconds} s ({bound.cuts:,} cuts{state})"
+        )

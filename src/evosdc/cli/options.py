@@ -1,0 +1,65 @@
+"""Options that several commands share, and how their texts are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import typer
+
+from evosdc.errors import InputError
+
+FORCE = typer.Option(False, "--force", help="Overwrite existing output.")
+JSON = typer.Option(False, "--json", help="Print one JSON object and nothing else.")
+SEED = typer.Option(0, "--seed", help="Root of all randomness.")
+STRICT = typer.Option(
+    False, "--strict", help="Levels must be exceeded, not only reached."
+)
+HIERARCHY = typer.Option(
+    [],
+    "--hierarchy",
+    help="NAME=FILE: tree of codes (.hrc, or CSV with columns coarse to fine).",
+)
+TOTAL = typer.Option("Total", "--total", help="Code of the totals in labelled files.")
+MISSING = typer.Option(
+    None, "--missing", help="What an absent inner cell means: error or empty."
+)
+APRIORI = typer.Option(
+    None, "--apriori", help="tau-Argus .hst file: statuses, costs and levels of cells."
+)
+
+
+def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
+    """Read ``name=value`` texts."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not name or not value:
+            raise InputError(
+                f"{option} got {text!r}", expected="NAME=VALUE, for example a=b"
+            )
+        if name in found:
+            raise InputError(
+                f"{option} names {name!r} twice", expected="each name once"
+            )
+        found[name] = value
+    return found
+
+
+def reading_options(
+    hierarchy: list[str], total: str, missing: str | None
+) -> dict[str, Any]:
+    """Turn the shared options into arguments of `evosdc.io.read_table`."""
+    from evosdc.io import read_hierarchy
+
+    options: dict[str, Any] = {"totals": total}
+    trees = pairs(hierarchy, "--hierarchy")
+    if trees:
+        options["hierarchies"] = {
+            name: read_hierarchy(path, total=total) for name, path in trees.items()
+        }
+    if missing is not None:
+        if missing not in ("error", "empty"):
+            raise InputError(f"--missing is {missing!r}", expected="error or empty")
+        options["missing"] = missing
+    return options

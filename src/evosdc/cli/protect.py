@@ -1,0 +1,81 @@
+"""`evosdc protect`: from a table to an audited, protected publication."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+
+from evosdc.cli import options as shared
+
+
+def protect(
+    table: Path = typer.Argument(
+        ..., help="JJ (.jj, .jj.gz), labelled CSV, Parquet, or .tab with its .rda."
+    ),
+    method: str = typer.Option("auto", help="A name from: evosdc methods."),
+    cost: str = typer.Option(
+        "weight", help="weight, value, frequency, unit or boxcox:L."
+    ),
+    time_limit: float | None = typer.Option(
+        None, help="Seconds of search [default: 60, none with --evaluations]."
+    ),
+    evaluations: int | None = typer.Option(
+        None, help="Patterns the search may build: repeats exactly."
+    ),
+    gap: float = typer.Option(0.01, help="Stop when proven this close to the optimum."),
+    seed: int = shared.SEED,
+    workers: int | None = typer.Option(None, help="Processes [default: all cores]."),
+    strict: bool = shared.STRICT,
+    option: list[str] = typer.Option(
+        [], "--option", help="NAME=VALUE: a parameter of the method."
+    ),
+    output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
+    force: bool = shared.FORCE,
+    as_json: bool = shared.JSON,
+    hierarchy: list[str] = shared.HIERARCHY,
+    total: str = shared.TOTAL,
+    missing: str | None = shared.MISSING,
+    apriori: Path | None = shared.APRIORI,
+) -> None:
+    """Hide the cheapest cells that make a table safe, and prove it.
+
+    Writes pattern.csv, published.csv, certificate.npz, run.csv and report.html.
+
+    Example: evosdc protect table.jj --time-limit 30 -o protected
+    """
+    from evosdc import api
+    from evosdc.cli.progress import progress
+    from evosdc.cli.show import show_protection
+    from evosdc.cli.write import write_result
+    from evosdc.io import check_output_directory, read_apriori_into, read_table
+
+    check_output_directory(output, force=force)
+    reading = shared.reading_options(hierarchy, total, missing)
+    cells = read_table(table, **reading)
+    if apriori is not None:
+        cells = read_apriori_into(cells, apriori)
+    limit = time_limit
+    if limit is None and evaluations is None:
+        limit = api.DEFAULT_TIME_LIMIT
+    with progress(not as_json, limit) as ear:
+        result = api.protect(
+            cells,
+            method=method,
+            cost=cost,
+            time_limit=time_limit,
+            evaluations=evaluations,
+            gap=gap,
+            seed=seed,
+            workers=workers,
+            strict=strict,
+            options=shared.pairs(option, "--option"),
+            on_progress=ear,
+        )
+    write_result(output, result, force=force, source=table)
+    if as_json:
+        typer.echo(json.dumps(result.summary()))
+    else:
+        show_protection(result, output)
+    raise typer.Exit(0 if result.safe else 3)

@@ -1,0 +1,73 @@
+"""`evosdc tabulate`: from microdata to a table with its sensitive cells marked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from evosdc.cli import options as shared
+from evosdc.errors import InputError
+
+
+def tabulate(
+    micro: Path = typer.Argument(
+        ..., help="CSV, Parquet, or tau-Argus fixed format .asc with its .rda."
+    ),
+    by: str = typer.Option(..., help="Spanning variables: region,industry."),
+    value: str | None = typer.Option(
+        None, help="The response; without one the table counts records."
+    ),
+    weight: str | None = typer.Option(None, help="Column of sampling weights."),
+    holding: str | None = typer.Option(None, help="Column that groups contributors."),
+    request: str | None = typer.Option(
+        None, help="Column of contributors that asked for protection."
+    ),
+    hierarchy: list[str] = shared.HIERARCHY,
+    rule: list[str] = typer.Option(
+        [], "--rule", help="p:15, nk:1,75, pq:10,100, freq:3, zero:10, req:..."
+    ),
+    total: str = shared.TOTAL,
+    apriori: Path | None = shared.APRIORI,
+    output: Path = typer.Option(
+        ..., "-o", "--output", help="Table to write: .csv, .parquet, .jj or .tab."
+    ),
+    force: bool = shared.FORCE,
+) -> None:
+    """Tabulate microdata of any size and mark the sensitive cells.
+
+    Example: evosdc tabulate firms.csv --by region,industry --value turnover
+    --rule p:15 --rule freq:3 -o table.csv
+    """
+    from evosdc import api
+    from evosdc.io import (
+        check_output_file,
+        open_microdata,
+        read_apriori_into,
+        write_table,
+    )
+
+    check_output_file(output, force=force)
+    names = [name.strip() for name in by.split(",") if name.strip()]
+    if not names:
+        raise InputError("--by names no variable", expected="--by region,industry")
+    records = open_microdata(micro, total=total)
+    reading: dict[str, Any] = shared.reading_options(hierarchy, total, None)
+    trees = {**records.hierarchies, **reading.get("hierarchies", {})}
+    result = api.tabulate(
+        records.source,
+        names,
+        value,
+        weight=weight,
+        holding=holding,
+        request=request,
+        hierarchies={name: tree for name, tree in trees.items() if name in names},
+        rules=rule,
+        total=total,
+    )
+    table = result.table
+    if apriori is not None:
+        table = read_apriori_into(table, apriori)
+    write_table(output, table, force=force)
+    typer.echo(f"{output}: {table!r}")

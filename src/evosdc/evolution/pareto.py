@@ -1,0 +1,72 @@
+"""Several objectives, all minimised: dominance, fronts, crowding and niches."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64]
+
+
+def dominates(a: Points, b: Points) -> bool:
+    """Whether `a` is no worse in every objective and better in one."""
+    return bool(np.all(a <= b) and np.any(a < b))
+
+
+def dominance_matrix(points: Points) -> NDArray[np.bool_]:
+    """``[i, j]``: point `i` dominates point `j`."""
+    a, b = points[:, None, :], points[None, :, :]
+    return np.all(a <= b, axis=2) & np.any(a < b, axis=2)
+
+
+def non_dominated(points: Points) -> NDArray[np.int64]:
+    """Numbers of the points that no other dominates."""
+    return np.flatnonzero(~dominance_matrix(points).any(axis=0))
+
+
+def non_dominated_fronts(points: Points) -> list[NDArray[np.int64]]:
+    """Sort points into fronts, the best first (Deb et al. 2002)."""
+    beats = dominance_matrix(points)
+    left = beats.sum(axis=0)
+    alive = np.ones(len(points), dtype=bool)
+    fronts: list[NDArray[np.int64]] = []
+    while alive.any():
+        front = np.flatnonzero(alive & (left == 0))
+        fronts.append(front)
+        alive[front] = False
+        left = left - beats[front].sum(axis=0)
+    return fronts
+
+
+def crowding_distance(points: Points) -> NDArray[np.float64]:
+    """How alone each point of a front is; the ends of the front are infinitely so."""
+    n, objectives = points.shape
+    distance = np.zeros(n)
+    for k in range(objectives):
+        order = np.argsort(points[:, k], kind="stable")
+        spread = points[order[-1], k] - points[order[0], k]
+        distance[order[0]] = distance[order[-1]] = np.inf
+        if n > 2 and spread > 0:
+            gaps = points[order[2:], k] - points[order[:-2], k]
+            distance[order[1:-1]] += gaps / spread
+    return distance
+
+
+def niche_count(points: Points, radius: float) -> NDArray[np.float64]:
+    """Triangular sharing sum of each point's neighbours (Horn et al. 1994)."""
+    gap = np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2)
+    return np.maximum(0.0, 1.0 - gap / radius).sum(axis=1)
+
+
+def hypervolume(points: Points, reference: Points) -> float:
+    """Area of the objective plane that a two-objective front dominates."""
+    inside = points[np.all(points < reference, axis=1)]
+    if not len(inside):
+        return 0.0
+    front = inside[non_dominated(inside)]
+    front = front[np.argsort(front[:, 0], kind="stable")]
+    area, ceiling = 0.0, float(reference[1])
+    for x, y in front:
+        area += (float(reference[0]) - float(x)) * (ceiling - float(y))
+        ceiling = float(y)
+    return area

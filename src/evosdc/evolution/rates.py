@@ -1,0 +1,144 @@
+"""Rates of crossover and mutation: fixed, or following the run.
+
+A rate is asked for each individual (or pair) with the costs of the population at hand;
+it keeps no state between runs. Costs are minimised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Costs = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a rate may look at: the population's costs and how long the run has gone.
+
+    `held` counts generations since the best cost last fell; `share` is how much of the
+    budget is spent, from 0 to 1.
+    """
+
+    cost: Costs
+    generation: int = 0
+    held: int = 0
+    share: float = 0.0
+
+
+class Rate(Protocol):
+    """A probability for each individual of a population."""
+
+    def of(self, moment: Moment) -> NDArray[np.float64]: ...
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """The same for all, always."""
+
+    rate: float
+
+    def of(self, moment: Moment) -> NDArray[np.float64]:
+        return np.full(len(moment.cost), self.rate)
+
+
+@dataclass(frozen=True)
+class Proportional:
+    """``p = k f(X)``: the worse an individual, the more it changes (Chen 2020, 5.3).
+
+    `f` is the individual's own cost, which lies between 0 and 1 in synthesis.
+    """
+
+    k: float
+
+    def of(self, moment: Moment) -> NDArray[np.float64]:
+        return np.clip(self.k * moment.cost, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class SrinivasPatnaik:
+    """Protect the good, disrupt the rest (Srinivas and Patnaik 1994).
+
+    An individual better than the mean gets `k` scaled by its distance from the best,
+    others get `k_worse`; `floor` keeps the best one moving.
+    """
+
+    k: float
+    k_worse: float
+    floor: float = 0.0
+
+    def of(self, moment: Moment) -> NDArray[np.float64]:
+        cost = moment.cost
+        best, mean = float(cost.min()), float(cost.mean())
+        if mean <= best:
+            return np.full(len(cost), self.k_worse)
+        scaled = self.k * (cost - best) / (mean - best)
+        return np.clip(np.where(cost <= mean, scaled, self.k_worse), self.floor, 1.0)
+
+
+@dataclass(frozen=True)
+class Decreasing:
+    """From `start` to `end` along the run, linearly or by a constant factor."""
+
+    start: float
+    end: float
+    geometric: bool = False
+
+    def of(self, moment: Moment) -> NDArray[np.float64]:
+        share = min(max(moment.share, 0.0), 1.0)
+        if self.geometric and self.start > 0 and self.end > 0:
+            rate = self.start * (self.end / self.start) ** share
+        else:
+            rate = self.start + (self.end - self.start) * share
+        return np.full(len(moment.cost), rate)
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """Multiply a rate when the run meets a condition (Chen 2020, dynamic tuning).
+
+    The conditions are: the best cost is at or below `level`; the share of individuals
+    within 1 % of the best is at least `dominance`; the best has held for at least
+    `held` generations. Those that are None are not looked at.
+    """
+
+    rate: float
+    factor: float
+    level: float | None = None
+    dominance: float | None = None
+    held: int | None = None
+
+    def of(self, moment: Moment) -> NDArray[np.float64]:
+        cost = moment.cost
+        best = float(cost.min())
+        met = (
+            (self.level is not None and best <= self.level)
+            or (
+                self.dominance is not None
+                and float(np.mean(cost <= best * 1.01)) >= self.dominance
+            )
+            or (self.held is not None and moment.held >= self.held)
+        )
+        rate = self.rate * (self.factor if met else 1.0)
+        return np.full(len(cost), min(rate, 1.0))
+
+
+def self_adapted(
+    rate: NDArray[np.float64],
+    rng: np.random.Generator,
+    *,
+    low: float,
+    high: float,
+    change: float = 0.1,
+) -> NDArray[np.float64]:
+    """Redraw each individual's own rate with probability `change`.
+
+    The rate is a gene: it is inherited and survives when its bearer does (Smith et
+    al. 2011).
+    """
+    redraw = rng.random(len(rate)) < change
+    fresh = rng.uniform(low, high, len(rate))
+    return np.where(redraw, fresh, rate)

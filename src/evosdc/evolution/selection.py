@@ -1,0 +1,114 @@
+"""Selection: which individuals become parents.
+
+Every function takes the costs of a population (smaller is better), how many to choose
+and a generator, and returns their numbers. Ties are broken by position, so that the
+same seed always chooses the same parents.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Costs = NDArray[np.float64]
+Chosen = NDArray[np.int64]
+
+
+class Selection(Protocol):
+    """A way to choose `n` of a population by cost."""
+
+    def __call__(self, cost: Costs, n: int, rng: np.random.Generator) -> Chosen: ...
+
+
+def elite(cost: Costs, n: int, rng: np.random.Generator | None = None) -> Chosen:
+    """Choose the `n` cheapest, in order; needs no randomness."""
+    del rng
+    return np.argsort(cost, kind="stable")[:n]
+
+
+def random_choice(cost: Costs, n: int, rng: np.random.Generator) -> Chosen:
+    """Choose without looking at the costs."""
+    return rng.integers(0, len(cost), n)
+
+
+def fitness_shares(cost: Costs) -> NDArray[np.float64]:
+    """Turn costs into probabilities: the worst gets 0, unless all are equal."""
+    merit = np.max(cost) - cost
+    total = merit.sum()
+    if not np.isfinite(total) or total <= 0:
+        return np.full(len(cost), 1.0 / len(cost))
+    return merit / total
+
+
+def roulette(cost: Costs, n: int, rng: np.random.Generator) -> Chosen:
+    """Choose in proportion to fitness, each draw alone (Holland 1975)."""
+    return _spin(fitness_shares(cost), rng.random(n))
+
+
+def stochastic_universal(cost: Costs, n: int, rng: np.random.Generator) -> Chosen:
+    """Choose in proportion to fitness with one spin of `n` pointers (Baker 1987)."""
+    return _spin(fitness_shares(cost), (rng.random() + np.arange(n)) / n)
+
+
+def linear_rank(
+    cost: Costs, n: int, rng: np.random.Generator, eta_minus: float = 0.0
+) -> Chosen:
+    """Choose by rank, linearly: the worst expects `eta_minus` copies.
+
+    Baker (1985); ``eta_minus + eta_plus = 2``.
+    """
+    size = len(cost)
+    if size == 1:
+        return np.zeros(n, dtype=np.int64)
+    place = _places(cost)
+    expected = (2.0 - eta_minus) - (2.0 - 2.0 * eta_minus) * place / (size - 1)
+    return _spin(expected / expected.sum(), rng.random(n))
+
+
+def exponential_rank(
+    cost: Costs, n: int, rng: np.random.Generator, base: float = 0.9
+) -> Chosen:
+    """Choose by rank, each rank `base` times as likely as the one before it."""
+    weight = base ** _places(cost).astype(np.float64)
+    return _spin(weight / weight.sum(), rng.random(n))
+
+
+def tournament(cost: Costs, n: int, rng: np.random.Generator, size: int = 2) -> Chosen:
+    """Choose the best of `size` drawn at random, `n` times."""
+    drawn = rng.integers(0, len(cost), (n, size))
+    return drawn[np.arange(n), np.argmin(cost[drawn], axis=1)]
+
+
+def truncation(
+    cost: Costs, n: int, rng: np.random.Generator, share: float = 0.5
+) -> Chosen:
+    """Choose evenly among the best `share` of the population."""
+    kept = elite(cost, max(1, int(np.ceil(share * len(cost)))))
+    return kept[rng.integers(0, len(kept), n)]
+
+
+def _places(cost: Costs) -> NDArray[np.int64]:
+    """Rank of each individual, 0 for the best."""
+    place = np.empty(len(cost), dtype=np.int64)
+    place[np.argsort(cost, kind="stable")] = np.arange(len(cost))
+    return place
+
+
+def _spin(shares: NDArray[np.float64], where: NDArray[np.float64]) -> Chosen:
+    wheel = np.cumsum(shares)
+    at = np.searchsorted(wheel / wheel[-1], where, side="right")
+    return np.minimum(at, len(shares) - 1).astype(np.int64)
+
+
+SELECTIONS: dict[str, Selection] = {
+    "elite": elite,
+    "random": random_choice,
+    "roulette": roulette,
+    "universal": stochastic_universal,
+    "linear-rank": linear_rank,
+    "exponential-rank": exponential_rank,
+    "tournament": tournament,
+    "truncation": truncation,
+}
