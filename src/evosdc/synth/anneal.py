@@ -39,7 +39,7 @@ class Goal(NamedTuple):
     @property
     def looks_at_risk(self) -> bool:
         """Whether any risk enters the cost."""
-        return bool((self.risk > 0 and self.share.any()) or self.penalty.any())
+        return bool(self.risk > 0 or self.penalty.any())
 
 
 @njit(cache=True)
@@ -121,7 +121,7 @@ def anneal(  # type: ignore[no-untyped-def]
     heads, dense, hashes = index.heads, index.dense, index.hashes
     original, logs, kinds = target.original, target.logs, target.kind
     degree, reference, records = target.degree, target.reference, target.records
-    group, group_weight = target.group, target.group_weight
+    group, group_weight, floor = target.group, target.group_weight, target.floor
     touch_start, touch, touch_step = (
         target.touch_start, target.touch, target.touch_step
     )
@@ -145,7 +145,7 @@ def anneal(  # type: ignore[no-untyped-def]
     trial_totals = totals.copy()
     risks = totals * scale
     trial_risks = risks.copy()
-    cost = cost_of(goal, combine(groups), risks)
+    cost = cost_of(goal, combine(groups, floor), risks)
     widest = 1
     for j in range(len(sizes)):
         widest = max(widest, touch_start[j + 1] - touch_start[j])
@@ -230,7 +230,7 @@ def anneal(  # type: ignore[no-untyped-def]
                 table_value(kind, sums[t] + change, records, degree[t], reference[t])
                 - values[t]
             )
-        utility = combine(trial_groups)
+        utility = combine(trial_groups, floor)
         if late:
             slot = move % len(history)
             bar = max(cost, history[slot])

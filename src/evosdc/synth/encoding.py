@@ -48,8 +48,8 @@ def strides(sizes: Ints, members: tuple[int, ...]) -> tuple[Ints, int]:
     """Return mixed-radix strides of some variables and the number of cells.
 
     Where the number of cells passes 2**62 the strides are fixed odd multipliers and
-    the arithmetic wraps: a hash of the record instead of its number. `CellIndex.build`
-    callers verify that no two records of the original meet.
+    the arithmetic wraps: a hash of the record instead of its number. Two of a million
+    records then meet with probability 1e-7.
     """
     out = np.zeros(len(sizes), np.int64)
     cells = 1
@@ -100,9 +100,7 @@ def build_index(
         members[t, : len(table)] = table
         steps[t, : len(table)] = stride[list(table)]
         numbers = cell_numbers(codes, stride)
-        seen, inverse, count = np.unique(
-            numbers, return_inverse=True, return_counts=True
-        )
+        seen, count, inverse = _seen(numbers, cells)
         whole = complete is not None and bool(complete[t])
         if whole or cells <= _COMPLETE_SHARE * len(seen):
             heads[t, 0] = first[t]
@@ -111,7 +109,7 @@ def build_index(
         ids = first[t] + np.arange(len(seen))
         first[t + 1] = first[t] + len(seen)
         counts.append(count.astype(np.int32))
-        inverses.append(inverse.astype(np.int64))
+        inverses.append(inverse)
         if heads[t, 0] >= 0:
             continue
         if cells <= _DENSE_CELLS:
@@ -135,6 +133,20 @@ def build_index(
         first,
     )
     return index, _joined(counts, np.zeros(0, np.int32)), inverses
+
+
+def _seen(numbers: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
+    """Return the cells that occur, their counts, and each record's place in them."""
+    if cells > _DENSE_CELLS:
+        seen, inverse, count = np.unique(
+            numbers, return_inverse=True, return_counts=True
+        )
+        return seen, count, inverse.astype(np.int64)
+    count = np.bincount(numbers, minlength=cells)
+    seen = np.flatnonzero(count)
+    place = np.zeros(cells, np.int64)
+    place[seen] = np.arange(len(seen))
+    return seen, count[seen], place[numbers]
 
 
 def _joined(parts: list, empty: NDArray) -> NDArray:

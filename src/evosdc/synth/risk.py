@@ -73,6 +73,14 @@ def build_risk(
     return RiskIndex(index, original, start, cells, role, scale, keys)
 
 
+def no_risk(codes: Codes, sizes: Ints) -> RiskIndex:
+    """Return an index without keys: nothing is measured."""
+    index, original, _ = build_index(codes[:1], sizes, [(0,), (0,)])
+    none = np.zeros(1, np.int64)
+    role = np.zeros(codes.shape[1], np.int8)
+    return RiskIndex(index, original, none, none.astype(np.int32), role, np.ones(4), 0)
+
+
 @njit(cache=True)
 def key_risk(original, start, pairs, counts, k, out, sign):  # type: ignore[no-untyped-def]
     """Add `sign` times the contributions of key `k` to the risk totals."""

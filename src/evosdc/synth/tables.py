@@ -51,6 +51,7 @@ class Target(NamedTuple):
     kind: NDArray[np.int64]
     group: NDArray[np.int64]
     group_weight: NDArray[np.float64]
+    floor: NDArray[np.float64]
     reference: NDArray[np.float64]
     degree: NDArray[np.float64]
     logs: NDArray[np.float64]
@@ -92,6 +93,7 @@ def build_target(
         np.array(kinds, np.int64),
         np.array(groups, np.int64),
         np.array(weights),
+        np.zeros(len(components)),
         np.zeros(len(sets)),
         _degrees(codes, sets),
         log_table(2 * len(codes) + 2),
@@ -101,7 +103,8 @@ def build_target(
         len(codes),
     )
     if complete.any():
-        inverse = cell_weights(target, original)
+        inverse = np.zeros(len(original))
+        fill_weights(target, original, inverse)
         sums = table_sums(target, original, outside_zero(target), inverse)
         association = np.sqrt(np.maximum(sums - 1.0, 0.0) / target.degree)
         target.reference[complete] = association[complete]
@@ -116,6 +119,10 @@ def log_table(size: int) -> NDArray[np.float64]:
 
 
 def _refuse_huge(sizes: Ints, sets: list[tuple[int, ...]], complete: NDArray) -> None:
+    if complete.any() and len(sizes) < 2:
+        raise InputError(
+            "Cramer's V needs two columns; the data have one", hint="choose jsd:2"
+        )
     cells = sum(
         int(np.prod(sizes[list(s)])) for s, c in zip(sets, complete, strict=True) if c
     )
@@ -138,19 +145,27 @@ def outside_zero(target: Target) -> Ints:
     return np.zeros(len(target.kind), np.int64)
 
 
-def cell_weights(
-    target: Target, counts: NDArray[np.int32]
-) -> NDArray[np.float64]:
-    """Return 1 / (row * column) of each cell of the Cramer tables, from `counts`."""
-    index = target.index
-    out = np.zeros(len(counts))
-    for t in np.flatnonzero(target.kind == CRAMER):
-        lo, hi = index.first[t], index.first[t + 1]
-        width = int(index.steps[t, 1] // index.steps[t, 0])
-        table = counts[lo:hi].reshape(-1, width).astype(float)
-        product = table.sum(1, keepdims=True) * table.sum(0, keepdims=True)
-        out[lo:hi] = np.where(product > 0, 1.0 / np.maximum(product, 1.0), 0.0).ravel()
-    return out
+@njit(cache=True)
+def fill_weights(target, counts, out):  # type: ignore[no-untyped-def]
+    """Set 1 / (row * column) for each cell of the Cramer tables."""
+    kinds, first, steps = target.kind, target.index.first, target.index.steps
+    for t in range(len(kinds)):
+        if kinds[t] != CRAMER:
+            continue
+        # The first variable has stride 1, so the second one's is the table's width.
+        low = first[t]
+        width = steps[t, 1]
+        height = (first[t + 1] - low) // width
+        rows = np.zeros(height)
+        columns = np.zeros(width)
+        for r in range(height):
+            for c in range(width):
+                rows[r] += counts[low + r * width + c]
+                columns[c] += counts[low + r * width + c]
+        for r in range(height):
+            for c in range(width):
+                both = rows[r] * columns[c]
+                out[low + r * width + c] = 1.0 / both if both > 0 else 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -222,9 +237,13 @@ def group_values(target, sums):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def combine(values):  # type: ignore[no-untyped-def]
-    """Return the Euclidean combination of objectives, normalised (thesis, eq. 7)."""
+def combine(values, floor):  # type: ignore[no-untyped-def]
+    """Return the Euclidean combination of objectives, normalised (thesis, eq. 7).
+
+    An objective below its floor counts as at it: nothing is gained by going further.
+    """
     total = 0.0
     for g in range(len(values)):
-        total += values[g] * values[g]
+        value = max(values[g], floor[g])
+        total += value * value
     return np.sqrt(total / len(values))
