@@ -71,6 +71,10 @@ class Genetic:
             "mutation": self._first_genes(operators.mutation_rate),
         }
 
+    def prepare(self) -> None:
+        """Compile the kernels, so that no clock runs meanwhile."""
+        self.population.compile_breeding()
+
     def _first_genes(self, rate: Rate) -> Floats:
         slots = len(self.population.codes)
         if isinstance(rate, SelfAdaptive):

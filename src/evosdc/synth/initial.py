@@ -5,7 +5,9 @@ Chen (2020), section 4.1 and 5.5: freer models are more diverse, stricter ones f
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ def uniform(
     original: Codes, sizes: Ints, rng: np.random.Generator, count: int
 ) -> Codes:
     """Draw every level alike."""
+    del original
     return rng.integers(0, sizes, (count, len(sizes))).astype(np.int16)
 
 
@@ -49,30 +52,54 @@ def mutated(rate: float) -> Model:
     return draw
 
 
-def cart(leaf: int = 5) -> Model:
-    """Draw variables one after the other from classification trees (Reiter 2005)."""
+class Cart:
+    """Draw variables one after the other from classification trees (Reiter 2005).
 
-    def draw(
-        original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+    The trees are grown once, at the first draw.
+    """
+
+    def __init__(self, leaf: int = 5) -> None:
+        self.leaf = leaf
+        self._grown: list[tuple[Any, Ints, Ints]] = []
+
+    def __call__(
+        self, original: Codes, sizes: Ints, rng: np.random.Generator, count: int
     ) -> Codes:
+        if not self._grown:
+            self._grow(original, sizes, rng)
+        out = np.empty((count, len(sizes)), np.int16)
+        out[:, 0] = rng.choice(original[:, 0], count)
+        for j, (tree, donors, order) in enumerate(self._grown, start=1):
+            leaves = tree.apply(_features(out[:, :j], sizes))
+            low = np.searchsorted(donors, leaves, "left")
+            high = np.searchsorted(donors, leaves, "right")
+            pick = low + (rng.random(count) * (high - low)).astype(np.int64)
+            out[:, j] = original[order[pick], j]
+        return out
+
+    def _grow(self, original: Codes, sizes: Ints, rng: np.random.Generator) -> None:
         try:
             from sklearn.tree import DecisionTreeClassifier
         except ImportError:
             raise MissingExtraError("scikit-learn", "learn") from None
-        out = np.empty((count, len(sizes)), np.int16)
-        out[:, 0] = rng.choice(original[:, 0], count)
         for j in range(1, len(sizes)):
             seed = int(rng.integers(2**31))
-            tree = DecisionTreeClassifier(min_samples_leaf=leaf, random_state=seed)
-            tree.fit(_features(original[:, :j], sizes), original[:, j])
-            donors = tree.apply(_features(original[:, :j], sizes))
-            leaves = tree.apply(_features(out[:, :j], sizes))
+            tree = DecisionTreeClassifier(min_samples_leaf=self.leaf, random_state=seed)
+            known = _features(original[:, :j], sizes)
+            donors = tree.fit(known, original[:, j]).apply(known)
             order = np.argsort(donors, kind="stable")
-            low = np.searchsorted(donors[order], leaves, "left")
-            high = np.searchsorted(donors[order], leaves, "right")
-            pick = low + (rng.random(count) * (high - low)).astype(np.int64)
-            out[:, j] = original[order[pick], j]
-        return out
+            self._grown.append((tree, donors[order], order))
+
+
+def given(candidates: list[Codes]) -> Model:
+    """Take candidates from a list in turn."""
+    turn = itertools.cycle(candidates)
+
+    def draw(
+        original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+    ) -> Codes:
+        del original, sizes, rng, count
+        return next(turn).copy()
 
     return draw
 

@@ -90,7 +90,7 @@ class Memetic:
         cold = self.schedule.temperature(share + self._step)
 
         def work(k: int) -> None:
-            self._anneal(k, states[k], hot, cold)
+            self._anneal(k, states[k], hot, cold, self.schedule.moves)
 
         self._team.each(work, range(len(self.alive)))
         self.evaluations += self.schedule.moves * len(self.alive)
@@ -115,7 +115,19 @@ class Memetic:
         self.alive = self.alive.copy()
         self.alive[order] = places.ravel()
 
-    def _anneal(self, k: int, state: NDArray[np.uint64], hot: float, cold: float) -> None:
+    def prepare(self) -> None:
+        """Compile the kernels, so that no clock runs meanwhile."""
+        self._anneal(0, np.zeros(1, np.uint64), 1.0, 1.0, 0)
+        self.population.compile_breeding()
+
+    def _anneal(
+        self,
+        k: int,
+        state: NDArray[np.uint64],
+        hot: float,
+        cold: float,
+        moves: int,
+    ) -> None:
         problem, population = self.population.problem, self.population
         slot = int(self.alive[k])
         anneal(
@@ -131,7 +143,7 @@ class Memetic:
             population.weights[slot],
             population.keys[slot],
             state,
-            self.schedule.moves,
+            moves,
             hot,
             cold,
             self._swaps,

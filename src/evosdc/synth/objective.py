@@ -45,3 +45,10 @@ def parse_risks(risk: str | tuple[str, ...] | list[str] | None) -> tuple[int, ..
         if name not in RISKS:
             raise InputError(f"unknown risk {name!r}", expected=", ".join(RISKS))
     return tuple(RISKS.index(name) for name in names)
+
+
+def describe(component: Component) -> str:
+    """Return the name of one objective."""
+    if component.kind == JSD:
+        return f"jsd:{component.order or 'full'}"
+    return "tables" if component.kind == L1 else "cramer"

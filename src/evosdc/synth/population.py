@@ -146,6 +146,20 @@ class Population:
         ):
             array[to] = array[source]
 
+    def compile_breeding(self) -> None:
+        """Breed no pairs."""
+        none = np.zeros((0, 2), np.int64)
+        self.breed(
+            Team(1),
+            0,
+            none,
+            none,
+            np.zeros(0),
+            np.zeros((0, 2)),
+            np.zeros((0, 1), np.uint64),
+            uniform=True,
+        )
+
     def breed(
         self,
         team: Team,
@@ -194,6 +208,6 @@ def _has_weights(problem: Problem) -> bool:
 
 def _parts(count: int, workers: int) -> list[tuple[int, int]]:
     """Cut 0..count into several pieces a worker."""
-    pieces = min(count, 1 if workers == 1 else 2 * workers)
+    pieces = max(1, min(count, 1 if workers == 1 else 2 * workers))
     ends = np.linspace(0, count, pieces + 1).astype(int)
     return [(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]

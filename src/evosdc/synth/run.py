@@ -36,6 +36,10 @@ class Engine(Protocol):
     alive: Ints
     evaluations: int
 
+    def prepare(self) -> None:
+        """Compile what a step needs."""
+        ...
+
     def step(self, share: float) -> None:
         """Make one generation; `share` of the budget is spent."""
         ...
@@ -60,6 +64,7 @@ class Run:
 
     def go(self) -> None:
         """Make generations until there is a reason to stop."""
+        self.engine.prepare()
         start = time.perf_counter()
         stop = AnyOf(self.criteria)
         best, improved, first = np.inf, 0, None
