@@ -140,8 +140,20 @@ def _record_breaks(rules, record):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def cross(  # type: ignore[no-untyped-def]
-    target, risk, rules, kind, rate,
-    one, counts1, outside1, risks1, two, counts2, outside2, risks2, state,
+    target,
+    risk,
+    rules,
+    kind,
+    rate,
+    one,
+    counts1,
+    outside1,
+    risks1,
+    two,
+    counts2,
+    outside2,
+    risks2,
+    state,
 ):
     """Swap elements between two candidates in place, with their counters."""
     n, m = one.shape
@@ -187,8 +199,19 @@ def cross(  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def mutate(  # type: ignore[no-untyped-def]
-    target, risk, rules, free, sizes, source, uniform, rate,
-    codes, counts, outside, risks, state,
+    target,
+    risk,
+    rules,
+    free,
+    sizes,
+    source,
+    uniform,
+    rate,
+    codes,
+    counts,
+    outside,
+    risks,
+    state,
 ):
     """Change each free element with probability `rate`, in place.
 
@@ -204,7 +227,9 @@ def mutate(  # type: ignore[no-untyped-def]
     while at < n * len(free):
         i = at // len(free)
         j = free[at % len(free)]
-        new = below(state, sizes[j]) if uniform else source[below(state, len(source)), j]
+        new = (
+            below(state, sizes[j]) if uniform else source[below(state, len(source)), j]
+        )
         if new != codes[i, j]:
             before[:] = codes[i]
             codes[i, j] = new
@@ -218,9 +243,28 @@ def mutate(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def breed(  # type: ignore[no-untyped-def]
-    target, risk, rules, free, sizes, source, uniform,
-    kind, codes, counts, outside, risks, weights,
-    pairs, slots, rates, mutations, states, groups, measured, lo, hi,
+    target,
+    risk,
+    rules,
+    free,
+    sizes,
+    source,
+    uniform,
+    kind,
+    codes,
+    counts,
+    outside,
+    risks,
+    weights,
+    pairs,
+    slots,
+    rates,
+    mutations,
+    states,
+    groups,
+    measured,
+    lo,
+    hi,
 ):
     """Make the children of pairs `lo` to `hi` in their slots and price them."""
     for p in range(lo, hi):
@@ -231,16 +275,37 @@ def breed(  # type: ignore[no-untyped-def]
             outside[child] = outside[parent]
             risks[child] = risks[parent]
         cross(
-            target, risk, rules, kind, rates[p],
-            codes[a], counts[a], outside[a], risks[a],
-            codes[b], counts[b], outside[b], risks[b], states[p],
+            target,
+            risk,
+            rules,
+            kind,
+            rates[p],
+            codes[a],
+            counts[a],
+            outside[a],
+            risks[a],
+            codes[b],
+            counts[b],
+            outside[b],
+            risks[b],
+            states[p],
         )
         for side in range(2):
             s = slots[p, side]
             mutate(
-                target, risk, rules, free, sizes, source, uniform,
+                target,
+                risk,
+                rules,
+                free,
+                sizes,
+                source,
+                uniform,
                 mutations[p, side],
-                codes[s], counts[s], outside[s], risks[s], states[p],
+                codes[s],
+                counts[s],
+                outside[s],
+                risks[s],
+                states[p],
             )
             fill_weights(target, counts[s], weights[s])
             sums = table_sums(target, counts[s], outside[s], weights[s])

@@ -140,7 +140,10 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
         dict(
             zip(
                 [describe(c) for c in measured],
-                map(float, distances(codes, population.codes[best], domain.sizes, measured)),
+                map(
+                    float,
+                    distances(codes, population.codes[best], domain.sizes, measured),
+                ),
                 strict=True,
             )
         ),
@@ -148,7 +151,9 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
         {RISKS[r]: limit for r, limit in scenario.limits.items()},
         met,
         dict(zip(names, map(float, floor.objectives), strict=True)),
-        dict(zip(RISKS, map(float, floor.risks), strict=True)) if key is not None else {},
+        dict(zip(RISKS, map(float, floor.risks), strict=True))
+        if key is not None
+        else {},
         baselines(codes, key, target),
         run.record,
         run.reason,
@@ -196,7 +201,9 @@ def make_scenario(
     records: int,
 ) -> Scenario:
     """Set the limits: the user's, else half of what a fresh sample would show."""
-    risks = parse_risks(options.risk if isinstance(options.risk, str) else list(options.risk))
+    risks = parse_risks(
+        options.risk if isinstance(options.risk, str) else list(options.risk)
+    )
     given = options.risk_limit
     if key is None:
         if given is not None:

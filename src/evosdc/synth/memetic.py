@@ -150,5 +150,7 @@ class Memetic:
             np.zeros(self.schedule.late),
         )
         if not self.goals[k].looks_at_risk:
-            count_risk(problem.risk.index, population.codes[slot], population.keys[slot])
+            count_risk(
+                problem.risk.index, population.codes[slot], population.keys[slot]
+            )
         population.price(slot)

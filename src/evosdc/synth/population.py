@@ -114,7 +114,10 @@ class Population:
         """Count and price a slot afresh."""
         problem = self.problem
         count_cells(
-            problem.target.index, self.codes[slot], self.counts[slot], self.outside[slot]
+            problem.target.index,
+            self.codes[slot],
+            self.counts[slot],
+            self.outside[slot],
         )
         count_risk(problem.risk.index, self.codes[slot], self.keys[slot])
         self.price(slot)
