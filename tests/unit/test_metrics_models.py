@@ -131,11 +131,11 @@ def test_tree_without_its_library_names_the_extra(monkeypatch) -> None:
         PropensityScore("cart", seed=99).compute(FIRST, SECOND)
 
 
-def test_a_tree_too_large_for_memory_is_not_grown(monkeypatch) -> None:
+def test_a_tree_of_too_many_entries_is_not_grown(monkeypatch) -> None:
     monkeypatch.setattr("evosdc.metrics.propensity._TREE_ENTRIES", 7)
     # One column by eight records.
     assert PropensityScore("cart").why_not(FIRST, SECOND) == (
-        "the tree would need up to 8 numbers at once"
+        "the tree has 8 entries, more than 7"
     )
     assert PropensityScore("main").why_not(FIRST, SECOND) == ""
 

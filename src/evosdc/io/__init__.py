@@ -15,10 +15,12 @@ from evosdc.io.jj import read_jj, write_jj
 from evosdc.io.labelled import read_labelled, write_labelled
 from evosdc.io.microdata import open_microdata
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
+from evosdc.io.records import Records, read_records, write_records
 from evosdc.io.result import check_output_directory, read_pattern, write_protection
 from evosdc.io.tab import read_tab, write_tab
 
 __all__ = [
+    "Records",
     "apply_apriori",
     "check_output_directory",
     "check_output_file",
@@ -36,6 +38,7 @@ __all__ = [
     "read_jj",
     "read_labelled",
     "read_pattern",
+    "read_records",
     "read_tab",
     "read_table",
     "table_from_frame",
@@ -46,6 +49,7 @@ __all__ = [
     "write_labelled",
     "write_pivot",
     "write_protection",
+    "write_records",
     "write_sbs",
     "write_tab",
     "write_table",

@@ -53,6 +53,24 @@ def classes(
     return first, second, number
 
 
+def distinct_rows(
+    files: Sequence[Categorical], columns: Sequence[int]
+) -> tuple[NDArray[np.int32], list[NDArray[np.intp]]]:
+    """Return the distinct records on `columns`, and which of them each record is."""
+    keys, _ = joint_keys(files, columns)
+    _, where, places = np.unique(
+        np.concatenate(keys), return_index=True, return_inverse=True
+    )
+    ends = np.cumsum([f.rows for f in files])
+    source = np.searchsorted(ends, where, side="right")
+    starts = ends - [f.rows for f in files]
+    rows = np.empty((len(where), len(columns)), dtype=np.int32)
+    for i, data in enumerate(files):
+        mine = np.flatnonzero(source == i)
+        rows[mine] = data.codes[where[mine] - starts[i]][:, list(columns)]
+    return rows, np.split(places, ends[:-1])
+
+
 def cell_counts(
     original: Categorical, synthetic: Categorical, columns: Sequence[int]
 ) -> tuple[Counts, Counts]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
-from evosdc.metrics.counts import joint_keys
+from evosdc.metrics.counts import distinct_rows
 from evosdc.metrics.data import Categorical
 
 Floats = NDArray[np.float64]
@@ -26,15 +26,9 @@ def distances(queries: Categorical, data: Categorical, kind: Distance) -> Floats
     from evosdc.metrics.nearest import nearest_distance
 
     step = _steps(data) if kind == "gower" else np.zeros(data.columns)
-    (keys,), _ = joint_keys((queries,), range(queries.columns))
-    _, where, places = np.unique(keys, return_index=True, return_inverse=True)
-    (others,), _ = joint_keys((data,), range(data.columns))
-    _, distinct = np.unique(others, return_index=True)
-    found = nearest_distance(
-        _positions(queries, where),
-        _positions(data, distinct),
-        step,
-    )
+    asked, (places,) = distinct_rows((queries,), range(queries.columns))
+    known, _ = distinct_rows((data,), range(data.columns))
+    found = nearest_distance(_apart(asked, data), _apart(known, data), step)
     return np.asarray(found)[places]
 
 
@@ -49,9 +43,8 @@ def _steps(data: Categorical) -> Floats:
     )
 
 
-def _positions(data: Categorical, rows: NDArray[np.intp]) -> NDArray[np.int32]:
-    """Return the codes of `rows`, a missing value far from every known one."""
-    codes = np.ascontiguousarray(data.codes[rows])
+def _apart(codes: NDArray[np.int32], data: Categorical) -> NDArray[np.int32]:
+    """Move the code of a missing value far from every known one."""
     for j, size in enumerate(data.levels):
         if data.has_missing(j):
             codes[codes[:, j] == size - 1, j] = 2 * size

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from evosdc.errors import MissingExtraError
 from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
-from evosdc.metrics.counts import joint_keys
+from evosdc.metrics.counts import distinct_rows
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.logistic import Design, build_design, fit_logistic
 
@@ -21,8 +21,9 @@ Model = Literal["main", "interactions", "cart"]
 Form = Literal["pmse", "ratio", "standardised"]
 Floats = NDArray[np.float64]
 
-# scikit-learn wants a dense matrix: two copies of this many four-byte numbers.
-_TREE_ENTRIES = 100_000_000
+# Records by indicator columns. A tree takes seconds beyond this, and its null needs
+# one for each draw.
+_TREE_ENTRIES = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class PropensityScore(Metric):
             return "no variable varies"
         entries = sum(used) * (original.rows + synthetic.rows)
         if self.model == "cart" and entries > _TREE_ENTRIES:
-            return f"the tree would need up to {entries:,} numbers at once"
+            return f"the tree has {entries:,} entries, more than {_TREE_ENTRIES:,}"
         count = 1 + sum(used)
         if self.model == "interactions":
             count += (sum(used) ** 2 - sum(u * u for u in used)) // 2
@@ -174,19 +175,13 @@ def counted_rows(
     original: Categorical, synthetic: Categorical, interactions: bool
 ) -> tuple[Design, NDArray[np.int64], NDArray[np.int64]]:
     """Return the design of the distinct records and their counts in each file."""
-    (a, b), _ = joint_keys((original, synthetic), range(original.columns))
-    _, where, places = np.unique(
-        np.concatenate([a, b]), return_index=True, return_inverse=True
-    )
-    codes = np.concatenate([original.codes, synthetic.codes])[where]
-    reference = [
-        int(np.bincount(original.codes[:, j]).argmax()) for j in range(original.columns)
-    ]
+    columns = range(original.columns)
+    codes, places = distinct_rows((original, synthetic), columns)
+    reference = [int(np.bincount(original.codes[:, j]).argmax()) for j in columns]
     design = build_design(
         codes, original.names, original.labels, reference, interactions=interactions
     )
-    first = np.bincount(places[: original.rows], minlength=len(where))
-    second = np.bincount(places[original.rows :], minlength=len(where))
+    first, second = (np.bincount(place, minlength=len(codes)) for place in places)
     return design, first, second
 
 

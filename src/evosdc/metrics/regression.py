@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.metrics.base import Breakdown, Goal, Kind, Metric, mean
-from evosdc.metrics.counts import joint_keys
+from evosdc.metrics.counts import distinct_rows
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.logistic import build_design, fit_logistic
 
@@ -235,25 +235,20 @@ def _models(
 ) -> tuple[ModelPair, ...]:
     target = original.target
     predictors = [j for j in range(original.columns) if j != target]
-    (a, b), _ = joint_keys((original, synthetic), predictors)
-    _, where, places = np.unique(
-        np.concatenate([a, b]), return_index=True, return_inverse=True
-    )
-    stacked = np.concatenate([original.codes, synthetic.codes])
+    codes, sides = distinct_rows((original, synthetic), predictors)
     design = build_design(
-        stacked[where][:, predictors],
+        codes,
         [original.names[j] for j in predictors],
         [original.labels[j] for j in predictors],
         [int(np.bincount(original.codes[:, j]).argmax()) for j in predictors],
     )
-    sides = places[: original.rows], places[original.rows :]
-    trials = [np.bincount(s, minlength=len(where)).astype(float) for s in sides]
+    trials = [np.bincount(s, minlength=len(codes)).astype(float) for s in sides]
     pairs = []
     for outcome in _outcomes(original, synthetic, min_count, limit):
         fits = [
             fit_logistic(
                 design,
-                _hits(side, data.codes[:, target] == outcome, len(where)),
+                _hits(side, data.codes[:, target] == outcome, len(codes)),
                 tried,
             )
             for side, data, tried in zip(
