@@ -116,10 +116,12 @@ def test_an_expired_deadline_counts_as_exposed() -> None:
 
 def test_odd_coefficients() -> None:
     """An average: cell 2 is half of the other two; the third equation breaks 2-D."""
-    rows = np.array([[0.5, 0.5, -1, 0], [1, 1, 0, -1], [0.1, 0.1, 0, -0.1]])
+    rows = np.zeros((3, 5))  # the last cell is fixed and stands nowhere
+    rows[:, :4] = [[0.5, 0.5, -1, 0], [1, 1, 0, -1], [0.1, 0.1, 0, -0.1]]
     table = Table.of(
-        [4.0, 6.0, 5.0, 10.0], sparse.csr_array(rows),
-        status=["u", "m", "m", "m"], upl=[3, 0, 0, 0], lpl=[3, 0, 0, 0],
+        [4.0, 6.0, 5.0, 10.0, 1.0], sparse.csr_array(rows),
+        status=["u", "m", "m", "m", "s"], upl=[3, 0, 0, 0, 0], lpl=[3, 0, 0, 0, 0],
+        lower=[0.0, 0, 0, 0, 1], upper=[99.0, 99, 99, 99, 1],
     )  # fmt: skip
     verdict, certificate = judge(table)
     assert verdict.safe
