@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from evosdc.attack import judge
-from evosdc.errors import EvosdcError
+from evosdc.errors import LevelError, ProtectionFailed
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import load_methods
+from evosdc.suppress.registry import any_table, load_methods
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 
@@ -60,7 +60,12 @@ def run(name: str, problem: Problem, search: Search | None = None) -> Pattern:
     reason = method.takes(problem)
     if reason is not None:
         pytest.skip(f"{name} does not take it: {reason}")
-    return method.run(problem, method.configure({}), search or Search(seed=3))
+    try:
+        return method.run(problem, method.configure({}), search or Search(seed=3))
+    except ProtectionFailed as failure:
+        # Published methods that may fail say so; the ones for any table never do.
+        assert method.takes is not any_table
+        pytest.skip(f"{name} gives up: {failure}")
 
 
 def assert_protects(table: Table, pattern: Pattern, strict: bool = False) -> None:
@@ -120,7 +125,7 @@ def test_levels_out_of_reach_are_named(name: str) -> None:
     levels = np.zeros(len(table))
     levels[inner] = 1.0
     table = table.replace(status=status, upl=levels, lpl=levels)
-    with pytest.raises(EvosdcError) as caught:
+    with pytest.raises(LevelError) as caught:
         run(name, Problem.of(table))
     assert table.label(inner) in str(caught.value)
     assert str(table.value[inner]) not in str(caught.value)
