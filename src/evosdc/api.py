@@ -6,10 +6,12 @@ frames in the answer are of the same kind.
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 
 from evosdc import __version__
 from evosdc.attack import judge
-from evosdc.errors import InputError, MethodError
+from evosdc.errors import EvosdcError, InputError, MethodError
 from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import (
     AnyOf,
@@ -47,10 +49,8 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
-from evosdc.table import Hierarchy, Table
+from evosdc.table import Dimension, Hierarchy, Table, build_table
 from evosdc.tabulation import tabulate as tabulate_records
-
-log = logging.getLogger(__name__)
 
 DEFAULT_TIME_LIMIT = 60.0
 
@@ -184,9 +184,11 @@ def protect(
     parameters = chosen.configure(options or {})
     if time_limit is None and evaluations is None:
         time_limit = DEFAULT_TIME_LIMIT
+    stop = _stopping(time_limit, evaluations, gap)
+    _warm_up(chosen, parameters, problem.network is not None)
     search = Search(
         seed=seed,
-        stop=_stopping(time_limit, evaluations, gap),
+        stop=stop,
         workers=workers or os.cpu_count() or 1,
         record=RunRecord(listeners=[on_progress] if on_progress else []),
     )
@@ -308,6 +310,27 @@ def _run(
     if search.best is not None and search.best.cost < pattern.cost:
         pattern = search.best
     return pattern, notes
+
+
+@cache
+def _warm_up(method: Method, parameters: Any, network: bool) -> None:
+    """Run a method and the judge once on a tiny table, before the clock starts.
+
+    Kernels are compiled on first use and cached on disk. Compiling is no part of a
+    search, so it must not eat a time limit.
+    """
+    sides = [Dimension(name, Hierarchy.flat("abc")) for name in "xyz"]
+    sides = sides[: 2 if network else 3]
+    codes = list(product(range(1, 4), repeat=len(sides)))
+    value = 5.0 + np.arange(len(codes)) % 7
+    level = np.where(np.arange(len(codes)) % 4 == 0, 2.0, 0.0)
+    status = np.where(level > 0, "u", "s")
+    tiny = build_table(sides, codes, value, status=status, lpl=level, upl=level)
+    problem = Problem.of(tiny)
+    if method.takes(problem) is None:
+        with suppress(EvosdcError):
+            method.run(problem, parameters, Search(stop=EvaluationLimit(50)))
+    judge(tiny.with_pattern(problem.hideable))
 
 
 def _mask(table: Table, pattern: Any) -> NDArray[np.bool_]:
