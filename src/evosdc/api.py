@@ -7,6 +7,7 @@ frames in the answer are of the same kind.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -53,6 +54,9 @@ from evosdc.table import Dimension, Hierarchy, Table, build_table
 from evosdc.tabulation import tabulate as tabulate_records
 
 DEFAULT_TIME_LIMIT = 60.0
+# Methods that prove no bound themselves get one after the search, where it is quick.
+_BOUND_CELLS = 50_000
+_BOUND_SECONDS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +203,8 @@ def protect(
     )
     hidden = resolved.with_pattern(pattern.hidden)
     verdict, certificate = judge(hidden, strict=strict)
-    bound = 0.0 if pattern.cost == 0 else search.bound
+    seconds = search.seconds
+    bound = _lower_bound(problem, pattern, search)
     result = Protection(
         table=hidden,
         method=chosen.name,
@@ -209,7 +214,7 @@ def protect(
         verdict=verdict,
         certificate=certificate,
         record=tuple(search.record.entries),
-        seconds=search.seconds,
+        seconds=seconds,
         evaluations=search.evaluations,
         seed=seed,
         version=__version__,
@@ -310,6 +315,21 @@ def _run(
     if search.best is not None and search.best.cost < pattern.cost:
         pattern = search.best
     return pattern, notes
+
+
+def _lower_bound(problem: Problem, pattern: Pattern, search: Search) -> float | None:
+    """Return the search's own bound, or a quick one where its method gives none."""
+    if pattern.cost == 0:
+        return 0.0
+    if search.bound is None and problem.network is not None:
+        if len(problem.table) > _BOUND_CELLS:
+            return None
+        from evosdc.suppress.exact.bounds import cut_bound
+
+        start = time.monotonic()
+        found = cut_bound(problem, lambda: time.monotonic() - start > _BOUND_SECONDS)
+        return min(found.value, pattern.cost)
+    return search.bound
 
 
 @cache
