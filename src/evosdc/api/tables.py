@@ -50,6 +50,7 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 from evosdc.table import Dimension, Hierarchy, Table, build_table
+from evosdc.table.status import SECONDARY
 from evosdc.tabulation import tabulate as tabulate_records
 
 DEFAULT_TIME_LIMIT = 60.0
@@ -137,6 +138,7 @@ def protect(
     seed: int = 0,
     workers: int | None = None,
     strict: bool = False,
+    keep_secondaries: bool = False,
     options: Mapping[str, Any] | None = None,
     on_progress: Callable[[Entry], None] | None = None,
     **reading: Any,
@@ -161,6 +163,9 @@ def protect(
         The same seed gives the same answer for any number of workers.
     strict
         Levels must be exceeded, not only reached.
+    keep_secondaries
+        Cells that the table says are secondary stay hidden, as last year's pattern in
+        an a-priori file; otherwise the search starts afresh.
     options
         Parameters of the method.
     on_progress
@@ -175,7 +180,11 @@ def protect(
         complete pattern so far.
     """
     resolved = as_table(table, **reading)
-    problem = Problem.of(resolved, costs(resolved, cost), strict=strict)
+    prices = costs(resolved, cost)
+    kept = (resolved.status == SECONDARY) & keep_secondaries
+    # Hidden anyway: free to the search, and paid for by every pattern alike.
+    paid = float(prices[kept].sum())
+    problem = Problem.of(resolved, np.where(kept, 0.0, prices), strict=strict)
     chosen = find_method(choose(problem) if method == "auto" else method)
     refused = chosen.takes(problem)
     if refused is not None:
@@ -204,16 +213,18 @@ def protect(
         f"ended: {search.reason or 'finished'}; --evaluations {search.evaluations} "
         f"--method {chosen.name} --seed {seed} repeats exactly"
     )
-    hidden = resolved.with_pattern(pattern.hidden)
+    hidden = resolved.with_pattern(pattern.hidden | kept)
     verdict, certificate = judge(hidden, strict=strict)
     seconds = search.seconds
     bound = _lower_bound(problem, pattern, search)
+    total = pattern.cost + paid
+    bound = None if bound is None else bound + paid
     result = Protection(
         table=hidden,
         method=chosen.name,
-        cost=pattern.cost,
+        cost=total,
         lower_bound=bound,
-        gap=gap_of(pattern.cost, bound),
+        gap=gap_of(total, bound),
         verdict=verdict,
         certificate=certificate,
         record=tuple(search.record.entries),
@@ -230,6 +241,7 @@ def protect(
             "gap": gap,
             "seed": seed,
             "strict": strict,
+            "keep_secondaries": keep_secondaries,
             "options": dict(options or {}),
         },
         notes=notes,
