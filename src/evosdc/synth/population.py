@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.synth.breeding import breed
 from evosdc.synth.encoding import Codes, Ints
-from evosdc.synth.risk import RiskIndex, count_risk, risk_totals
+from evosdc.synth.risk import RiskIndex, risk_totals
 from evosdc.synth.rules import RuleIndex
 from evosdc.synth.tables import (
     CRAMER,
     Target,
-    count_cells,
     fill_weights,
     group_values,
     table_sums,
 )
+from evosdc.synth.tally import count_all
 
 _MOST_BYTES = 6 << 30
 
@@ -113,11 +113,20 @@ class Population:
     def recount(self, slot: int) -> None:
         """Count and price a slot afresh."""
         problem = self.problem
-        count_cells(
+        count_all(
             problem.target.index, self.codes[slot], self.counts[slot], self.outside[slot]
         )
-        count_risk(problem.risk.index, self.codes[slot], self.keys[slot])
+        self.recount_keys(slot)
         self.price(slot)
+
+    def recount_keys(self, slot: int) -> None:
+        """Count the keys of a slot afresh."""
+        count_all(
+            self.problem.risk.index,
+            self.codes[slot],
+            self.keys[slot],
+            np.zeros(2, np.int64),
+        )
 
     def price(self, slot: int) -> None:
         """Price a slot from its counters."""
