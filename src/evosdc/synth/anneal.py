@@ -90,8 +90,19 @@ def _slope(kind, value, weight, records):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _shift_risk(  # type: ignore[no-untyped-def]
-    members, steps, order, heads, dense, hashes, original, start, pairs,
-    counts, record, sign, totals,
+    members,
+    steps,
+    order,
+    heads,
+    dense,
+    hashes,
+    original,
+    start,
+    pairs,
+    counts,
+    record,
+    sign,
+    totals,
 ):
     """Add or take away one record from the risk counters."""
     k = cell_at(heads, dense, hashes, 0, number_of(members, steps, order, 0, record))
@@ -107,9 +118,23 @@ def _shift_risk(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def anneal(  # type: ignore[no-untyped-def]
-    target, risk, goal, rules, free, sizes,
-    codes, counts, outside, weights, risk_counts,
-    state, moves, hot, cold, swaps, history,
+    target,
+    risk,
+    goal,
+    rules,
+    free,
+    sizes,
+    codes,
+    counts,
+    outside,
+    weights,
+    risk_counts,
+    state,
+    moves,
+    hot,
+    cold,
+    swaps,
+    history,
 ):
     """Make `moves` moves on one candidate, in place; return its cost and acceptances.
 
@@ -123,10 +148,14 @@ def anneal(  # type: ignore[no-untyped-def]
     degree, reference, records = target.degree, target.reference, target.records
     group, group_weight, floor = target.group, target.group_weight, target.floor
     touch_start, touch, touch_step = (
-        target.touch_start, target.touch, target.touch_step
+        target.touch_start,
+        target.touch,
+        target.touch_step,
     )
     r_members, r_steps, r_order = (
-        risk.index.members, risk.index.steps, risk.index.order
+        risk.index.members,
+        risk.index.steps,
+        risk.index.order,
     )
     r_heads, r_dense, r_hashes = risk.index.heads, risk.index.dense, risk.index.hashes
     r_original, r_start, r_pairs = risk.original, risk.pair_start, risk.pair_cell
@@ -269,9 +298,19 @@ def anneal(  # type: ignore[no-untyped-def]
                         codes[k, j] = old
                 if swap or turn % 2 == 0:
                     _shift_risk(
-                        r_members, r_steps, r_order, r_heads, r_dense, r_hashes,
-                        r_original, r_start, r_pairs,
-                        risk_counts, codes[who], sign, trial_totals,
+                        r_members,
+                        r_steps,
+                        r_order,
+                        r_heads,
+                        r_dense,
+                        r_hashes,
+                        r_original,
+                        r_start,
+                        r_pairs,
+                        risk_counts,
+                        codes[who],
+                        sign,
+                        trial_totals,
                     )
             for r in range(4):
                 trial_risks[r] = trial_totals[r] * scale[r]
@@ -286,9 +325,19 @@ def anneal(  # type: ignore[no-untyped-def]
                             codes[k, j] = new
                     if swap or turn % 2 == 0:
                         _shift_risk(
-                            r_members, r_steps, r_order, r_heads, r_dense, r_hashes,
-                            r_original, r_start, r_pairs,
-                            risk_counts, codes[who], sign, trial_totals,
+                            r_members,
+                            r_steps,
+                            r_order,
+                            r_heads,
+                            r_dense,
+                            r_hashes,
+                            r_original,
+                            r_start,
+                            r_pairs,
+                            risk_counts,
+                            codes[who],
+                            sign,
+                            trial_totals,
                         )
                 continue
             for r in range(4):

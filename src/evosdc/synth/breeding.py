@@ -171,8 +171,17 @@ def _recount(index, wholes, parts, changed, counts1, outside1, counts2, outside2
             (after2, 1, counts2, outside2),
         ):
             tally_tables(
-                index, 0, tables, parts, columns, sign,
-                counts, outside, counts, outside, False,
+                index,
+                0,
+                tables,
+                parts,
+                columns,
+                sign,
+                counts,
+                outside,
+                counts,
+                outside,
+                False,
             )
 
 
@@ -195,7 +204,9 @@ def mutate(rules, free, sizes, source, uniform, rate, codes, state, before, afte
         j = free[at % len(free)]
         at += 1 + np.int64(np.log(max(unit(state), 1e-300)) / skip)
         old = codes[i, j]
-        new = below(state, sizes[j]) if uniform else source[below(state, len(source)), j]
+        new = (
+            below(state, sizes[j]) if uniform else source[below(state, len(source)), j]
+        )
         if new == old:
             continue
         codes[i, j] = new
@@ -215,9 +226,28 @@ def mutate(rules, free, sizes, source, uniform, rate, codes, state, before, afte
 
 @njit(cache=True, nogil=True)
 def breed(  # type: ignore[no-untyped-def]
-    target, risk, rules, free, sizes, source, uniform,
-    kind, codes, counts, outside, keys, weights,
-    pairs, slots, rates, mutations, states, groups, measured, lo, hi,
+    target,
+    risk,
+    rules,
+    free,
+    sizes,
+    source,
+    uniform,
+    kind,
+    codes,
+    counts,
+    outside,
+    keys,
+    weights,
+    pairs,
+    slots,
+    rates,
+    mutations,
+    states,
+    groups,
+    measured,
+    lo,
+    hi,
 ):
     """Make the children of pairs `lo` to `hi` in their slots and price them."""
     n, m = codes.shape[1], codes.shape[2]
@@ -243,8 +273,16 @@ def breed(  # type: ignore[no-untyped-def]
             )
         else:
             parts = cross_parts(
-                kind, rates[p], rules, codes[a], codes[b], states[p],
-                changed[0], changed[1], changed[2], changed[3],
+                kind,
+                rates[p],
+                rules,
+                codes[a],
+                codes[b],
+                states[p],
+                changed[0],
+                changed[1],
+                changed[2],
+                changed[3],
             )
         if 2 * parts > n:
             for s in (a, b):
@@ -252,24 +290,56 @@ def breed(  # type: ignore[no-untyped-def]
                 count_all(risk.index, codes[s], keys[s], none)
         else:
             _recount(
-                target.index, wholes, parts, changed,
-                counts[a], outside[a], counts[b], outside[b],
+                target.index,
+                wholes,
+                parts,
+                changed,
+                counts[a],
+                outside[a],
+                counts[b],
+                outside[b],
             )
             _recount(risk.index, wholes, parts, changed, keys[a], none, keys[b], none)
         for side in range(2):
             s = slots[p, side]
             many = mutate(
-                rules, free, sizes, source, uniform, mutations[p, side],
-                codes[s], states[p], changed[0], changed[2],
+                rules,
+                free,
+                sizes,
+                source,
+                uniform,
+                mutations[p, side],
+                codes[s],
+                states[p],
+                changed[0],
+                changed[2],
             )
             for sign, columns in ((-1, changed[0]), (1, changed[2])):
                 tally_tables(
-                    target.index, 0, tables, many, columns, sign,
-                    counts[s], outside[s], counts[s], outside[s], False,
+                    target.index,
+                    0,
+                    tables,
+                    many,
+                    columns,
+                    sign,
+                    counts[s],
+                    outside[s],
+                    counts[s],
+                    outside[s],
+                    False,
                 )
                 tally_tables(
-                    risk.index, 0, 2, many, columns, sign,
-                    keys[s], none, keys[s], none, False,
+                    risk.index,
+                    0,
+                    2,
+                    many,
+                    columns,
+                    sign,
+                    keys[s],
+                    none,
+                    keys[s],
+                    none,
+                    False,
                 )
             fill_weights(target, counts[s], weights[s])
             sums = table_sums(target, counts[s], outside[s], weights[s])

@@ -15,7 +15,15 @@ from evosdc.synth.breeding import CROSSOVERS
 from evosdc.synth.domain import Domain
 from evosdc.synth.frames import to_table
 from evosdc.synth.genetic import Genetic, Operators
-from evosdc.synth.initial import Cart, Model, candidate, given, mutated, uniform, univariate
+from evosdc.synth.initial import (
+    Cart,
+    Model,
+    candidate,
+    given,
+    mutated,
+    uniform,
+    univariate,
+)
 from evosdc.synth.memetic import Memetic, Schedule
 from evosdc.synth.population import Population, Problem, Team
 from evosdc.synth.rates import parse_rate

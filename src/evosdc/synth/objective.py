@@ -6,9 +6,7 @@ from evosdc.errors import InputError
 from evosdc.synth.risk import RISKS
 from evosdc.synth.tables import CRAMER, JSD, L1, Component
 
-_EXPECTED = (
-    "jsd:full, jsd:2, jsd:2,3,4, cramer or tables, or several joined by '+'"
-)
+_EXPECTED = "jsd:full, jsd:2, jsd:2,3,4, cramer or tables, or several joined by '+'"
 
 
 def parse_objective(text: str) -> tuple[Component, ...]:

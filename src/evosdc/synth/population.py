@@ -114,7 +114,10 @@ class Population:
         """Count and price a slot afresh."""
         problem = self.problem
         count_all(
-            problem.target.index, self.codes[slot], self.counts[slot], self.outside[slot]
+            problem.target.index,
+            self.codes[slot],
+            self.counts[slot],
+            self.outside[slot],
         )
         self.recount_keys(slot)
         self.price(slot)

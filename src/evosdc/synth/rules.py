@@ -50,9 +50,7 @@ class RuleIndex(NamedTuple):
     touch: NDArray[np.int32]
 
 
-def build_rules(
-    rules: Sequence[Rule], domain: Domain, codes: Codes
-) -> RuleIndex:
+def build_rules(rules: Sequence[Rule], domain: Domain, codes: Codes) -> RuleIndex:
     """Find the forbidden cells of each rule."""
     found = [_forbidden(rule, domain, codes) for rule in rules]
     variables = len(domain.variables)
@@ -142,7 +140,9 @@ def _forbidden(
     if isinstance(rule, Mapping):
         values = {name: _listed(v) for name, v in rule.items()}
         return _marked(
-            list(values), domain, lambda row: all(row[n] in v for n, v in values.items())
+            list(values),
+            domain,
+            lambda row: all(row[n] in v for n, v in values.items()),
         )
     if len(rule) == 2 and callable(rule[1]):
         return _marked(list(rule[0]), domain, rule[1])

@@ -39,8 +39,17 @@ def _number_large(members, steps, order, t, columns, low, many, out):  # type: i
 
 @njit(cache=True)
 def tally_tables(  # type: ignore[no-untyped-def]
-    index, begin, end, size, columns, sign,
-    counts, outside, others, other_outside, both,
+    index,
+    begin,
+    end,
+    size,
+    columns,
+    sign,
+    counts,
+    outside,
+    others,
+    other_outside,
+    both,
 ):
     """Add `sign` to the cells of `size` records in tables `begin` to `end`.
 
@@ -135,6 +144,15 @@ def count_all(index, codes, counts, outside):  # type: ignore[no-untyped-def]
     outside[:] = 0
     columns = columns_of(codes)
     tally_tables(
-        index, 0, len(outside), len(codes), columns, 1,
-        counts, outside, counts, outside, False,
+        index,
+        0,
+        len(outside),
+        len(codes),
+        columns,
+        1,
+        counts,
+        outside,
+        counts,
+        outside,
+        False,
     )
