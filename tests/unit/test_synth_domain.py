@@ -125,7 +125,7 @@ def test_a_constant_an_empty_and_a_long_column():
             "many": [f"id{i}" for i in range(n)],
         }
     )
-    domain, codes, table = _round(frame)
+    domain, _, table = _round(frame)
     assert domain.sizes.tolist() == [1, 1, n]
     assert table.column("none").null_count == n
     assert sorted(table.column("many").to_pylist()) == sorted(frame["many"])
@@ -140,9 +140,10 @@ def test_bad_frames_are_refused():
         to_table(pd.DataFrame({"a": [1, "x", 2.5]}))
     with pytest.raises(InputError, match="unknown column 'z'"):
         make_domain(to_table(pd.DataFrame({"a": [1, 2]})), Coding(bins={"z": 3}))
+    long = to_table(pd.DataFrame({"a": [f"i{k}" for k in range(33_000)]}))
     with pytest.raises(InputError, match="33,000 levels"):
-        frame = pd.DataFrame({"a": [f"i{k}" for k in range(33_000)]})
-        make_domain(to_table(frame), Coding())
+        make_domain(long, Coding())
+    domain = make_domain(to_table(pd.DataFrame({"a": ["x", "y"]})), Coding())
+    strange = to_table(pd.DataFrame({"a": ["z"]}))
     with pytest.raises(InputError, match="that the original does not have"):
-        table = to_table(pd.DataFrame({"a": ["x", "y"]}))
-        make_domain(table, Coding()).encode(to_table(pd.DataFrame({"a": ["z"]})))
+        domain.encode(strange)

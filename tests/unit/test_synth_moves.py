@@ -242,7 +242,8 @@ def test_mutation_changes_the_share_it_is_told_to():
 def test_kernel_streams_are_uniform():
     state = np.array([1], np.uint64)
     draws = np.array([unit(state) for _ in range(4000)])
-    assert draws.min() >= 0 and draws.max() < 1
+    assert draws.min() >= 0
+    assert draws.max() < 1
     assert draws.mean() == pytest.approx(0.5, abs=0.03)
     whole = np.bincount([below(state, 7) for _ in range(7000)], minlength=7)
     assert (np.abs(whole - 1000) < 150).all()

@@ -101,6 +101,6 @@ def test_risks_follow_their_definitions(pair, key):
     two = np.where(np.arange(300)[:, None] < 60, one, two).astype(np.int16)
     risk = build_risk(one[:80], sizes, tuple(key), 3)
     counts = np.zeros(len(risk.original), np.int32)
-    count_all(risk.index, two[:80], counts, np.zeros(2, np.int64))
+    count_all(risk.cells, two[:80], counts, np.zeros(2, np.int64))
     found = risk_totals(risk, counts) * risk.scale
     assert found == pytest.approx(_naive_risks(one[:80], two[:80], key, 3))

@@ -81,7 +81,7 @@ def draw_block(kind, rate, n, m, state):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _record_breaks(rules, record):  # type: ignore[no-untyped-def]
-    for j in range(len(record)):
+    for j in range(len(record)):  # noqa: SIM110  (Numba compiles loops best)
         if breaks(rules, record, j):
             return True
     return False
@@ -196,7 +196,7 @@ def mutate(rules, free, sizes, source, uniform, rate, codes, state, before, afte
         return 0
     n, m = codes.shape
     changed = 0
-    last = -1
+    last = np.int64(-1)
     skip = np.log1p(-min(rate, 1.0 - 1e-12))
     at = np.int64(np.log(max(unit(state), 1e-300)) / skip)
     while at < n * len(free):
@@ -286,11 +286,11 @@ def breed(  # type: ignore[no-untyped-def]
             )
         if 2 * parts > n:
             for s in (a, b):
-                count_all(target.index, codes[s], counts[s], outside[s])
-                count_all(risk.index, codes[s], keys[s], none)
+                count_all(target.cells, codes[s], counts[s], outside[s])
+                count_all(risk.cells, codes[s], keys[s], none)
         else:
             _recount(
-                target.index,
+                target.cells,
                 wholes,
                 parts,
                 changed,
@@ -299,7 +299,7 @@ def breed(  # type: ignore[no-untyped-def]
                 counts[b],
                 outside[b],
             )
-            _recount(risk.index, wholes, parts, changed, keys[a], none, keys[b], none)
+            _recount(risk.cells, wholes, parts, changed, keys[a], none, keys[b], none)
         for side in range(2):
             s = slots[p, side]
             many = mutate(
@@ -316,7 +316,7 @@ def breed(  # type: ignore[no-untyped-def]
             )
             for sign, columns in ((-1, changed[0]), (1, changed[2])):
                 tally_tables(
-                    target.index,
+                    target.cells,
                     0,
                     tables,
                     many,
@@ -329,7 +329,7 @@ def breed(  # type: ignore[no-untyped-def]
                     False,
                 )
                 tally_tables(
-                    risk.index,
+                    risk.cells,
                     0,
                     2,
                     many,

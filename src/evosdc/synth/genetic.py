@@ -161,9 +161,9 @@ class Genetic:
         for side in range(2):
             mine = points[pair[:, side]][:, None, :]
             theirs = points[rivals]
-            beaten[:, side] = (
-                (theirs <= mine).all(axis=2) & (theirs < mine).any(axis=2)
-            ).any(axis=1)
+            no_worse = np.all(theirs <= mine, axis=2)
+            better = np.any(theirs < mine, axis=2)
+            beaten[:, side] = np.any(no_worse & better, axis=1)
         first = np.where(
             beaten[:, 0] != beaten[:, 1],
             ~beaten[:, 0],

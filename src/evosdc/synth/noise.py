@@ -57,7 +57,7 @@ def noise_floor(
         if key is not None and target is not None:
             index = build_risk(one, sizes, key, target)
             counts = np.zeros(len(index.original), np.int32)
-            count_all(index.index, two, counts, np.zeros(2, np.int64))
+            count_all(index.cells, two, counts, np.zeros(2, np.int64))
             risks += risk_totals(index, counts) * index.scale
     return Floor(objectives / _SPLITS / np.sqrt(2.0), risks / _SPLITS)
 
@@ -69,7 +69,7 @@ def distances(
     target = build_target(original, sizes, components)
     counts = np.zeros(len(target.original), np.int32)
     outside = outside_zero(target)
-    count_all(target.index, synthetic, counts, outside)
+    count_all(target.cells, synthetic, counts, outside)
     weights = np.zeros(len(counts) if (target.kind == CRAMER).any() else 1)
     fill_weights(target, counts, weights)
     return group_values(target, table_sums(target, counts, outside, weights))

@@ -5,6 +5,7 @@ Children are made in free slots, so that a generation copies nothing twice.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -114,7 +115,7 @@ class Population:
         """Count and price a slot afresh."""
         problem = self.problem
         count_all(
-            problem.target.index,
+            problem.target.cells,
             self.codes[slot],
             self.counts[slot],
             self.outside[slot],
@@ -125,7 +126,7 @@ class Population:
     def recount_keys(self, slot: int) -> None:
         """Count the keys of a slot afresh."""
         count_all(
-            self.problem.risk.index,
+            self.problem.risk.cells,
             self.codes[slot],
             self.keys[slot],
             np.zeros(2, np.int64),
@@ -222,4 +223,4 @@ def _parts(count: int, workers: int) -> list[tuple[int, int]]:
     """Cut 0..count into several pieces a worker."""
     pieces = max(1, min(count, 1 if workers == 1 else 2 * workers))
     ends = np.linspace(0, count, pieces + 1).astype(int)
-    return [(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [(int(a), int(b)) for a, b in itertools.pairwise(ends)]

@@ -30,11 +30,11 @@ _KEY, _PAIR = 0, 1
 class RiskIndex(NamedTuple):
     """Keys and pairs of the original; plain arrays for kernels.
 
-    The index has two tables: the keys and the pairs. The pairs of key `k` are
+    `cells` has two tables: the keys and the pairs. The pairs of key `k` are
     ``pair_cell[pair_start[k]:pair_start[k + 1]]``.
     """
 
-    index: CellIndex
+    cells: CellIndex
     original: NDArray[np.int32]
     pair_start: Ints
     pair_cell: NDArray[np.int32]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -144,7 +145,7 @@ def diversity(population: Population, alive: Ints, sample: int = 8) -> float:
     if len(alive) < 2:
         return 0.0
     rows = slice(0, min(2000, population.codes.shape[1]))
-    pairs = zip(alive[:sample], alive[1 : sample + 1], strict=False)
+    pairs = itertools.pairwise(alive[: sample + 1])
     return float(
         np.mean(
             [

@@ -39,7 +39,7 @@ class Component(NamedTuple):
 class Target(NamedTuple):
     """What kernels need to price a candidate; plain arrays."""
 
-    index: CellIndex
+    cells: CellIndex
     original: NDArray[np.int32]
     kind: NDArray[np.int64]
     group: NDArray[np.int64]
@@ -144,7 +144,7 @@ def outside_zero(target: Target) -> Ints:
 @njit(cache=True)
 def fill_weights(target, counts, out):  # type: ignore[no-untyped-def]
     """Set 1 / (row * column) for each cell of the Cramer tables."""
-    kinds, first, steps = target.kind, target.index.first, target.index.steps
+    kinds, first, steps = target.kind, target.cells.first, target.cells.steps
     for t in range(len(kinds)):
         if kinds[t] != CRAMER:
             continue
@@ -167,7 +167,7 @@ def fill_weights(target, counts, out):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def table_sums(target, counts, outside, weights):  # type: ignore[no-untyped-def]
     """Return the sum of cell terms of each table."""
-    kinds, first = target.kind, target.index.first
+    kinds, first = target.kind, target.cells.first
     original, logs, constant = target.original, target.logs, target.constant
     out = np.zeros(len(kinds))
     for t in range(len(kinds)):
