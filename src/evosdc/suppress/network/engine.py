@@ -205,7 +205,7 @@ class PatternState:
         while at < len(self.network):
             at = cover.recheck(arcs, demands, self.live, work, at)
             if at < len(self.network):
-                self._make_room()
+                self.make_room()
         return np.flatnonzero((self.live.length < 0) & ~before)
 
     def become(self, hidden: NDArray[np.bool_]) -> None:
@@ -238,7 +238,7 @@ class PatternState:
             while at < len(part):
                 at = cover.cover_levels(arcs, demands, self.live, work, part, at, left)
                 if at < len(part):
-                    self._make_room()
+                    self.make_room()
         short = np.flatnonzero(left)
         if len(short):
             best = (demands.amount[short] - left[short]) * network.unit
@@ -269,13 +269,13 @@ class PatternState:
             while at < len(part):
                 at = cover.clean_up(arcs, demands, self.live, work, part, at)
                 if at < len(part):
-                    self._make_room()
+                    self.make_room()
         return True
 
     def _parts(self) -> tuple[Arcs, Demands, Work]:
         return self.network.arcs, self.network.demands, self.network.work
 
-    def _make_room(self) -> None:
+    def make_room(self) -> None:
         """Close the gaps between witnesses and leave as much room again behind them."""
         live = self.live
         length = np.maximum(live.length, 0).astype(np.int64)
