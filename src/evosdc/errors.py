@@ -53,6 +53,12 @@ class LevelError(EvosdcError):
     """Protection levels that no suppression pattern can give."""
 
 
+class ProtectionFailed(EvosdcError):  # noqa: N818
+    """A method that cannot protect every cell, where another method might."""
+
+    exit_code = 3
+
+
 class MethodError(EvosdcError):
     """An unknown method, an unknown parameter, or a table it does not take."""
 

@@ -10,7 +10,7 @@ from evosdc.errors import LevelError
 from evosdc.suppress.problem import Problem
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
-KINDS = ("whole", "decimal", "real", "bounded", "sliding", "margins")
+KINDS = ("whole", "decimal", "real", "bounded", "sliding", "margins", "thin")
 
 
 def flat_table(inner, **columns) -> Table:
@@ -42,10 +42,13 @@ def random_problem(seed: int, kind: str = "whole") -> Problem:
 def _random_table(rng: np.random.Generator, kind: str) -> Table:
     shape = tuple(rng.integers(3, 7, size=2))
     inner = rng.integers(0, 60, size=shape).astype(float)
+    if kind == "thin":
+        inner *= rng.random(shape) < 0.7
     if kind == "decimal":
         inner = np.round(inner / 7, 1)
     if kind == "real":
         inner = rng.uniform(0, 60, size=shape)
+    inner[0, 0] += 1.0  # never an empty table
     table = flat_table(inner)
     is_inner = np.all(table.codes > 0, axis=1)
     chance = np.where(is_inner, 0.15, 0.3 if kind == "margins" else 0.0)
@@ -60,6 +63,11 @@ def _random_table(rng: np.random.Generator, kind: str) -> Table:
     if kind == "bounded":
         changes["lower"] = np.floor(0.5 * table.value)
         changes["upper"] = np.ceil(1.5 * table.value)
+    if kind == "thin":
+        # Totals published, zeros, little room: paths share cells, some levels are lost.
+        status[~is_inner] = "z"
+        changes["lower"] = np.floor(0.8 * table.value)
+        changes["upper"] = np.ceil(1.2 * table.value)
     if kind == "sliding":
         changes["spl"] = np.where(sensitive, np.ceil(0.5 * table.value), 0.0)
         changes["upper"] = np.where(

@@ -85,7 +85,7 @@ def test_publishing_finds_exactly_the_levels_it_breaks(problem, seed):
     if state is None or not len(state.secondaries):
         return
     rng = np.random.default_rng(seed)
-    gone = rng.choice(state.secondaries, size=min(2, len(state.secondaries)))
+    gone = rng.choice(state.secondaries, size=min(3, len(state.secondaries)))
     twin = PatternState(state.network)
     twin.hide(np.setdiff1d(state.secondaries, gone))
     broken = state.publish(gone)

@@ -143,17 +143,19 @@ def cover_levels(
     work: Work,
     order: np.ndarray,
     position: int,
+    may_hide: bool,
     left: np.ndarray,
 ) -> int:
     """Cover levels in order from a position on; return where the pool was full.
 
-    Levels with a witness are passed over. ``left`` is set to what no pattern can give.
+    Levels with a witness are passed over. ``left`` is set to what could not be sent:
+    where cells might be hidden, no pattern can give it.
     """
     for i in range(position, len(order)):
         level = order[i]
         if live.length[level] >= 0:
             continue
-        left[level] = cover_level(arcs, demands, live, work, level, True)
+        left[level] = cover_level(arcs, demands, live, work, level, may_hide)
         if left[level] > 0:
             drop_flow(work)
         elif not store_witness(live, work, level):
@@ -162,11 +164,25 @@ def cover_levels(
 
 
 @njit(cache=True)
+def _several_published(live: Live, level: int) -> bool:
+    """Whether a witness runs through more than one published cell."""
+    count = 0
+    for at in range(live.begin[level], live.begin[level] + live.length[level]):
+        if not live.hidden[live.pool_cell[at]]:
+            count += 1
+    return count > 1
+
+
+@njit(cache=True)
 def reroute(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) -> int:
     """Send the part of a witness that runs through published cells another way.
 
-    Where that fails the old witness stays; no flow covers the level then.
+    Where that fails the old witness stays; no flow covers the level then. What ran
+    through one cell can be sent from its one end to its other, or the level is lost.
+    With several cells the ends may have to be paired differently, so that a failure
+    is certain only once the whole amount has been sent anew.
     """
+    lost = False
     banned = demands.cell[level]
     load_witness(live, work, level)
     for at in range(live.begin[level], live.begin[level] + live.length[level]):
@@ -179,6 +195,13 @@ def reroute(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) ->
         if flow < 0:
             source, target, flow = target, source, -flow
         if send_hidden(arcs, live, work, source, target, banned, flow) > 0:
+            lost = True
+            break
+    if lost:
+        drop_flow(work)
+        if not _several_published(live, level):
+            return FAILED
+        if cover_level(arcs, demands, live, work, level, False) > 0:
             drop_flow(work)
             return FAILED
     return DONE if store_witness(live, work, level) else FULL

@@ -9,6 +9,7 @@ same steps give the same patterns in any process.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,6 +26,7 @@ from evosdc.suppress.network.arrays import (
     make_live,
     make_work,
 )
+from evosdc.suppress.network.flow import Graph, graph_of, min_cost_flow
 from evosdc.suppress.network.levels import network_levels
 from evosdc.suppress.network.paths import hide_primaries
 from evosdc.suppress.network.scale import whole_capacities
@@ -97,6 +99,7 @@ class TableNetwork:
         """Return the same network with other costs for the shortest paths."""
         other = TableNetwork.__new__(TableNetwork)
         other.__dict__.update(self.__dict__)
+        other.__dict__.pop("graph", None)
         network = self.problem.network
         assert network is not None
         free = self.problem.hideable & ~self.problem.primary
@@ -106,6 +109,42 @@ class TableNetwork:
 
     def __len__(self) -> int:
         return len(self.demands.cell)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Every cell that may be hidden, sensitive ones too, cheapest first."""
+        return graph_of(
+            self.arcs.tail, self.arcs.head, self.problem.hideable, self.nodes, self.cost
+        )
+
+    def cheapest_flow(self, level: int, hidden: NDArray[np.bool_]) -> Cells:
+        """Cover a level by a minimum cost flow; return the flow of each cell.
+
+        Hidden cells are free, others cost their cost for each unit.
+
+        Raises
+        ------
+        LevelError
+            Where no pattern can give the level.
+        """
+        arcs, cell = self.arcs, int(self.demands.cell[level])
+        up, down = arcs.up.copy(), arcs.down.copy()
+        up[cell] = down[cell] = 0
+        source, target = cover.level_ends(arcs, self.demands, level)
+        amount = int(self.demands.amount[level])
+        left, flow = min_cost_flow(
+            self.graph,
+            up,
+            down,
+            np.where(hidden, 0.0, self.cost),
+            source,
+            target,
+            amount,
+        )
+        if left > 0:
+            best = (amount - left) * self.unit
+            raise unreachable(self.problem, [int(self.row[level])], [best])
+        return flow
 
     def level_order(self, cells: ArrayLike, by_side: bool = True) -> Cells:
         """Order the open levels after an order of sensitive cells.
@@ -161,6 +200,14 @@ class PatternState:
     def uncovered(self) -> Cells:
         """Open levels without a witness."""
         return np.flatnonzero(self.live.length < 0)
+
+    def degree(self, node: int) -> int:
+        """How many hidden cells meet at a node."""
+        count, slot = 0, self.live.first[node]
+        while slot >= 0:
+            count += 1
+            slot = self.live.following[slot]
+        return count
 
     def pattern(self) -> Pattern:
         """Return the hidden cells as a priced pattern."""
@@ -224,27 +271,19 @@ class PatternState:
         LevelError
             For levels that no pattern can give.
         """
-        network = self.network
-        chosen = (
-            np.arange(len(network), dtype=np.int64)
-            if order is None
-            else np.asarray(order, dtype=np.int64)
-        )
-        arcs, demands, work = self._parts()
-        left = np.zeros(len(network), dtype=np.int64)
-        for first in range(0, len(chosen), _LEVELS_A_CALL):
-            part = chosen[first : first + _LEVELS_A_CALL]
-            at = 0
-            while at < len(part):
-                at = cover.cover_levels(arcs, demands, self.live, work, part, at, left)
-                if at < len(part):
-                    self.make_room()
+        left = self._send(order, may_hide=True)
         short = np.flatnonzero(left)
         if len(short):
-            best = (demands.amount[short] - left[short]) * network.unit
+            network = self.network
+            best = (network.demands.amount[short] - left[short]) * network.unit
             raise unreachable(
                 network.problem, network.row[short].tolist(), best.tolist()
             )
+
+    def check(self, order: ArrayLike | None = None) -> Cells:
+        """Look for witnesses among the hidden cells; return the levels without one."""
+        self._send(order, may_hide=False)
+        return self.uncovered
 
     def clean_up(
         self, order: ArrayLike | None = None, stopped: Callable[[], bool] = _never
@@ -271,6 +310,26 @@ class PatternState:
                 if at < len(part):
                     self.make_room()
         return True
+
+    def _send(self, order: ArrayLike | None, may_hide: bool) -> NDArray[np.int64]:
+        """Cover levels in order; return what could not be sent of each."""
+        chosen = (
+            np.arange(len(self.network), dtype=np.int64)
+            if order is None
+            else np.asarray(order, dtype=np.int64)
+        )
+        arcs, demands, work = self._parts()
+        left = np.zeros(len(self.network), dtype=np.int64)
+        for first in range(0, len(chosen), _LEVELS_A_CALL):
+            part = chosen[first : first + _LEVELS_A_CALL]
+            at = 0
+            while at < len(part):
+                at = cover.cover_levels(
+                    arcs, demands, self.live, work, part, at, may_hide, left
+                )
+                if at < len(part):
+                    self.make_room()
+        return left
 
     def _parts(self) -> tuple[Arcs, Demands, Work]:
         return self.network.arcs, self.network.demands, self.network.work

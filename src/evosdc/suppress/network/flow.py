@@ -26,12 +26,22 @@ class Graph(NamedTuple):
     slot: Int
 
 
-def graph_of(tail: Int, head: Int, use: Flags, nodes: int | None = None) -> Graph:
-    """Collect the slots of the cells to use; loops are left out."""
+def graph_of(
+    tail: Int,
+    head: Int,
+    use: Flags,
+    nodes: int | None = None,
+    cost: Real | None = None,
+) -> Graph:
+    """Collect the slots of the cells to use, cheapest first if there are costs.
+
+    Loops are left out.
+    """
     cells = np.flatnonzero(use & (tail != head))
     slot = np.concatenate([2 * cells, 2 * cells + 1])
     node = np.concatenate([tail[cells], head[cells]])
-    order = np.lexsort((slot, node))
+    price = np.zeros(len(tail)) if cost is None else cost
+    order = np.lexsort((slot, price[slot >> 1], node))
     count = int(max(tail.max(), head.max())) + 1 if nodes is None else nodes
     start = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(node, minlength=count), out=start[1:])
@@ -39,12 +49,14 @@ def graph_of(tail: Int, head: Int, use: Flags, nodes: int | None = None) -> Grap
 
 
 @njit(cache=True)
-def _end(graph: Graph, slot: int) -> int:
+def end_of(graph: Graph, slot: int) -> int:
+    """Return the node that a slot leads to."""
     return graph.tail[slot >> 1] if slot & 1 else graph.head[slot >> 1]
 
 
 @njit(cache=True)
-def _origin(graph: Graph, slot: int) -> int:
+def origin_of(graph: Graph, slot: int) -> int:
+    """Return the node that a slot leaves."""
     return graph.head[slot >> 1] if slot & 1 else graph.tail[slot >> 1]
 
 
@@ -75,7 +87,7 @@ def _layers(
         done += 1
         for at in range(graph.start[node], graph.start[node + 1]):
             slot = graph.slot[at]
-            other = _end(graph, slot)
+            other = end_of(graph, slot)
             if layer[other] < 0 and _room(up, down, flow, slot) > slack:
                 layer[other] = layer[node] + 1
                 if other == target:
@@ -126,7 +138,7 @@ def max_flow(
             moved = False
             while pointer[node] < graph.start[node + 1]:
                 slot = graph.slot[pointer[node]]
-                other = _end(graph, slot)
+                other = end_of(graph, slot)
                 if (
                     layer[other] == layer[node] + 1
                     and _room(up, down, flow, slot) > slack
@@ -141,7 +153,7 @@ def max_flow(
                 if node == source:
                     break
                 depth -= 1
-                node = _origin(graph, path[depth])
+                node = origin_of(graph, path[depth])
                 pointer[node] += 1
     return sent, flow
 
@@ -166,7 +178,7 @@ def min_cut(
         done += 1
         for at in range(graph.start[node], graph.start[node + 1]):
             slot = graph.slot[at]
-            other = _end(graph, slot)
+            other = end_of(graph, slot)
             if not side[other] and _room(up, down, flow, slot) > slack:
                 side[other] = True
                 queue[size] = other
@@ -196,28 +208,28 @@ def widest_path(
             break
         for at in range(graph.start[node], graph.start[node + 1]):
             slot = graph.slot[at]
-            other = _end(graph, slot)
+            other = end_of(graph, slot)
             room = down[slot >> 1] if slot & 1 else up[slot >> 1]
             through = min(width[node], float(room))
             if not final[other] and through > width[other]:
                 width[other] = through
                 via[other] = slot
                 size = heap.lower(order, spot, key, size, other, -through)
-    return width[target], _trace(graph, via, source, target)
+    return width[target], trace(graph, via, source, target)
 
 
 @njit(cache=True)
-def _trace(graph: Graph, via: np.ndarray, source: int, target: int) -> np.ndarray:
+def trace(graph: Graph, via: np.ndarray, source: int, target: int) -> np.ndarray:
     """Follow `via` back from the target; empty where it was not reached."""
     size, node = 0, target
     while node != source and via[node] >= 0:
-        node = _origin(graph, via[node])
+        node = origin_of(graph, via[node])
         size += 1
     path = np.empty(size if node == source else 0, dtype=np.int32)
     node = target
     for i in range(len(path)):
         path[i] = via[node]
-        node = _origin(graph, path[i])
+        node = origin_of(graph, path[i])
     return path
 
 
@@ -251,7 +263,7 @@ def _potentials(
             break
         for at in range(graph.start[node], graph.start[node + 1]):
             slot = graph.slot[at]
-            other = _end(graph, slot)
+            other = end_of(graph, slot)
             if final[other] or _room(up, down, flow, slot) <= 0:
                 continue
             cell = slot >> 1
@@ -322,12 +334,12 @@ def min_cost_flow(
             elif not slot & 1 and flow[cell] < 0:
                 room = -flow[cell]
             part = min(part, room)
-            node = _origin(graph, slot)
+            node = origin_of(graph, slot)
         node = target
         while node != source:
             slot = via[node]
             flow[slot >> 1] += -part if slot & 1 else part
-            node = _origin(graph, slot)
+            node = origin_of(graph, slot)
         left -= part
     return left, flow
 
