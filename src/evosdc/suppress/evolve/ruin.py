@@ -8,25 +8,28 @@ Schrimpf et al. (2000), late acceptance to Burke & Bykov (2017).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.construct.sp import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only, register
 from evosdc.suppress.search import Search
 
 if TYPE_CHECKING:
-    from evosdc.suppress.evolve.ruin_kernels import Log, Walk
+    from evosdc.suppress.evolve.ruin_kernels import Walk
     from evosdc.suppress.network.engine import PatternState, TableNetwork
-
 
 # Steps between two looks at the clock.
 _PIECE = 20
+# A step this share dearer than allowed is given up before it is tidied, since tidying
+# rarely saves more.
+_SLACK = 0.03
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class RuinParameters:
     steps
         Steps in all; a time or evaluation limit may end the run before.
     most
-        Cells a step publishes at most, where it does not take a whole witness.
+        Cells a step publishes at most.
     memory
         Steps that late acceptance looks back.
     blur
@@ -74,13 +77,15 @@ class Walker:
         parameters: RuinParameters,
         guide: NDArray[np.float64] | None = None,
     ) -> None:
+        from evosdc.suppress.evolve.mend import make_log
+
         self.state = state
         self.parameters = parameters
         self._network = state.network
         self._rng = rng
         self._guide = state.network.problem.cost if guide is None else guide
         self._walk = _make_walk(state, rng, parameters.memory)
-        self._log = _make_log(state)
+        self._log = make_log(state)
 
     @property
     def steps(self) -> int:
@@ -106,6 +111,7 @@ class Walker:
 
     def turn(self, stopped: Callable[[], bool]) -> None:
         """Make the steps of one turn under freshly blurred costs, unless stopped."""
+        from evosdc.suppress.evolve.mend import make_log
         from evosdc.suppress.evolve.ruin_kernels import walk_on
 
         network, cost = self._network, self._network.problem.cost
@@ -126,7 +132,7 @@ class Walker:
             )
             if made < wanted:
                 self.state.make_room()
-                self._log = _make_log(self.state)
+                self._log = make_log(self.state)
 
     def _blurred(self) -> TableNetwork:
         blur = self.parameters.blur
@@ -138,21 +144,46 @@ def improve(
     state: PatternState,
     rng: np.random.Generator,
     stopped: Callable[[], bool],
-    parameters: RuinParameters | None = None,
+    parameters: RuinParameters,
     guide: NDArray[np.float64] | None = None,
-) -> Iterator[Pattern]:
-    """Walk from a state and yield each turn's best pattern, where it is a new one.
+    heard: Callable[[Walker], None] = lambda _: None,
+) -> Pattern:
+    """Walk from a covered state and return the best pattern met.
 
-    None is yielded never: the first pattern is the start. The walk ends after
-    ``parameters.steps`` steps or when `stopped` says so.
+    Ends after ``parameters.steps`` steps or when `stopped` says so; `heard` is told
+    after each turn. The state is changed. Where no cell is hidden beside the primaries
+    there is nothing to do.
     """
-    chosen = parameters if parameters is not None else RuinParameters()
-    walker = Walker(state, rng, chosen, guide)
-    while walker.steps < chosen.steps and not stopped():
-        before = walker.best_cost
+    if not len(state.secondaries):
+        return state.pattern()
+    walker = Walker(state, rng, parameters, guide)
+    while walker.steps < parameters.steps and not stopped():
         walker.turn(stopped)
-        if walker.best_cost < before:
-            yield walker.best()
+        heard(walker)
+    return walker.best()
+
+
+def improve_in(
+    search: Search,
+    state: PatternState,
+    rng: np.random.Generator,
+    parameters: RuinParameters,
+    stopped: Callable[[], bool] | None = None,
+    guide: NDArray[np.float64] | None = None,
+    event: str = "ruin and recreate",
+) -> Pattern:
+    """Walk within a run: count the steps and offer what is better."""
+    counted = 0
+
+    def hear(walker: Walker) -> None:
+        nonlocal counted
+        search.count(walker.steps - counted)
+        counted = walker.steps
+        if search.best is None or walker.best_cost < search.best.cost:
+            search.offer(walker.best(), event)
+
+    until = search.stopped if stopped is None else stopped
+    return improve(state, rng, until, parameters, guide, hear)
 
 
 def _make_walk(state: PatternState, rng: np.random.Generator, memory: int) -> Walk:
@@ -170,25 +201,32 @@ def _make_walk(state: PatternState, rng: np.random.Generator, memory: int) -> Wa
         best=best,
         size=np.array([len(secondaries)], dtype=np.int64),
         steps=np.zeros(1, dtype=np.int64),
-        slack=np.array([0.03 * cost, 0.0, 0.0]),
+        slack=np.array([_SLACK * cost]),
         critic=np.zeros(cells, dtype=np.int32),
-        tried=np.zeros(3, dtype=np.int64),
     )
 
 
-def _make_log(state: PatternState) -> Log:
-    from evosdc.suppress.evolve.ruin_kernels import Log
+def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pattern:
+    """Build a pattern by shortest paths and walk on from it."""
+    from evosdc.suppress.network.engine import PatternState, TableNetwork
 
-    cells, levels = len(state.network.problem.table), len(state.network)
-    pool = len(state.live.pool_cell)
-    return Log(
-        mark=np.zeros(cells, dtype=np.int8),
-        cell=np.zeros(cells, dtype=np.int32),
-        level=np.zeros(levels, dtype=np.int32),
-        start=np.zeros(levels, dtype=np.int64),
-        length=np.zeros(levels, dtype=np.int32),
-        logged=np.zeros(levels, dtype=np.bool_),
-        flow_cell=np.zeros(pool, dtype=np.int32),
-        flow=np.zeros(pool, dtype=np.int64),
-        count=np.zeros(3, dtype=np.int64),
+    network = TableNetwork(problem)
+    state = PatternState(network)
+    state.cover()
+    finish(state, search, True, "shortest paths")
+    improve_in(search, state, search.rng(1), parameters)
+    assert search.best is not None
+    return search.best
+
+
+register(
+    Method(
+        name="ls-ruin",
+        summary="local search: ruin, recreate by cheapest paths, late acceptance",
+        tables="two-dimensional",
+        source="after Schrimpf et al. 2000; Burke & Bykov 2017",
+        parameters=RuinParameters,
+        run=run_ruin,
+        takes=networks_only,
     )
+)

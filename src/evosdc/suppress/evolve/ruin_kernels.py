@@ -64,7 +64,8 @@ class Walk(NamedTuple):
     ``state`` is the state of the random numbers; ``cost`` the present and the best
     cost; ``history`` the costs that late acceptance compares with; ``best`` the
     secondaries of the best pattern, ``size`` how many they are; ``steps`` the number
-    of steps made.
+    of steps made; ``slack`` how much dearer a step may be before it is tidied;
+    ``critic`` the level that last needed each cell.
     """
 
     state: np.ndarray
@@ -75,7 +76,6 @@ class Walk(NamedTuple):
     steps: Long
     slack: Real
     critic: np.ndarray
-    tried: Long
 
 
 @njit(cache=True)
@@ -346,39 +346,48 @@ def _near_changes(arcs: Arcs, live: Live, work: Work, log: Log, chosen: Long) ->
 
 
 @njit(cache=True)
-def tidy(
+def _concerned(demands: Demands, live: Live, work: Work, levels: Long) -> int:
+    """List the levels whose witness uses a cell marked in ``work.listed``."""
+    count = 0
+    for level in range(len(demands.cell)):
+        for at in range(live.begin[level], live.begin[level] + live.length[level]):
+            if work.listed[live.pool_cell[at]]:
+                levels[count] = level
+                count += 1
+                break
+    return count
+
+
+@njit(cache=True)
+def prune(
     arcs: Arcs,
     demands: Demands,
     live: Live,
     work: Work,
     log: Log,
-    cost: Real,
-    chosen: Long,
-    concerned: Long,
+    order: Long,
+    position: int,
+    levels: Long,
     critic: np.ndarray,
-) -> bool:
-    """Publish redundant secondaries near what changed, dearest first.
+) -> int:
+    """Publish, in order from a position on, the secondaries that no level needs.
 
     The level that last needed a cell is asked first, since it most often still does.
-    False where the pool is full.
+    Returns where the pool was full, or the number of cells.
     """
-    count = _near_changes(arcs, live, work, log, chosen)
-    order = np.argsort(-cost[chosen[:count]], kind="mergesort")
-    levels = 0
-    for level in range(len(demands.cell)):
-        for at in range(live.begin[level], live.begin[level] + live.length[level]):
-            if work.listed[live.pool_cell[at]]:
-                concerned[levels] = level
-                levels += 1
-                break
-    for i in range(count):
-        work.listed[chosen[i]] = False
-    for i in order:
-        cell = chosen[i]
+    for i in range(position, len(order)):
+        work.listed[order[i]] = True
+    count = _concerned(demands, live, work, levels)
+    for i in range(position, len(order)):
+        work.listed[order[i]] = False
+    for i in range(position, len(order)):
+        cell = order[i]
+        if live.place[cell] < 0:
+            continue
         publish(arcs, live, cell)
         needed = False
-        for j in range(-1, levels):
-            level = critic[cell] if j < 0 else concerned[j]
+        for j in range(-1, count):
+            level = critic[cell] if j < 0 else levels[j]
             if not uses(live, level, cell):
                 continue
             _note_level(log, live, level)
@@ -388,11 +397,77 @@ def tidy(
                 critic[cell] = level
                 needed = True
                 if result == FULL:
-                    return False
+                    return i
                 break
         if not needed:
             _note_cell(log, cell, _WAS_HIDDEN)
-    return True
+    return len(order)
+
+
+@njit(cache=True)
+def tidy(
+    arcs: Arcs,
+    demands: Demands,
+    live: Live,
+    work: Work,
+    log: Log,
+    cost: Real,
+    levels: Long,
+    critic: np.ndarray,
+) -> bool:
+    """Publish redundant secondaries near what changed, dearest first.
+
+    False where the pool is full.
+    """
+    chosen = np.empty(_TIDIED, dtype=np.int64)
+    count = _near_changes(arcs, live, work, log, chosen)
+    for i in range(count):
+        work.listed[chosen[i]] = False
+    order = chosen[np.argsort(-cost[chosen[:count]], kind="mergesort")]
+    done = prune(arcs, demands, live, work, log, order, 0, levels, critic)
+    return done == len(order)
+
+
+@njit(cache=True)
+def drop_in_turn(
+    arcs: Arcs,
+    demands: Demands,
+    live: Live,
+    work: Work,
+    log: Log,
+    cost: Real,
+    order: Long,
+    position: int,
+    state: np.ndarray,
+    critic: np.ndarray,
+) -> int:
+    """Drop each cell in turn and keep what covers the levels at less cost.
+
+    The mutation of GenSup (Almeida et al. 2008). Returns where the pool was full, or
+    the number of cells.
+    """
+    levels = np.empty(len(demands.cell), dtype=np.int64)
+    for i in range(position, len(order)):
+        cell = order[i]
+        if live.place[cell] < 0:
+            continue
+        _remove(arcs, live, log, cell)
+        # What the new cells cost beyond the old one, the tidying must save.
+        room = 1.1 * cost[cell]
+        result = recreate(
+            arcs, demands, live, work, log, state, cost, levels, room
+        )
+        if result == DONE and not tidy(
+            arcs, demands, live, work, log, cost, levels, critic
+        ):
+            result = FULL
+        if result == DONE and _gain(live, log, cost) < 0.0:
+            forget(log)
+        else:
+            undo(arcs, live, log)
+        if result == FULL:
+            return i
+    return len(order)
 
 
 @njit(cache=True)
@@ -427,7 +502,6 @@ def _step(
     cost: Real,
     most: int,
     levels: Long,
-    chosen: Long,
 ) -> int:
     """Ruin, recreate and tidy up; say whether the step is worth looking at."""
     ruin(arcs, demands, live, log, cost, walk.state, most)
@@ -439,12 +513,8 @@ def _step(
     )
     if result != DONE:
         return result
-    before = _gain(live, log, cost)
-    if not tidy(arcs, demands, live, work, log, cost, chosen, levels, walk.critic):
+    if not tidy(arcs, demands, live, work, log, cost, levels, walk.critic):
         return FULL
-    saved = before - _gain(live, log, cost)
-    walk.slack[1] += 0.01 * (saved - walk.slack[1])
-    walk.slack[2] += 0.01 * (saved * saved - walk.slack[2])
     return DONE
 
 
@@ -467,12 +537,11 @@ def walk_on(
     present one or than the one `len(history)` steps ago.
     """
     levels = np.empty(len(demands.cell), dtype=np.int64)
-    chosen = np.empty(_TIDIED, dtype=np.int64)
     for step in range(steps):
         if live.tally[0] == 0:
             return steps
         result = _step(
-            arcs, demands, live, work, log, walk, cost, most, levels, chosen
+            arcs, demands, live, work, log, walk, cost, most, levels
         )
         if result == FULL:
             undo(arcs, live, log)
@@ -488,5 +557,4 @@ def walk_on(
             undo(arcs, live, log)
         walk.history[at] = walk.cost[0]
         walk.steps[0] += 1
-        walk.tried[result] += 1
     return steps
