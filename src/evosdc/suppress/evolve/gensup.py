@@ -8,6 +8,7 @@ are repaired along cheapest paths.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from evosdc.suppress.network.engine import PatternState, TableNetwork
 
 Flags = NDArray[np.bool_]
+# Cells dropped between two looks at the clock.
+_CELLS_A_CALL = 64
 
 
 @dataclass(frozen=True)
@@ -107,10 +110,9 @@ def run_gensup(
         if search.stopped() or held >= parameters.patience or len(people.states) < 2:
             break
         held += 1
-        if _iterate(people, mender, parameters, iteration, rng, search):
+        halfway = iteration == parameters.iterations // 2
+        if breed(people, mender, parameters, rng, search, mutate_all=halfway):
             held = 0
-        search.generations += 1
-        search.note(f"iteration {iteration}", people.diversity())
     assert search.best is not None
     return search.best
 
@@ -127,28 +129,41 @@ def first_generation(
     state = PatternState(network)
     state.cover()
     state.clean_up(stopped=search.stopped)
-    _welcome(people, state, search, "shortest paths")
+    welcome(people, state, search, "shortest paths")
     if not len(network) or search.stopped():
         return people
     bound = node_bound(network.problem)
     search.raise_bound(bound.value)
-    cost = network.problem.cost
-    guided = PatternState(network.with_cost(cost * (1.0 - 0.999 * bound.fractions)))
-    guided.cover()
-    state = guided.with_network(network)
-    mender.prune(state)
-    _welcome(people, state, search, "shortest paths guided by the bound")
+    state = guided_state(network, mender, bound.fractions)
+    welcome(people, state, search, "shortest paths guided by the bound")
     # Shifts that lead to a pattern of a cost already there are passed over.
     for shift in range(2 * size):
         if search.stopped() or len(people.states) == size:
             break
         state = bound_and_path(network, shift)
         mender.prune(state)
-        _welcome(people, state, search, "bound and path")
+        welcome(people, state, search, "bound and path")
     return people
 
 
-def _welcome(
+def guided_state(
+    network: TableNetwork,
+    mender: Mender,
+    fractions: NDArray[np.float64],
+    noise: NDArray[np.float64] | float = 1.0,
+) -> PatternState:
+    """Cover everything with cells cheap to the extent a relaxation hides them."""
+    from evosdc.suppress.network.engine import PatternState
+
+    price = network.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
+    guided = PatternState(network.with_cost(price * noise))
+    guided.cover()
+    state = guided.with_network(network)
+    mender.prune(state)
+    return state
+
+
+def welcome(
     people: Population, state: PatternState, search: Search, event: str
 ) -> bool:
     search.count()
@@ -156,15 +171,22 @@ def _welcome(
     return people.add(state)
 
 
-def _iterate(
+def breed(
     people: Population,
     mender: Mender,
     parameters: GensupParameters,
-    iteration: int,
     rng: np.random.Generator,
     search: Search,
+    stopped: Callable[[], bool] | None = None,
+    mutate_all: bool = False,
 ) -> bool:
-    """Breed one generation; return whether the best got better."""
+    """Breed one generation; return whether the best got better.
+
+    `mutate_all` asks for the mutation of each pair's best child, not only of every new
+    best.
+    """
+    until = search.stopped if stopped is None else stopped
+    search.generations += 1
     count = len(people.states)
     leaders = elite(people.cost, max(1, int(parameters.elite_share * count)))
     others = np.setdiff1d(np.arange(count), leaders)
@@ -176,15 +198,16 @@ def _iterate(
     for better, other in pairs:
         children: list[PatternState] = []
         for hidden in cross(better.hidden, other.hidden, parameters.best_share, rng):
-            if search.stopped():
+            if until():
                 return improved
             child = mender.child(better, hidden)
-            improved |= _judge(people, child, mender, search)
+            improved |= judge(people, child, mender, search, until)
             children.append(child)
-        if iteration == parameters.iterations // 2:
+        if mutate_all:
             best = min(children, key=lambda state: state.cost).copy()
-            _mutate(best, mender, search)
-            improved |= _judge(people, best, mender, search)
+            mutate(best, mender, search, until)
+            improved |= judge(people, best, mender, search, until)
+    search.note("generation", people.diversity())
     return improved
 
 
@@ -200,8 +223,12 @@ def cross(
     return [first, second, shared, shared | ((better ^ other) & lucky)]
 
 
-def _judge(
-    people: Population, child: PatternState, mender: Mender, search: Search
+def judge(
+    people: Population,
+    child: PatternState,
+    mender: Mender,
+    search: Search,
+    stopped: Callable[[], bool],
 ) -> bool:
     """Let a child in; every new best is mutated too. Return whether it is one."""
     search.count()
@@ -210,16 +237,23 @@ def _judge(
         return False
     people.add(child)
     mutant = child.copy()
-    _mutate(mutant, mender, search)
+    mutate(mutant, mender, search, stopped)
     search.offer(mutant.pattern(), "mutant")
     people.add(mutant)
     return True
 
 
-def _mutate(state: PatternState, mender: Mender, search: Search) -> None:
+def mutate(
+    state: PatternState, mender: Mender, search: Search, stopped: Callable[[], bool]
+) -> None:
     """Drop each secondary in turn and run the shortest path heuristic."""
-    search.count(len(state.secondaries))
-    mender.drop_in_turn(state, state.secondaries)
+    cells = state.secondaries
+    for first in range(0, len(cells), _CELLS_A_CALL):
+        if stopped():
+            return
+        part = cells[first : first + _CELLS_A_CALL]
+        search.count(len(part))
+        mender.drop_in_turn(state, part)
 
 
 register(
