@@ -16,6 +16,9 @@ _VERBS = {
     "tabulate": "evosdc.api",
     "protect": "evosdc.api",
     "audit": "evosdc.api",
+    "synthesise": "evosdc.api",
+    "evaluate": "evosdc.api",
+    "Synthesiser": "evosdc.synth",
     "Table": "evosdc.table",
     "Hierarchy": "evosdc.table",
     "Dimension": "evosdc.table",
@@ -24,15 +27,19 @@ _VERBS = {
 __all__ = [
     "Dimension",
     "Hierarchy",
+    "Synthesiser",
     "Table",
     "__version__",
     "audit",
+    "evaluate",
     "protect",
+    "synthesise",
     "tabulate",
 ]
 
 if TYPE_CHECKING:
-    from evosdc.api import audit, protect, tabulate
+    from evosdc.api import audit, evaluate, protect, synthesise, tabulate
+    from evosdc.synth import Synthesiser
     from evosdc.table import Dimension, Hierarchy, Table
 
 

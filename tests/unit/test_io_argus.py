@@ -196,6 +196,7 @@ def test_records_that_are_not_numbers(tmp_path: Path) -> None:
         ("A 1 2\n<HIERLEVELS> x\n", "line 2: <HIERLEVELS> without"),
         ("A 1 2\n<TOTCODE>\n", "line 2: <TOTCODE> with 0 values"),
         ("<SEPARATOR> ;\nA\n", "line 2: variable 'A' has no length"),
+        ("<SEPARATOR> ;;\nA 1\n", "line 1: separator ';;'"),
         ("\n \n", "names no variables"),
     ],
 )
@@ -311,6 +312,13 @@ def test_tab_of_frequencies(tmp_path: Path) -> None:
     table = read_tab(path, level_percent=100)
     assert table.value.tolist() == [3, 1, 4]
     assert table.upl.tolist() == [0, 1, 0]
+
+
+def test_separators_at_the_end_of_lines(tmp_path: Path) -> None:
+    rda = "<SEPARATOR> ;\nR\n<RECODEABLE>\nX\n<NUMERIC>\n"
+    table = read_tab(tab(tmp_path, "01;3;\r\n02;4;\r\n\r\n", rda))
+    assert table.dimensions[0].hierarchy.codes == ("Total", "01", "02")
+    assert table.value.tolist() == [3, 4, 7]
 
 
 def test_tab_with_two_responses(tmp_path: Path) -> None:

@@ -22,9 +22,13 @@ def _draw(state):
 
 @njit(cache=True)
 def _best_step(
-    broken, count, off, moved, amount, rp, ri, rx, cp, ci, cx, up, down, state
+    broken, count, off, moved, amount, wary, rp, ri, rx, cp, ci, cx, up, down, state
 ):
-    """Choose the cell that mends most; ties are broken at random."""
+    """Choose the cell that mends most; ties are broken at random.
+
+    A wary step prefers cells with room both ways: these have large neighbours, which
+    the moves of a large cell need.
+    """
     best, best_way, best_gain, ties = -1, 0, 1_000_000, 0
     for b in range(count):
         row = broken[b]
@@ -35,10 +39,10 @@ def _best_step(
             way = -1 if off[row] * rx[e] > 0 else 1
             if (up[c] if way > 0 else down[c]) < amount:
                 continue
-            gain = 0
+            gain = 1 if wary and min(up[c], down[c]) < amount else 0
             for f in range(cp[c], cp[c + 1]):
                 before = off[ci[f]]
-                gain += abs(before + cx[f] * way) - abs(before)
+                gain += 2 * (abs(before + cx[f] * way) - abs(before))
             if gain < best_gain:
                 best, best_way, best_gain, ties = c, way, gain, 1
             elif gain == best_gain:
@@ -62,7 +66,7 @@ def small_move(
     cells = np.empty(_MOST_CELLS, np.int64)
     ways = np.empty(_MOST_CELLS, np.int64)
     broken = np.empty(_MOST_BROKEN + 16, np.int64)
-    for _ in range(tries):
+    for attempt in range(tries):
         size, count = 0, 0
         c, way = cell, sign
         while True:
@@ -86,8 +90,8 @@ def small_move(
             if count == 0 or count > _MOST_BROKEN or size == _MOST_CELLS:
                 break
             c, way, state = _best_step(
-                broken, count, off, moved, amount, rp, ri, rx, cp, ci, cx,
-                up, down, state,
+                broken, count, off, moved, amount, attempt % 2 == 0,
+                rp, ri, rx, cp, ci, cx, up, down, state,
             )  # fmt: skip
             if c < 0:
                 break

@@ -7,7 +7,17 @@ import sys
 import typer
 
 from evosdc import __version__
-from evosdc.cli import audit, bounds, demo, instances, methods, protect, tabulate
+from evosdc.cli import (
+    audit,
+    bounds,
+    demo,
+    evaluate,
+    instances,
+    methods,
+    protect,
+    synthesise,
+    tabulate,
+)
 from evosdc.errors import EvosdcError
 
 app = typer.Typer(
@@ -44,6 +54,8 @@ app.command("tabulate")(tabulate.tabulate)
 app.command("protect")(protect.protect)
 app.command("audit")(audit.audit)
 app.command("bounds")(bounds.bounds)
+app.command("synthesise")(synthesise.synthesise)
+app.command("evaluate")(evaluate.evaluate)
 app.command("methods")(methods.methods)
 app.command(
     "instances",

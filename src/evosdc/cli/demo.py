@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from evosdc.cli import options as shared
+
+if TYPE_CHECKING:
+    from evosdc.instances import Business
 
 
 def demo(
     output: Path = typer.Option(
         Path("demo-output"), "-o", "--output", help="Directory to write."
     ),
-    firms: int = typer.Option(4000, help="How many made-up firms to tabulate."),
+    firms: int = typer.Option(6000, help="How many made-up firms to tabulate."),
     seed: int = shared.SEED,
     time_limit: float = typer.Option(20.0, help="Seconds of search."),
     force: bool = shared.FORCE,
@@ -40,12 +44,12 @@ def demo(
         ["region", "activity", "size"],
         "turnover",
         hierarchies=data.hierarchies,
-        rules=["p:15", "freq:3"],
+        rules=["p:10", "freq:3"],
     )
     table = tabulated.table
     console.print(f"{firms:,} firms -> {table!r}", highlight=False)
     console.print(
-        f"primary rules p:15 and freq:3 mark {len(table.primaries):,} cells sensitive"
+        f"primary rules p:10 and freq:3 mark {len(table.primaries):,} cells sensitive"
     )
     console.rule("2. protect and audit")
     with progress(True, time_limit) as ear:
@@ -54,5 +58,20 @@ def demo(
         )
     show_grid(result.table, console)
     write_result(output, result, force=force)
+    _write_input(output / "input", data, force)
     show_protection(result, output)
+    console.print(
+        f"the firms are in {output}/input/: the tutorial goes on from there",
+        highlight=False,
+    )
     raise typer.Exit(0 if result.safe else 3)
+
+
+def _write_input(folder: Path, data: Business, force: bool) -> None:
+    """Write the records and their hierarchies, so that the steps can be repeated."""
+    from evosdc.io import write_hrc, write_records
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_records(folder / "firms.csv", data.records, force=force)
+    for name, tree in data.hierarchies.items():
+        write_hrc(folder / f"{name}.hrc", tree, force=force)

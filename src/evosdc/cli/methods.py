@@ -20,29 +20,27 @@ def methods(as_json: bool = shared.JSON) -> None:
 
     from evosdc.suppress.registry import load_methods
 
-    entries = [
-        {
-            "method": m.name,
-            "summary": m.summary,
-            "tables": m.tables,
-            "options": {f.name: f.default for f in fields(m.parameters)},
-            "source": m.source,
-        }
-        for m in load_methods().values()
-    ]
+    found = load_methods().values()
+    defaults = {
+        m.name: {f.name: f.default for f in fields(m.parameters)} for m in found
+    }
     if as_json:
+        entries = [
+            {
+                "method": m.name,
+                "summary": m.summary,
+                "tables": m.tables,
+                "options": defaults[m.name],
+                "source": m.source,
+            }
+            for m in found
+        ]
         typer.echo(json.dumps(entries, default=str))
         return
     grid = Grid(title="Methods (use with: evosdc protect --method NAME)")
     for heading in ("method", "what it does", "tables", "options", "source"):
         grid.add_column(heading, overflow="fold")
-    for entry in entries:
-        options = ", ".join(f"{k}={v}" for k, v in entry["options"].items())
-        grid.add_row(
-            f"[bold]{entry['method']}[/]",
-            entry["summary"],
-            entry["tables"],
-            options,
-            entry["source"],
-        )
+    for m in found:
+        options = ", ".join(f"{k}={v}" for k, v in defaults[m.name].items())
+        grid.add_row(f"[bold]{m.name}[/]", m.summary, m.tables, options, m.source)
     Console().print(grid)

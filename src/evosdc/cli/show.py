@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 40
 _MOST_COLUMNS = 14
+_WIDEST = 100_000
+_UNITS = ((1.0, ""), (1e3, " in thousands"), (1e6, " in millions"))
 
 
 def show_protection(result: Protection, output: Path) -> None:
@@ -36,7 +38,7 @@ def show_protection(result: Protection, output: Path) -> None:
     else:
         bound = (
             f"lower bound {result.lower_bound:,.6g}: "
-            f"at most {100 * result.gap:.2f} % above the optimum"
+            f"at most {100 * result.gap:.2f} % of it could be saved"
         )
     console.print(f"cost [bold]{result.cost:,.6g}[/], {bound}")
     for note in result.notes:
@@ -103,14 +105,19 @@ def show_grid(table: Table, console: Console | None = None) -> None:
     }
     rows = _upper_nodes(down.hierarchy.depth, _MOST_ROWS)
     columns = _upper_nodes(across.hierarchy.depth, _MOST_COLUMNS)
-    grid = Grid(title=f"{table.name}: {down.name} by {across.name}", box=None)
+    shown = np.abs(table.value[flat]).max(initial=0.0)
+    unit, words = next(
+        (u, w) for u, w in _UNITS if shown / u < _WIDEST or u == _UNITS[-1][0]
+    )
+    title = f"{table.name}{words}: {down.name} by {across.name}"
+    grid = Grid(title=title, box=None)
     grid.add_column(down.name)
     for c in columns:
         grid.add_column(across.hierarchy.codes[c], justify="right")
     for r in rows:
         indent = "  " * int(down.hierarchy.depth[r])
         line = [Text(indent + down.hierarchy.codes[r])]
-        line += [_cell(table, cells.get((int(r), int(c)))) for c in columns]
+        line += [_cell(table, cells.get((int(r), int(c))), unit) for c in columns]
         grid.add_row(*line)
     console.print(grid)
     console.print(
@@ -123,14 +130,14 @@ def show_grid(table: Table, console: Console | None = None) -> None:
     )
 
 
-def _cell(table: Table, cell: int | None) -> Text:
+def _cell(table: Table, cell: int | None, unit: float) -> Text:
     if cell is None or (table.status[cell] == FIXED and table.value[cell] == 0):
         return Text("-", "dim")
     if table.status[cell] == PRIMARY:
         return Text("■", "bold red")
     if table.status[cell] == SECONDARY:
         return Text("□", "bold yellow")
-    return Text(f"{table.value[cell]:,.0f}")
+    return Text(f"{table.value[cell] / unit:,.0f}")
 
 
 def _upper_nodes(depth: np.ndarray, most: int) -> list[int]:

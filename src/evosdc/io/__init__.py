@@ -9,16 +9,18 @@ from evosdc.io.frames import (
     table_from_frame,
     to_arrow,
 )
-from evosdc.io.hrc import hierarchy_from_levels, read_cdl, read_hierarchy
+from evosdc.io.hrc import hierarchy_from_levels, read_cdl, read_hierarchy, write_hrc
 from evosdc.io.hst import apply_apriori, read_apriori_into, read_hst, write_hst
 from evosdc.io.jj import read_jj, write_jj
 from evosdc.io.labelled import read_labelled, write_labelled
 from evosdc.io.microdata import open_microdata
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
+from evosdc.io.records import Records, read_records, write_records
 from evosdc.io.result import check_output_directory, read_pattern, write_protection
 from evosdc.io.tab import read_tab, write_tab
 
 __all__ = [
+    "Records",
     "apply_apriori",
     "check_output_directory",
     "check_output_file",
@@ -36,16 +38,19 @@ __all__ = [
     "read_jj",
     "read_labelled",
     "read_pattern",
+    "read_records",
     "read_tab",
     "read_table",
     "table_from_frame",
     "to_arrow",
     "write_grid",
+    "write_hrc",
     "write_hst",
     "write_jj",
     "write_labelled",
     "write_pivot",
     "write_protection",
+    "write_records",
     "write_sbs",
     "write_tab",
     "write_table",

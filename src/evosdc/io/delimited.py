@@ -26,10 +26,10 @@ def read_csv(path: PathLike, *, numbers: Collection[str] = ()) -> Any:
         Columns of numbers: decimal commas there become points where the separator is
         not a comma.
     """
-    text = read_text(path).lstrip("\n\r")
-    header = text.partition("\n")[0].rstrip("\r")
+    text = read_text(path).lstrip("\n")
+    header = text.partition("\n")[0]
     separator = next((s for s in _SEPARATORS if s in header), ",")
-    names = [name.strip() for name in next(csv.reader([header], delimiter=separator))]
+    names = [name.strip() for name in split_line(header, separator)]
     if not any(names):
         raise InputError(
             f"{path} has no header",
@@ -44,7 +44,7 @@ def read_csv(path: PathLike, *, numbers: Collection[str] = ()) -> Any:
                 expected="each column with a name of its own",
                 hint="correct the first line",
             )
-    frame = _parse(text, names, separator, str(path))
+    frame = parse_rows(text, names, separator, str(path), header=True)
     if frame.num_rows == 0:
         raise InputError(
             f"{path} has a header and no rows",
@@ -89,14 +89,19 @@ def _words(column: Any, separator: str) -> Any:
     return quoted(array.cast(pa.string()), separator)
 
 
-def _parse(text: str, names: Sequence[str], separator: str, source: str) -> Any:
+def parse_rows(
+    text: str, names: Sequence[str], separator: str, source: str, *, header: bool
+) -> Any:
+    """Cut text into columns of words; blank fields become null."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
     try:
         return arrow_csv.read_csv(
             pa.BufferReader(text.encode("utf-8")),
-            read_options=arrow_csv.ReadOptions(column_names=list(names), skip_rows=1),
+            read_options=arrow_csv.ReadOptions(
+                column_names=list(names), skip_rows=int(header)
+            ),
             parse_options=arrow_csv.ParseOptions(delimiter=separator),
             convert_options=arrow_csv.ConvertOptions(
                 column_types={name: pa.string() for name in names},
@@ -107,12 +112,13 @@ def _parse(text: str, names: Sequence[str], separator: str, source: str) -> Any:
     except pa.ArrowInvalid:
         pass
     # Arrow's message shows the row, which is confidential: say the line instead.
-    lines = csv.reader(text.splitlines(), delimiter=separator)
-    for row in lines:
+    for number, line in enumerate(text.split("\n"), 1):
+        row = split_line(line, separator)
         if row and len(row) != len(names):
             raise InputError(
-                f"{source}, line {lines.line_num}: {len(row)} fields",
-                expected=f"{len(names)} fields, as in the header",
+                f"{source}, line {number}: {len(row)} fields",
+                expected=f"{len(names)} fields separated by {separator!r}: "
+                f"{', '.join(names)}",
                 hint="quote fields that contain the separator",
             )
     raise InputError(
@@ -120,6 +126,14 @@ def _parse(text: str, names: Sequence[str], separator: str, source: str) -> Any:
         expected=f"fields separated by {separator!r}",
         hint="check quotes and line ends",
     )
+
+
+def split_line(line: str, separator: str) -> list[str]:
+    """Fields of one line, quotes removed; a line that is beyond that is one field."""
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:
+        return [line]
 
 
 def decimal_points(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError
+from evosdc.io.arrow import to_arrow
 from evosdc.io.columns import code_column, letter_column, number_column
 from evosdc.table import TOTAL, Dimension, Hierarchy, Table, build_table
 from evosdc.table.status import FIXED, PRIMARY, STATUSES
@@ -63,8 +64,6 @@ def table_from_frame(
     name
         What to call the values; the column's name where None.
     """
-    from evosdc.io.frames import to_arrow
-
     rows = to_arrow(frame)
     _refuse_twice(rows.column_names)
     names = _dimension_names(rows.column_names, dimensions, value)

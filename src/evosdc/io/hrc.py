@@ -25,7 +25,7 @@ def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarch
         )
     parent_of: dict[str, str] = {}
     above: list[str] = []
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
         rest, depth = line, 0
@@ -130,7 +130,7 @@ def hierarchy_from_levels(
 def read_cdl(path: PathLike) -> dict[str, str]:
     """Read a code list: ``code,label`` a line; codes and labels stripped."""
     labels: dict[str, str] = {}
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
         code, comma, label = line.partition(",")

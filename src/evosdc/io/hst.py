@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError
+from evosdc.io.delimited import split_line
 from evosdc.io.paths import PathLike, open_output, read_text
 from evosdc.io.words import line_bytes, number_word, quoted
 from evosdc.table import Table
@@ -47,15 +47,14 @@ class Apriori:
 
 def read_hst(path: PathLike, separator: str | None = None) -> list[Apriori]:
     """Read an a-priori file; the separator is found in its first line where None."""
-    lines = read_text(path).splitlines()
+    lines = read_text(path).split("\n")
     first = next((line for line in lines if line.strip()), "")
     if separator is None:
         separator = next((s for s in (";", "\t", ",") if s in first), ",")
     entries: list[Apriori] = []
     for number, line in enumerate(lines, 1):
         if line.strip():
-            fields = next(csv.reader([line], delimiter=separator))
-            words = [field.strip() for field in fields]
+            words = [field.strip() for field in split_line(line, separator)]
             entries.append(_entry(words, f"{path}, line {number}", number))
     return entries
 

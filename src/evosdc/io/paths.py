@@ -63,12 +63,16 @@ def read_bytes(path: PathLike) -> bytes:
 
 
 def read_text(path: PathLike) -> str:
-    """Return a text file: UTF-8 with or without mark, else Latin-1 (old Windows)."""
+    """Return a text file with Unix line ends.
+
+    It is taken as UTF-8 with or without mark, else as Latin-1 (old Windows programs).
+    """
     raw = read_bytes(path)
     try:
-        return raw.decode("utf-8-sig")
+        text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return raw.decode("latin-1")
+        text = raw.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def refuse_existing(path: PathLike, force: bool) -> Path:

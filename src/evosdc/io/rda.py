@@ -123,7 +123,7 @@ def read_rda(path: PathLike, *, of_table: bool = False) -> Description:
     ``Name [missing ...]``.
     """
     reader = _Reader(path, of_table)
-    for number, line in enumerate(read_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         words = [(a or b or c, bool(a)) for a, b, c in _WORD.findall(line)]
         if words:
             reader.line(number, words)
@@ -188,6 +188,10 @@ class _Reader:
             self._fail(f"<{tag}> with {len(values)} values", f"one value after <{tag}>")
         if tag == "SEPARATOR":
             self.separator = {"\\t": "\t", "TAB": "\t"}.get(values[0], values[0])
+            if len(self.separator) != 1 or self.separator in '\n\x00"':
+                self._fail(
+                    f"separator {values[0][:30]!r}", 'one character, such as ";"'
+                )
         else:
             self.statuses[tag.lower()] = values[0]
 

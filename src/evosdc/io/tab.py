@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evosdc.errors import InputError, TableError
-from evosdc.io.delimited import decimal_points, write_csv
+from evosdc.io.delimited import decimal_points, parse_rows, write_csv
 from evosdc.io.frames import frame_of, table_from_frame
 from evosdc.io.hrc import write_hrc
 from evosdc.io.paths import PathLike, read_text, refuse_existing, write_text
@@ -90,40 +88,27 @@ def read_tab_frame(path: PathLike, description: Description) -> Any:
     Contributions (``<MAXSCORE>``) and shadow variables are here for the rules.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     separator = description.separator or ";"
     names = [v.name for v in description.variables]
-    rows: list[list[str]] = []
-    reader = csv.reader(
-        io.StringIO(read_text(path)), delimiter=separator, skipinitialspace=True
-    )
-    for row in reader:
-        if not any(field.strip() for field in row):
-            continue
-        if len(row) == len(names) + 1 and not row[-1].strip():
-            row.pop()  # a separator at the end of the line
-        if len(row) != len(names):
-            raise InputError(
-                f"{path}, line {reader.line_num}: {len(row)} fields",
-                expected=f"{len(names)} fields separated by {separator!r}: "
-                f"{', '.join(names)}",
-                hint="compare the table with its .rda",
-            )
-        rows.append([field.strip() for field in row])
-    if not rows:
+    text = read_text(path)
+    if not text.strip():
         raise InputError(
             f"{path} has no rows",
             expected="a row a cell",
             hint="check that the program that wrote it ended well",
         )
-    frame = pa.table(
-        {
-            name: pa.array([field or None for field in column], pa.string())
-            for name, column in zip(names, zip(*rows, strict=True), strict=True)
-        }
-    )
+    first = text.lstrip().partition("\n")[0].rstrip()
+    # Some programs end every line with a separator.
+    extra = [""] * (first.endswith(separator) and first.count(separator) == len(names))
+    frame = parse_rows(text, [*names, *extra], separator, str(path), header=False)
+    columns = {}
+    for name in names:
+        words = pc.utf8_trim_whitespace(frame[name])
+        columns[name] = pc.if_else(pc.equal(words, ""), None, words)
     numbers = [v.name for v in description.variables if v.roles - {"code", "status"}]
-    return decimal_points(frame, numbers, separator, str(path))
+    return decimal_points(pa.table(columns), numbers, separator, str(path))
 
 
 def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:

@@ -52,17 +52,15 @@ def holdings_of(
     sizes = [len(d.hierarchy) for d in dimensions]
     keys = cell_keys(sizes, codes)
     order = np.argsort(keys, kind="stable")
+    names = connection.sql("SELECT count(*) + 1 FROM names").fetchall()[0][0]
     found = np.zeros((len(codes), 2 + n_top + len(asks)))
     for depths in product(
         *(range(int(d.hierarchy.depth.max()) + 1) for d in dimensions)
     ):
-        rows = connection.sql(_at_depths(depths, n_top, len(asks))).to_arrow_table()
-        if not len(rows):
-            continue
-        matrix = np.column_stack([column.to_numpy() for column in rows.columns])
-        nodes = matrix[:, : len(sizes)].astype(np.int64)
-        place = order[np.searchsorted(keys[order], cell_keys(sizes, nodes))]
-        found[place] = matrix[:, len(sizes) :]
+        query = _at_depths(depths, sizes, names, n_top, len(asks))
+        cell, *columns = connection.sql(query).to_arrow_table().columns
+        place = order[np.searchsorted(keys[order], cell.to_numpy())]
+        found[place] = np.column_stack([column.to_numpy() for column in columns])
     measures = significant(found[:, 1:], DIGITS)
     return Holdings(
         count=found[:, 0].astype(np.int64),
@@ -114,20 +112,27 @@ def _sum_records(connection: Any, n_dims: int, asks: Sequence[str]) -> None:
     )
 
 
-def _at_depths(depths: tuple[int, ...], n_top: int, n_asks: int) -> str:
-    """Write the query for the cells at these depths: a node a dimension, measures."""
-    lower = [k for k, level in enumerate(depths) if level > 0]
-    nodes = [f"tree{k}.n{depths[k]}" for k in lower]
-    named = "".join(f"{node} AS c{k}, " for node, k in zip(nodes, lower, strict=True))
-    joins = " ".join(f"JOIN tree{k} ON held.d{k} = tree{k}.node" for k in lower)
-    known = " AND ".join(f"{node} IS NOT NULL" for node in nodes) or "true"
+def _at_depths(
+    depths: tuple[int, ...], sizes: Sequence[int], names: int, n_top: int, n_asks: int
+) -> str:
+    """Write the query for the cells at these depths: the key of each, and measures.
+
+    Cell and holding are one number, which groups three times as fast as a column each.
+    """
+    kind = "BIGINT" if names * float(np.prod(sizes, dtype=float)) < 2**62 else "HUGEINT"
+    key, joins, known = f"0::{kind}", [], ["true"]
+    for k, (level, size) in enumerate(zip(depths, sizes, strict=True)):
+        node = "0"  # the total, which needs no join
+        if level > 0:
+            node = f"tree{k}.n{level}"
+            joins.append(f"JOIN tree{k} ON held.d{k} = tree{k}.node")
+            known.append(f"{node} IS NOT NULL")
+        key = f"({key} * {size} + {node})"
     asked = "".join(f", bool_or(a{i}) AS a{i}" for i in range(n_asks))
     per_holding = (
-        f"SELECT {named}h, abs(sum(s)) AS s{asked} FROM held {joins} "
-        f"WHERE {known} GROUP BY ALL"
+        f"SELECT {key} * {names} + h AS pair, abs(sum(s)) AS s{asked} FROM held "
+        f"{' '.join(joins)} WHERE {' AND '.join(known)} GROUP BY pair"
     )
-    # A total is node 0 and needs no join.
-    cells = [f"c{k}" if level > 0 else f"0 AS c{k}" for k, level in enumerate(depths)]
     measures = ["count(*) AS n", "sum(s) AS total"]
     measures += [
         f"coalesce((max(s, {n_top}))[{i + 1}], 0.0) AS top{i}" for i in range(n_top)
@@ -135,4 +140,7 @@ def _at_depths(depths: tuple[int, ...], n_top: int, n_asks: int) -> str:
     measures += [
         f"coalesce(max(s) FILTER (a{i}), 0.0) AS ask{i}" for i in range(n_asks)
     ]
-    return f"SELECT {', '.join(cells + measures)} FROM ({per_holding}) GROUP BY ALL"
+    return (
+        f"SELECT (pair // {names})::BIGINT AS cell, {', '.join(measures)} "
+        f"FROM ({per_holding}) GROUP BY cell"
+    )

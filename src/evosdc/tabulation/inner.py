@@ -130,7 +130,7 @@ def cells_of(rows: pa.Table, codes: NDArray[np.int32], facts: Facts) -> Cells:
         return found if facts.unit is not None else significant(found, DIGITS)
 
     names = set(rows.column_names)
-    size = tidy("size")
+    size, free = tidy("size"), np.zeros(len(rows))
     sums = np.column_stack(
         [
             column("n"),
@@ -138,9 +138,7 @@ def cells_of(rows: pa.Table, codes: NDArray[np.int32], facts: Facts) -> Cells:
             tidy("value"),
             size,
             significant(column("total"), DIGITS) if "total" in names else size,
-            significant(column("cost"), DIGITS)
-            if "cost" in names
-            else np.zeros(len(rows)),
+            significant(column("cost"), DIGITS) if "cost" in names else free,
         ]
     )
     return Cells(

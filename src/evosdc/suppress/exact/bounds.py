@@ -193,7 +193,7 @@ class CutLoop:
     def separate(
         self, x: NDArray[np.float64], stopped: Callable[[], bool] = lambda: False
     ) -> int:
-        """Add the cuts that a (fractional) pattern violates; return how many are new."""
+        """Add the cuts that a pattern, fractional or not, violates; count them."""
         found = 0
         hidden = x.copy()
         hidden[self._problem.primary] = 1.0

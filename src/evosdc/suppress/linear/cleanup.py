@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.linear.engine import Engine
-from evosdc.suppress.linear.model import Move
+from evosdc.suppress.linear.model import DeviationModel, Move
 from evosdc.suppress.linear.witness import Witnesses
 from evosdc.suppress.search import Search
 
@@ -26,6 +26,7 @@ def clean_up(
     hidden = hidden | problem.primary
     secondaries = np.flatnonzero(hidden & ~problem.primary)
     order = secondaries[np.lexsort((secondaries, -problem.cost[secondaries]))]
+    model = engine.keep_warm(np.flatnonzero(hidden))
     blockers: list[int] = []
     for cell in order.tolist():
         users = witnesses.users(cell)
@@ -33,13 +34,16 @@ def clean_up(
             continue
         trial = hidden.copy()
         trial[cell] = False
-        if not len(users) or _replaced(engine, trial, witnesses, users, blockers):
+        if not len(users) or _replaced(
+            engine, model, trial, witnesses, users, blockers
+        ):
             hidden = trial
     return hidden
 
 
 def _replaced(
     engine: Engine,
+    model: DeviationModel,
     trial: NDArray[np.bool_],
     witnesses: Witnesses,
     users: NDArray[np.int64],
@@ -51,7 +55,7 @@ def _replaced(
     if not free[demands.cell[users]].all():
         return False
     # Witnesses that lean on primaries and cheap cells leave the others free to go.
-    price = np.where(free, problem.cost, np.inf)
+    price = np.where(free, problem.cost, np.inf)[model.cells]
     moves: list[tuple[int, Move]] = []
     doubtful = Witnesses(problem, demands)
     doubtful.covered[:] = True
@@ -60,7 +64,7 @@ def _replaced(
     for row in sorted(users.tolist(), key=lambda r: -recent.get(r, -1)):
         if doubtful.covered[row]:
             continue
-        move = engine.cheapest(
+        move = model.cheapest(
             int(demands.cell[row]),
             int(demands.sign[row]),
             float(demands.amount[row]),

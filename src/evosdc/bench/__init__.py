@@ -1,0 +1,1 @@
+"""The published experiments, run again: published figures beside measured ones."""

@@ -1,0 +1,108 @@
+"""Microdata as a frame, with its own words for missing values kept.
+
+Numbers are read as numbers only where writing them back gives the same text (or where
+there are too many different ones to be categories); codes such as 01 stay text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evosdc.errors import InputError
+from evosdc.io.delimited import read_csv, write_csv
+from evosdc.io.paths import PathLike, open_output, readable
+
+# Words that stand for "missing" in columns of numbers.
+_MISSING = ("NA", "NaN", "nan", ".")
+# Decimals with at most so many different values are categories, and stay text.
+_FEW = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """A frame and, for each column of numbers, the word its file uses for missing."""
+
+    frame: Any
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_records(path: PathLike) -> Records:
+    """Read microdata (``.csv``, ``.csv.gz`` or ``.parquet``) as an Arrow table."""
+    p = readable(path)
+    name = p.name.lower()
+    if name.endswith(".parquet"):
+        from pyarrow import ArrowInvalid, parquet
+
+        try:
+            return Records(parquet.read_table(p))
+        except ArrowInvalid:
+            raise InputError(
+                f"{p.name} is not a Parquet file", expected="a file written by Parquet"
+            ) from None
+    if not name.endswith((".csv", ".csv.gz")):
+        raise InputError(
+            f"{p.name} has no suffix of microdata",
+            expected="a name that ends in .csv, .csv.gz or .parquet",
+        )
+    text = read_csv(p)
+    columns: dict[str, Any] = {}
+    missing: dict[str, str] = {}
+    for column in text.column_names:
+        columns[column], word = _numbers(text[column].combine_chunks())
+        if word:
+            missing[column] = word
+    import pyarrow as pa
+
+    return Records(pa.table(columns), missing)
+
+
+def write_records(
+    path: PathLike,
+    frame: Any,
+    *,
+    missing: Mapping[str, str] | None = None,
+    force: bool = False,
+) -> None:
+    """Write microdata; the suffix says how."""
+    if str(path).lower().endswith(".parquet"):
+        from pyarrow import parquet
+
+        with open_output(path, force) as stream:
+            parquet.write_table(frame, stream)
+        return
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for column, word in (missing or {}).items():
+        at = frame.column_names.index(column)
+        words = pc.fill_null(frame[column].cast(pa.string()), word)
+        frame = frame.set_column(at, column, words)
+    write_csv(path, frame, force=force)
+
+
+def _numbers(words: Any) -> tuple[Any, str]:
+    """Turn a column of text into numbers where that loses nothing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    known = pc.is_in(words, value_set=pa.array(_MISSING))
+    marks = words.filter(known)
+    plain = pc.if_else(known, None, words)
+    if plain.null_count == len(plain):
+        return words, ""
+    word = marks[0].as_py() if len(marks) else ""
+    try:
+        whole = plain.cast(pa.int64())
+        if pc.all(pc.equal(whole.cast(pa.string()), plain)).as_py():
+            return whole, word
+    except pa.ArrowInvalid:
+        pass
+    try:
+        real = plain.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return words, ""
+    if pc.count_distinct(real).as_py() <= _FEW:
+        return words, ""
+    return real, word

@@ -1,0 +1,332 @@
+"""Two files side by side as integer codes: what every metric sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError
+
+MISSING = "(missing)"
+MAX_DISTINCT = 40
+BINS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Categorical:
+    """A file of categories.
+
+    Files encoded together share names, levels and labels, so that equal codes mean
+    equal values.
+
+    Attributes
+    ----------
+    codes
+        One row a record and one column a variable, column by column in memory.
+    names
+        The variables.
+    levels
+        How many levels each variable has over all files encoded together.
+    target
+        Column of the sensitive variable.
+    key
+        Columns an intruder is taken to know.
+    labels
+        The levels in words, a missing value last.
+    ordered
+        Whether the codes of a variable follow an order (bins of a number do).
+    """
+
+    codes: NDArray[np.int32]
+    names: tuple[str, ...]
+    levels: tuple[int, ...]
+    target: int
+    key: tuple[int, ...]
+    labels: tuple[tuple[str, ...], ...]
+    ordered: tuple[bool, ...]
+
+    @property
+    def rows(self) -> int:
+        """How many records there are."""
+        return int(self.codes.shape[0])
+
+    @property
+    def columns(self) -> int:
+        """How many variables there are."""
+        return int(self.codes.shape[1])
+
+    def has_missing(self, column: int) -> bool:
+        """Whether the last level of a variable stands for missing values."""
+        return bool(self.labels[column]) and self.labels[column][-1] == MISSING
+
+    def with_codes(self, codes: NDArray[np.integer]) -> Categorical:
+        """Return other records of the same variables."""
+        return replace(self, codes=np.asfortranarray(codes, dtype=np.int32))
+
+    def take(self, rows: NDArray[np.intp]) -> Categorical:
+        """Return the records `rows`, in that order."""
+        return self.with_codes(self.codes[rows])
+
+
+def from_codes(
+    codes: NDArray[np.integer] | Sequence[Sequence[int]],
+    *,
+    key: Sequence[int],
+    target: int,
+    levels: Sequence[int] | None = None,
+    names: Sequence[str] | None = None,
+    ordered: Sequence[bool] | None = None,
+) -> Categorical:
+    """Wrap an array of codes that is already encoded (a synthesiser has one).
+
+    `levels` is needed where another file has a level that this one has not.
+    """
+    array = np.asfortranarray(codes, dtype=np.int32)
+    columns = array.shape[1]
+    sizes = (
+        tuple(int(v) for v in levels)
+        if levels is not None
+        else tuple(int(array[:, j].max()) + 1 for j in range(columns))
+    )
+    return Categorical(
+        codes=array,
+        names=tuple(names) if names is not None else _default_names(columns),
+        levels=sizes,
+        target=target,
+        key=tuple(key),
+        labels=tuple(tuple(str(v) for v in range(size)) for size in sizes),
+        ordered=tuple(ordered) if ordered is not None else (False,) * columns,
+    )
+
+
+def _default_names(columns: int) -> tuple[str, ...]:
+    return tuple(f"v{j + 1}" for j in range(columns))
+
+
+def encode_pair(
+    original: Any,
+    synthetic: Any,
+    key: Sequence[str] | None,
+    target: str,
+    *,
+    bins: int = BINS,
+    max_distinct: int = MAX_DISTINCT,
+) -> tuple[Categorical, Categorical]:
+    """Encode an original and a synthetic frame with the same codes.
+
+    See `encode_frames`.
+    """
+    first, second = encode_frames(
+        (original, synthetic), key, target, bins=bins, max_distinct=max_distinct
+    )
+    return first, second
+
+
+def encode_frames(
+    frames: Sequence[Any],
+    key: Sequence[str] | None,
+    target: str,
+    *,
+    bins: int = BINS,
+    max_distinct: int = MAX_DISTINCT,
+) -> tuple[Categorical, ...]:
+    """Encode frames of the same variables with the same codes.
+
+    Parameters
+    ----------
+    frames
+        pandas, polars or Arrow frames; the first is the original.
+    key
+        The variables an intruder knows; all but the target where `None`.
+    target
+        The sensitive variable.
+    bins
+        Numbers are cut at this many quantiles of the original ...
+    max_distinct
+        ... where they have more distinct values than this over all files. Missing
+        values are a level of their own.
+    """
+    tables = [_arrow(frame) for frame in frames]
+    names = tuple(tables[0].column_names)
+    for table in tables:
+        _same_columns(names, table)
+    target_index, key_indices = _roles(names, key, target)
+    encoded = [
+        _encode_column(name, [t.column(name) for t in tables], bins, max_distinct)
+        for name in names
+    ]
+    starts = np.cumsum([0] + [table.num_rows for table in tables])
+    stacked = np.asfortranarray(np.column_stack([e.codes for e in encoded]))
+    return tuple(
+        Categorical(
+            codes=np.asfortranarray(stacked[a:b]),
+            names=names,
+            levels=tuple(len(e.labels) for e in encoded),
+            target=target_index,
+            key=key_indices,
+            labels=tuple(e.labels for e in encoded),
+            ordered=tuple(e.ordered for e in encoded),
+        )
+        for a, b in pairwise(starts)
+    )
+
+
+@dataclass(frozen=True)
+class _Column:
+    codes: NDArray[np.int32]
+    labels: tuple[str, ...]
+    ordered: bool
+
+
+def _arrow(frame: Any) -> pa.Table:
+    try:
+        if hasattr(frame, "iloc"):
+            # A pandas index is no variable.
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+        else:
+            table = frame if isinstance(frame, pa.Table) else pa.table(frame)
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        raise InputError(
+            f"this {type(frame).__name__} cannot be read as a frame",
+            expected="a pandas, polars or Arrow frame with one type a column",
+            hint="turn columns of mixed types into text",
+        ) from error
+    if table.num_rows == 0:
+        raise InputError(
+            "a frame without records", expected="at least one record in each file"
+        )
+    return table
+
+
+def _same_columns(names: tuple[str, ...], table: pa.Table) -> None:
+    found = set(table.column_names)
+    missing = [name for name in names if name not in found]
+    extra = sorted(found.difference(names))
+    if missing or extra:
+        raise InputError(
+            f"the files differ in their variables: missing {missing}, extra {extra}",
+            expected="the same variables in every file",
+            hint="drop or rename columns until the files agree",
+        )
+
+
+def _roles(
+    names: tuple[str, ...], key: Sequence[str] | None, target: str
+) -> tuple[int, tuple[int, ...]]:
+    known = ", ".join(names)
+    chosen = [n for n in names if n != target] if key is None else list(key)
+    for name in [target, *chosen]:
+        if name not in names:
+            raise InputError(f"unknown variable {name!r}", expected=f"one of {known}")
+    if target in chosen:
+        raise InputError(
+            f"the key includes the target {target!r}",
+            expected="a key of other variables",
+            hint="take the target out of the key",
+        )
+    if not chosen:
+        raise InputError("the key is empty", expected="at least one key variable")
+    return names.index(target), tuple(names.index(name) for name in chosen)
+
+
+def _encode_column(
+    name: str, parts: Sequence[pa.ChunkedArray], bins: int, max_distinct: int
+) -> _Column:
+    kinds = {_kind(part.type) for part in parts}
+    if len(kinds) > 1:
+        raise InputError(
+            f"variable {name!r} is {' and '.join(sorted(kinds))} in different files",
+            expected="the same type in every file",
+            hint="read all files with the same types",
+        )
+    if kinds == {"number"}:
+        return _encode_numbers([_floats(part) for part in parts], bins, max_distinct)
+    return _encode_words(parts)
+
+
+def _kind(kind: pa.DataType) -> str:
+    if pa.types.is_dictionary(kind):
+        return "text"
+    numeric = (
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_temporal(kind)
+    )
+    return "number" if numeric else "text"
+
+
+def _floats(part: pa.ChunkedArray) -> NDArray[np.float64]:
+    if pa.types.is_temporal(part.type):
+        part = part.cast(pa.int64() if part.type.bit_width == 64 else pa.int32())
+    return np.asarray(part.cast(pa.float64()).to_numpy(), dtype=np.float64)
+
+
+def _encode_numbers(
+    parts: Sequence[NDArray[np.float64]], bins: int, max_distinct: int
+) -> _Column:
+    values = np.concatenate(parts)
+    absent = np.isnan(values)
+    distinct, codes = np.unique(values[~absent], return_inverse=True)
+    labels = tuple(f"{v:g}" for v in distinct)
+    if len(distinct) > max_distinct:
+        # Edges of the original only: the synthetic file must not choose its own bins.
+        source = parts[0][~np.isnan(parts[0])]
+        cuts = np.quantile(source, np.linspace(0, 1, bins + 1)[1:-1])
+        edges = np.unique(cuts)
+        codes = np.searchsorted(edges, values[~absent], side="right")
+        ends = ["-inf", *(f"{v:g}" for v in edges), "inf"]
+        labels = tuple(f"[{a}, {b})" for a, b in pairwise(ends))
+    return _with_missing(codes, absent, labels, ordered=True)
+
+
+def _encode_words(parts: Sequence[pa.ChunkedArray]) -> _Column:
+    plain = [
+        part.cast(part.type.value_type) if pa.types.is_dictionary(part.type) else part
+        for part in parts
+    ]
+    texts = [pc.cast(part, pa.large_string()) for part in plain]
+    joined = pa.chunked_array([c for text in texts for c in text.chunks])
+    encoded = joined.combine_chunks().dictionary_encode()
+    found = encoded.dictionary.to_pylist()
+    order = _stated_order(parts[0], found) or sorted(found)
+    place = {label: code for code, label in enumerate(order)}
+    lookup = np.array([place[label] for label in found], dtype=np.int64)
+    absent = np.asarray(encoded.is_null())
+    codes = lookup[np.asarray(encoded.indices.drop_null())]
+    return _with_missing(codes, absent, tuple(order), ordered=_is_ordered(parts[0]))
+
+
+def _is_ordered(part: pa.ChunkedArray) -> bool:
+    return bool(pa.types.is_dictionary(part.type) and part.type.ordered)
+
+
+def _stated_order(part: pa.ChunkedArray, found: list[str]) -> list[str]:
+    """Return the order of an ordered factor, then the levels it does not know."""
+    if not _is_ordered(part) or part.num_chunks == 0:
+        return []
+    stated = [str(v) for v in part.chunk(0).dictionary.to_pylist()]
+    present = set(found)
+    known = set(stated)
+    return [v for v in stated if v in present] + sorted(present - known)
+
+
+def _with_missing(
+    codes: NDArray[np.integer],
+    absent: NDArray[np.bool_],
+    labels: tuple[str, ...],
+    *,
+    ordered: bool,
+) -> _Column:
+    out = np.full(len(absent), len(labels), dtype=np.int32)
+    out[~absent] = codes
+    if absent.any():
+        labels = (*labels, MISSING)
+    return _Column(out, labels, ordered)

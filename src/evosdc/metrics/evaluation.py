@@ -1,0 +1,164 @@
+"""What an evaluation gives back: plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+
+from evosdc.errors import InputError
+from evosdc.metrics.base import Goal, Kind
+from evosdc.metrics.counts import shares
+from evosdc.metrics.data import Categorical
+from evosdc.metrics.divergence import jensen_shannon
+
+VerdictWord = Literal["exposed", "not fully tested", "no exposure found"]
+
+
+@dataclass(frozen=True)
+class MetricValue:
+    """One metric of one synthetic file, with what to read it by.
+
+    `baselines` holds the same metric of other files: "original" (itself released),
+    "bootstrap" (it drawn with replacement), "independent" (each variable by itself),
+    "holdout" (other people of the population), and what the metric itself offers
+    ("univariate", "chance").
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    goal: Goal
+    range: tuple[float, float]
+    source: str
+    value: float
+    baselines: Mapping[str, float]
+    breakdown: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Margin:
+    """One variable in both files: the share of each level."""
+
+    name: str
+    labels: tuple[str, ...]
+    original: tuple[float, ...]
+    synthetic: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class PairGap:
+    """Two variables: the Jensen-Shannon distance of their table."""
+
+    first: str
+    second: str
+    distance: float
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """Univariate and bivariate comparisons for the report."""
+
+    margins: tuple[Margin, ...]
+    pairs: tuple[PairGap, ...]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Utility and risk of a synthetic file, and what was not protected.
+
+    Attributes
+    ----------
+    values
+        The metrics, utility before risk.
+    skipped
+        Metrics that could not be computed, each with the reason.
+    plain_words
+        What was *not* protected or not tested, a sentence each.
+    verdict
+        "exposed" where a test failed; "no exposure found" where all passed, a hold-out
+        among them; otherwise "not fully tested".
+    reasons
+        The tests that failed.
+    """
+
+    values: tuple[MetricValue, ...]
+    skipped: tuple[tuple[str, str], ...]
+    plain_words: tuple[str, ...]
+    verdict: VerdictWord
+    reasons: tuple[str, ...]
+    comparisons: Comparisons
+    names: tuple[str, ...]
+    key: tuple[str, ...]
+    target: str
+    rows: int
+    synthetic_rows: int
+    holdout_rows: int | None
+    seed: int
+
+    def __getitem__(self, name: str) -> MetricValue:
+        """Return a metric by name."""
+        for value in self.values:
+            if value.name == name:
+                return value
+        known = ", ".join(value.name for value in self.values)
+        raise InputError(f"no metric {name!r} here", expected=f"one of {known}")
+
+    def summary(self) -> dict[str, Any]:
+        """Return the object that ``evosdc evaluate --json`` prints."""
+        return {
+            "verdict": self.verdict,
+            "reasons": list(self.reasons),
+            "not_protected": list(self.plain_words),
+            "key": list(self.key),
+            "target": self.target,
+            "rows": self.rows,
+            "synthetic_rows": self.synthetic_rows,
+            "holdout_rows": self.holdout_rows,
+            "seed": self.seed,
+            "metrics": {
+                value.name: {
+                    "value": value.value,
+                    "kind": value.kind,
+                    "goal": value.goal,
+                    "baselines": dict(value.baselines),
+                }
+                for value in self.values
+            },
+            "skipped": dict(self.skipped),
+        }
+
+
+def compare(original: Categorical, synthetic: Categorical) -> Comparisons:
+    """Return the margins of both files and the distance of every pair."""
+    columns = range(original.columns)
+    return Comparisons(
+        margins=tuple(_margin(original, synthetic, j) for j in columns),
+        pairs=tuple(
+            PairGap(
+                original.names[j],
+                original.names[k],
+                jensen_shannon(*shares(original, synthetic, (j, k))),
+            )
+            for j, k in combinations(columns, 2)
+        ),
+    )
+
+
+def _margin(original: Categorical, synthetic: Categorical, column: int) -> Margin:
+    size = original.levels[column]
+    a, b = (
+        np.bincount(data.codes[:, column], minlength=size) / data.rows
+        for data in (original, synthetic)
+    )
+    seen = np.flatnonzero(a + b)
+    labels = original.labels[column]
+    return Margin(
+        name=original.names[column],
+        labels=tuple(labels[i] for i in seen),
+        original=tuple(float(a[i]) for i in seen),
+        synthetic=tuple(float(b[i]) for i in seen),
+    )

@@ -1,0 +1,188 @@
+"""Tests against a hold-out: does the synthetic file know who was in the data?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
+from evosdc.metrics.counts import distinct_rows
+from evosdc.metrics.data import Categorical
+
+Floats = NDArray[np.float64]
+Distance = Literal["hamming", "gower"]
+
+
+def distances(queries: Categorical, data: Categorical, kind: Distance) -> Floats:
+    """Return the distance of each query to its nearest record, in variables.
+
+    Hamming counts the variables that differ; Gower takes an ordered variable by its
+    difference over its range.
+    """
+    # Numba is loaded on first use only.
+    from evosdc.metrics.nearest import nearest_distance
+
+    step = _steps(data) if kind == "gower" else np.zeros(data.columns)
+    asked, (places,) = distinct_rows((queries,), range(queries.columns))
+    known, _ = distinct_rows((data,), range(data.columns))
+    found = nearest_distance(_apart(asked, data), _apart(known, data), step)
+    return np.asarray(found)[places]
+
+
+def _steps(data: Categorical) -> Floats:
+    """Return what one step of a code is worth; 0 where any difference counts 1."""
+    known = [size - data.has_missing(j) for j, size in enumerate(data.levels)]
+    return np.array(
+        [
+            1 / (size - 1) if ordered and size > 1 else 0.0
+            for size, ordered in zip(known, data.ordered, strict=True)
+        ]
+    )
+
+
+def _apart(codes: NDArray[np.int32], data: Categorical) -> NDArray[np.int32]:
+    """Move the code of a missing value far from every known one."""
+    for j, size in enumerate(data.levels):
+        if data.has_missing(j):
+            codes[codes[:, j] == size - 1, j] = 2 * size
+    return codes
+
+
+def _middle_ranks(values: Floats) -> Floats:
+    """Return ranks from 1, equal values sharing the mean of theirs."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[places]
+
+
+def sample(data: Categorical, size: int, rng: np.random.Generator) -> Categorical:
+    """Return `size` records drawn without replacement, or all where there are fewer."""
+    if data.rows <= size:
+        return data
+    return data.take(np.sort(rng.choice(data.rows, size, replace=False)))
+
+
+@dataclass(frozen=True, eq=False)
+class HoldoutMetric(Metric):
+    """A test that compares the original with people who were not in it.
+
+    Parameters
+    ----------
+    holdout
+        Records of the same population that the synthesiser did not see, encoded
+        together with the two files.
+    distance
+        "hamming" or "gower".
+    max_records
+        Samples larger than this are drawn down.
+    seed
+        Seed of the samples: original and hold-out are made equally large.
+    """
+
+    holdout: Categorical
+    distance: Distance = "hamming"
+    max_records: int = 5000
+    seed: int = 0
+
+    kind: ClassVar[Kind] = "risk"
+    goal: ClassVar[Goal] = "minimise"
+
+    def references(
+        self, original: Categorical, synthetic: Categorical
+    ) -> dict[str, float]:
+        """Return the value of a synthetic file that knows nobody."""
+        del original, synthetic
+        return {"chance": 0.5}
+
+    def compute(self, original: Categorical, synthetic: Categorical) -> float:
+        """Return the value, the first part of the breakdown."""
+        return self.breakdown(original, synthetic)[0][1]
+
+
+@dataclass(frozen=True, eq=False)
+class NearerShare(HoldoutMetric):
+    """Share of synthetic records nearer to the original than to the hold-out.
+
+    A tie counts a half. One half says that the original is no nearer than other people
+    of the same population; more is memory.
+    """
+
+    source: ClassVar[str] = (
+        "Platzer and Reutterer (2021), Holdout-based empirical assessment of "
+        "mixed-type synthetic data, Frontiers in Big Data 4; Gower (1971), Biometrics "
+        "27(4)"
+    )
+
+    @property
+    def name(self) -> str:
+        """The short name."""
+        return f"nearer_share_{self.distance}"
+
+    @property
+    def title(self) -> str:
+        """What is measured."""
+        return f"Share nearer to the original than to the hold-out ({self.distance})"
+
+    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+        """Return the share, its standard error and the mean distances."""
+        rng = np.random.default_rng(self.seed)
+        size = min(original.rows, self.holdout.rows)
+        inside, outside = sample(original, size, rng), sample(self.holdout, size, rng)
+        asked = sample(synthetic, self.max_records, rng)
+        near = distances(asked, inside, self.distance)
+        far = distances(asked, outside, self.distance)
+        # Sums of fractions tie up to rounding.
+        tied = np.abs(near - far) < 1e-9
+        score = np.where(tied, 0.5, near < far)
+        return [
+            ("share nearer", float(score.mean())),
+            ("standard error", float(score.std() / np.sqrt(len(score)))),
+            ("mean distance to the original", float(near.mean())),
+            ("mean distance to the hold-out", float(far.mean())),
+            ("share identical to an original record", float((near < 1e-9).mean())),
+            ("share identical to a hold-out record", float((far < 1e-9).mean())),
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class MembershipAuc(HoldoutMetric):
+    """Membership test: can people in the data be told from people who are not?
+
+    The area under the curve of guessing membership by the distance to the nearest
+    synthetic record: one half is chance, 1 certainty.
+    """
+
+    source: ClassVar[str] = (
+        "Hayes et al. (2019), PoPETs 2019(1); van Breugel et al. (2023), AISTATS; Mann "
+        "and Whitney (1947), Annals of Mathematical Statistics 18(1)"
+    )
+
+    @property
+    def name(self) -> str:
+        """The short name."""
+        return "membership_auc"
+
+    @property
+    def title(self) -> str:
+        """What is measured."""
+        return "Membership test, area under the curve"
+
+    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+        """Return the area, its standard error by chance and the mean distances."""
+        rng = np.random.default_rng(self.seed)
+        size = min(original.rows, self.holdout.rows, self.max_records)
+        inside, outside = sample(original, size, rng), sample(self.holdout, size, rng)
+        near = distances(inside, synthetic, self.distance)
+        far = distances(outside, synthetic, self.distance)
+        ranks = _middle_ranks(-np.round(np.concatenate([near, far]), 9))
+        a, b = len(near), len(far)
+        area = (float(ranks[:a].sum()) - a * (a + 1) / 2) / (a * b)
+        return [
+            ("area under the curve", area),
+            ("standard error", float(np.sqrt((a + b + 1) / (12 * a * b)))),
+            ("mean distance of members", float(near.mean())),
+            ("mean distance of others", float(far.mean())),
+        ]

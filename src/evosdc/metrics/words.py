@@ -1,0 +1,220 @@
+"""Plain words: what was not protected, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evosdc.metrics.evaluation import MetricValue, VerdictWord
+
+Values = Mapping[str, MetricValue]
+
+_ATTRIBUTION = ("dcap_u", "dcap_u_matched", "disco_pct")
+_COPIES = ("rep_uniques_pct", "identical_records_pct")
+
+# A test fails beyond three standard errors.
+_ERRORS = 3.0
+# Without other people to compare with, half of what copying the file would reveal.
+_COPY_SHARE = 0.5
+
+
+def judge(values: Values, *, tested: bool) -> tuple[VerdictWord, tuple[str, ...]]:
+    """Return the verdict and the tests that failed.
+
+    `tested` says whether there was a hold-out. With one, a risk is held against what
+    other real people of the population would reveal, since a file that keeps true
+    associations lets anybody guess better than the margins do. Without one, against
+    guessing from the distribution of the target and against copying records.
+    """
+    found = (
+        [*_above_chance(values), *_above_others(values)]
+        if tested
+        else [*_above_guessing(values), *_near_copy(values)]
+    )
+    if found:
+        return "exposed", tuple(found)
+    return ("no exposure found" if tested else "not fully tested"), ()
+
+
+def _above_chance(values: Values) -> list[str]:
+    found = []
+    for name in ("nearer_share_hamming", "membership_auc"):
+        value = values.get(name)
+        if value is None:
+            continue
+        error = dict(value.breakdown)["standard error"]
+        if value.value > 0.5 + _ERRORS * error:
+            found.append(f"{name} is {value.value:.3g}, where chance gives 0.5")
+    return found
+
+
+def _above_others(values: Values) -> list[str]:
+    found = []
+    for name in (*_ATTRIBUTION, *_COPIES):
+        value = values.get(name)
+        if value is None:
+            continue
+        usual = max(value.baselines["holdout"], value.baselines.get("univariate", 0.0))
+        # Both figures are estimates, so the errors of both count.
+        if value.value > usual + _ERRORS * 2**0.5 * _error(value, usual):
+            found.append(
+                f"{name} is {value.value:.3g}, above the {usual:.3g} of other people "
+                "of the population"
+            )
+    return found
+
+
+def _above_guessing(values: Values) -> list[str]:
+    value = values.get("dcap_u")
+    if value is None:
+        return []
+    usual = value.baselines["univariate"]
+    if value.value <= usual + _ERRORS * _error(value, usual):
+        return []
+    return [
+        f"dcap_u is {value.value:.3g}, above the {usual:.3g} of guessing from the "
+        "distribution of the target"
+    ]
+
+
+def _near_copy(values: Values) -> list[str]:
+    found = []
+    for name in ("rep_uniques_pct", "disco_pct"):
+        value = values.get(name)
+        if value is None:
+            continue
+        copied = value.baselines["bootstrap"]
+        if copied > 0 and value.value >= _COPY_SHARE * copied:
+            found.append(
+                f"{name} is {value.value:.3g}, at least half of the {copied:.3g} that "
+                "copying records at random gives"
+            )
+    return found
+
+
+def _error(value: MetricValue, usual: float) -> float:
+    """Return the binomial standard error of a share or a percentage at `usual`."""
+    full = value.range[1]
+    share = usual / full
+    records = dict(value.breakdown)["records counted"]
+    return full * (share * (1 - share) / records) ** 0.5 if records else 0.0
+
+
+def plain_words(
+    values: Values,
+    skipped: tuple[tuple[str, str], ...],
+    *,
+    key: tuple[str, ...],
+    target: str,
+    tested: bool,
+) -> tuple[str, ...]:
+    """Return what was not protected or not tested, a sentence each."""
+    sentences = [
+        *_copies(values),
+        *_attribution(values, target),
+        *_gaming(values),
+        *_membership(values, tested),
+        *_closeness(values),
+        f"Only one scenario was tested: an intruder who knows {', '.join(key)} and "
+        f"wants {target}. Another key or another target may fare worse.",
+        "Nothing here is a formal guarantee such as differential privacy: the figures "
+        "are measurements of this one file.",
+    ]
+    if skipped:
+        names = ", ".join(name for name, _ in skipped)
+        sentences.append(f"Not measured on these files: {names}.")
+    return tuple(sentences)
+
+
+def _copies(values: Values) -> list[str]:
+    found = []
+    if value := values.get("identical_records_pct"):
+        parts = dict(value.breakdown)
+        unique = int(parts["unique records of the original copied"])
+        found.append(
+            f"{value.value:.1f} % of the synthetic records equal an original record on "
+            f"every variable; {unique} records that are unique in the original were "
+            "copied whole."
+        )
+    if value := values.get("rep_uniques_pct"):
+        parts = dict(value.breakdown)
+        found.append(
+            f"{int(parts['unique keys in both'])} of the "
+            f"{int(parts['unique keys in the original'])} people with a key of their "
+            "own have that key, again as the only one, in the synthetic file: they "
+            "look found, whether or not the record is theirs."
+        )
+    return found
+
+
+def _attribution(values: Values, target: str) -> list[str]:
+    found = []
+    if value := values.get("disco_pct"):
+        found.append(
+            f"For {value.value:.2f} % of the people in the original, everybody with "
+            f"their key in the synthetic file has one value of {target}, and it is "
+            "theirs."
+        )
+    if value := values.get("dcap_u_matched"):
+        found.append(_unique_guess(value, target))
+    if value := values.get("tcap"):
+        found.append(
+            f"Where the synthetic file looks certain about {target}, it is right for "
+            f"{100 * value.value:.1f} % of the people it fits."
+        )
+    return found
+
+
+def _unique_guess(value: MetricValue, target: str) -> str:
+    if not dict(value.breakdown)["records counted"]:
+        return "No key of a unique person is found in the synthetic file."
+    base = value.baselines["univariate"]
+    word = "better" if value.value > base else "no better"
+    sentence = (
+        f"Who finds a unique person's key in the synthetic file guesses {target} right "
+        f"with probability {value.value:.3f}; the distribution of {target} alone gives "
+        f"{base:.3f}, so the file is {word} than guessing."
+    )
+    if "holdout" in value.baselines:
+        sentence += f" Other real people give {value.baselines['holdout']:.3f}."
+    return sentence
+
+
+def _gaming(values: Values) -> list[str]:
+    low, copies = values.get("dcap_u"), values.get("identical_records_pct")
+    if low is None or copies is None:
+        return []
+    if low.value > low.baselines["univariate"] or copies.value < 50:
+        return []
+    return [
+        "Attribution on uniques is low although most synthetic records are copies: it "
+        "protects the uniques only, everyone else's record is in the file."
+    ]
+
+
+def _membership(values: Values, tested: bool) -> list[str]:
+    if not tested:
+        return [
+            "No hold-out was given, so it was not tested whether people in the data "
+            "can be told from people who are not."
+        ]
+    value = values.get("membership_auc")
+    if value is None:
+        return ["The membership test was left out of the metrics asked for."]
+    error = dict(value.breakdown)["standard error"]
+    told = value.value > 0.5 + _ERRORS * error
+    return [
+        f"A guess at who was in the data, by the nearest synthetic record, has an area "
+        f"under the curve of {value.value:.3f} (0.5 is chance): members "
+        + ("can be told from others." if told else "were not told from others.")
+    ]
+
+
+def _closeness(values: Values) -> list[str]:
+    value = values.get("jsd_full")
+    if value is None or value.value >= value.baselines["bootstrap"]:
+        return []
+    return [
+        "The full table is closer to the original than a fresh sample of the original "
+        "would be: beyond that, closeness is memory of these people, not knowledge of "
+        "the population."
+    ]

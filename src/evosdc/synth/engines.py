@@ -1,0 +1,183 @@
+"""Choose and start the engine that the parameters ask for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from evosdc.errors import InputError
+from evosdc.evolution.replacement import REPLACEMENTS
+from evosdc.evolution.selection import SELECTIONS
+from evosdc.synth.anneal import Goal
+from evosdc.synth.breeding import CROSSOVERS
+from evosdc.synth.domain import Domain
+from evosdc.synth.frames import to_table
+from evosdc.synth.genetic import Genetic, Operators
+from evosdc.synth.initial import (
+    Cart,
+    Model,
+    candidate,
+    given,
+    mutated,
+    uniform,
+    univariate,
+)
+from evosdc.synth.memetic import Memetic, Schedule
+from evosdc.synth.population import Population, Problem, Team
+from evosdc.synth.rates import parse_rate
+from evosdc.synth.run import Engine
+
+if TYPE_CHECKING:
+    from evosdc.synth.synthesiser import Synthesiser
+
+# Published rates: Chen (2020), 5.2 and 5.3, table 2; they move as many elements each.
+_RATES = {
+    "matrix": 1.0,
+    "variable": 0.5455,
+    "cpc": 0.5005,
+    "round-cpc": 0.5005,
+    "whole-cpc": 0.3505,
+    "puc": 0.3818,
+}
+_GENERATIONS = {True: 60, False: 1000}
+_LATE = 5000
+_FRONT_WEIGHTS = (0.003, 3.0)
+
+
+def make_engine(
+    problem: Problem,
+    goal: Goal,
+    options: Synthesiser,
+    domain: Domain,
+    rng: np.random.Generator,
+    team: Team,
+) -> tuple[Engine, int]:
+    """Return an engine with its first population, and its number of generations."""
+    _check(options)
+    front = options.mode == "pareto"
+    size = options.population
+    if size is None:
+        size = (12 if front else max(2, options.copies)) if options.memetic else 100
+    if size < max(1, options.copies):
+        raise InputError(
+            f"a population of {size} cannot hold {options.copies} copies",
+            expected="at least as many candidates as copies",
+        )
+    generations = options.generations
+    if generations is None:
+        generations = _GENERATIONS[bool(options.memetic)]
+    population = Population(problem, 2 * size + 2 if size > 1 else 3)
+    model = _model(options.initial, domain, len(problem.original))
+    for slot in range(size):
+        population.put(
+            slot,
+            candidate(
+                model, problem.original, problem.sizes, problem.rules, problem.free, rng
+            ),
+        )
+    if options.memetic:
+        schedule = _schedule(problem, options, generations)
+        goals = _spread(goal, size) if front else [goal] * size
+        return (
+            Memetic(population, goals, schedule, rng, team, generations),
+            generations,
+        )
+    operators = _operators(options)
+    return Genetic(population, size, goal, operators, rng, team), generations
+
+
+def _check(options: Synthesiser) -> None:
+    choices = {
+        "mode": ("constraint", "weighted", "pareto"),
+        "crossover": CROSSOVERS,
+        "selection": tuple(SELECTIONS),
+        "replacement": ("generational", *REPLACEMENTS),
+        "algorithm": ("nsga2", "npga"),
+        "mutation": ("uniform", "univariate"),
+        "acceptance": ("annealing", "late"),
+    }
+    for name, allowed in choices.items():
+        if getattr(options, name) not in allowed:
+            raise InputError(
+                f"unknown {name} {getattr(options, name)!r}",
+                expected=", ".join(allowed),
+            )
+    for name in ("population", "generations", "moves"):
+        value = getattr(options, name)
+        if value is not None and value < 1:
+            raise InputError(f"{name} is {value}", expected="at least 1")
+    if options.copies < 1:
+        raise InputError(f"copies is {options.copies}", expected="at least 1")
+
+
+def _operators(options: Synthesiser) -> Operators:
+    rate = options.crossover_rate
+    return Operators(
+        CROSSOVERS.index(options.crossover),
+        parse_rate(_RATES[options.crossover] if rate is None else rate),
+        parse_rate(options.mutation_rate),
+        SELECTIONS[options.selection],
+        options.mutation == "uniform",
+        options.replacement,
+        options.elitism,
+        options.algorithm if options.mode == "pareto" else "",
+    )
+
+
+def _schedule(problem: Problem, options: Synthesiser, generations: int) -> Schedule:
+    """Scale temperatures to one record: a move shifts the cost by about 1 / n."""
+    n, m = problem.original.shape
+    moves = options.moves
+    if moves is None:
+        moves = max(2_000_000, 30 * n * m)
+    rate = options.crossover_rate
+    return Schedule(
+        max(1, moves // generations),
+        0.1 / n,
+        0.001 / n,
+        late=_LATE if options.acceptance == "late" else 0,
+        crossover=CROSSOVERS.index(options.crossover),
+        crossover_rate=0.1 if rate is None else float(rate),  # type: ignore[arg-type]
+    )
+
+
+def _spread(goal: Goal, size: int) -> list[Goal]:
+    """Return goals from all-utility to nearly all-risk."""
+    weights = np.concatenate([[0.0], np.geomspace(*_FRONT_WEIGHTS, max(1, size - 1))])
+    return [goal._replace(risk=float(w)) for w in weights[:size]]
+
+
+def _model(initial: Any, domain: Domain, records: int) -> Model:
+    if not isinstance(initial, str):
+        frames = initial if isinstance(initial, list | tuple) else [initial]
+        return given([_encoded(f, domain, records) for f in frames])
+    name, _, rate = initial.partition(":")
+    if name == "uniform":
+        return uniform
+    if name == "univariate":
+        return univariate
+    if name == "cart":
+        return Cart()
+    if name == "mutation":
+        try:
+            return mutated(float(rate or 0.1))
+        except ValueError:
+            raise InputError(
+                f"cannot read {initial!r}", expected="for example mutation:0.1"
+            ) from None
+    raise InputError(
+        f"unknown initial model {initial!r}",
+        expected="univariate, uniform, cart, mutation, mutation:RATE, or frames",
+    )
+
+
+def _encoded(frame: Any, domain: Domain, records: int) -> Any:
+    table: pa.Table = to_table(frame)
+    if table.num_rows != records:
+        raise InputError(
+            f"an initial candidate has {table.num_rows} records",
+            expected=f"{records}, as many as the original",
+        )
+    return domain.encode(table)

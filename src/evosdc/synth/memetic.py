@@ -1,0 +1,156 @@
+"""The memetic population: candidates annealed side by side, crossed while hot.
+
+Each candidate may have its own goal. With goals from all-utility to all-risk one run
+gives a whole front (decomposition, Zhang and Li 2007).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.synth.anneal import Goal, anneal, cost_of
+from evosdc.synth.encoding import Ints
+from evosdc.synth.population import Population, Team
+from evosdc.synth.risk import count_risk
+from evosdc.synth.rng import streams
+from evosdc.synth.tables import CRAMER
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How candidates are annealed.
+
+    Temperatures are costs. `moves` are made by each candidate in a generation; a share
+    `swaps` of them swap a value between two records, the others change one value.
+    """
+
+    moves: int
+    hot: float
+    cold: float
+    swaps: float = 0.5
+    late: int = 0
+    crossover: int = 4
+    crossover_rate: float = 0.1
+
+    def temperature(self, share: float) -> float:
+        """Return the temperature when `share` of the budget is spent."""
+        return float(self.hot * (self.cold / self.hot) ** min(1.0, share))
+
+
+class Memetic:
+    """Candidates that anneal; the hot ones exchange whole records."""
+
+    def __init__(
+        self,
+        population: Population,
+        goals: Sequence[Goal],
+        schedule: Schedule,
+        rng: np.random.Generator,
+        team: Team,
+        generations: int,
+    ) -> None:
+        self.population = population
+        self.goals = list(goals)
+        self.alive: Ints = np.arange(len(goals))
+        self.schedule = schedule
+        self.evaluations = len(goals)
+        self._rng = rng
+        self._team = team
+        self._step = 1.0 / max(1, generations)
+        # Prices of Cramer cells hold only while margins do: swaps, no changes.
+        fixed = (population.problem.target.kind == CRAMER).any()
+        self._swaps = 1.0 if fixed else schedule.swaps
+
+    def costs(self) -> Floats:
+        """Return the cost of each candidate by its own goal."""
+        floor = self.population.problem.target.floor
+        groups = np.maximum(self.population.groups[self.alive], floor)
+        utility = np.sqrt((groups**2).mean(axis=1))
+        risks = self.population.risks[self.alive]
+        return np.array(
+            [
+                cost_of(goal, u, r)
+                for goal, u, r in zip(self.goals, utility, risks, strict=True)
+            ]
+        )
+
+    def step(self, share: float) -> None:
+        """Cross neighbours while it is hot, then anneal every candidate."""
+        rate = self.schedule.crossover_rate * max(0.0, 1.0 - 2.0 * share)
+        if rate > 0.0 and len(self.alive) > 1:
+            self._cross(rate)
+        states = streams(self._rng, len(self.alive))
+        hot = self.schedule.temperature(share)
+        cold = self.schedule.temperature(share + self._step)
+
+        def work(k: int) -> None:
+            self._anneal(k, states[k], hot, cold, self.schedule.moves)
+
+        self._team.each(work, range(len(self.alive)))
+        self.evaluations += self.schedule.moves * len(self.alive)
+
+    def _cross(self, rate: float) -> None:
+        size = len(self.alive)
+        order = self._rng.permutation(size)[: size // 2 * 2]
+        pairs = self.alive[order].reshape(-1, 2)
+        used = np.zeros(len(self.population.codes), bool)
+        used[self.alive] = True
+        places = np.flatnonzero(~used)[: pairs.size].reshape(-1, 2)
+        self.population.breed(
+            self._team,
+            self.schedule.crossover,
+            pairs,
+            places,
+            np.full(len(pairs), rate),
+            np.zeros(pairs.shape),
+            streams(self._rng, len(pairs)),
+            uniform=True,
+        )
+        self.alive = self.alive.copy()
+        self.alive[order] = places.ravel()
+
+    def prepare(self) -> None:
+        """Compile the kernels, so that no clock runs meanwhile."""
+        self._anneal(0, np.zeros(1, np.uint64), 1.0, 1.0, 0)
+        self.population.compile_breeding()
+
+    def _anneal(
+        self,
+        k: int,
+        state: NDArray[np.uint64],
+        hot: float,
+        cold: float,
+        moves: int,
+    ) -> None:
+        problem, population = self.population.problem, self.population
+        slot = int(self.alive[k])
+        anneal(
+            problem.target,
+            problem.risk,
+            self.goals[k],
+            problem.rules,
+            problem.free,
+            problem.sizes,
+            population.codes[slot],
+            population.counts[slot],
+            population.outside[slot],
+            population.weights[slot],
+            population.keys[slot],
+            state,
+            moves,
+            hot,
+            cold,
+            self._swaps,
+            np.zeros(self.schedule.late),
+        )
+        if not self.goals[k].looks_at_risk:
+            count_risk(
+                problem.risk.index, population.codes[slot], population.keys[slot]
+            )
+        population.price(slot)

@@ -1,0 +1,83 @@
+"""The noise floor: how close a fresh sample of the same population would be.
+
+Split halves of the original are two fresh samples of each other. A distance between
+samples of half the size is larger by sqrt(2), since it falls with the root of the
+number of records. A copy that is closer than that to the *joint* distribution repeats
+records, not structure. Tables of one or two variables are published as they are in
+most surveys and hold no record, so they have no floor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.synth.encoding import Codes, Ints
+from evosdc.synth.risk import build_risk, count_risk, risk_totals
+from evosdc.synth.tables import (
+    CRAMER,
+    Component,
+    build_target,
+    count_cells,
+    fill_weights,
+    group_values,
+    outside_zero,
+    table_sums,
+)
+
+_SPLITS = 4
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What a fresh sample would score: each objective and the four risks."""
+
+    objectives: NDArray[np.float64]
+    risks: NDArray[np.float64]
+
+
+def noise_floor(
+    codes: Codes,
+    sizes: Ints,
+    components: tuple[Component, ...],
+    key: tuple[int, ...] | None,
+    target: int | None,
+    rng: np.random.Generator,
+) -> Floor:
+    """Estimate the floor of some objectives and risks by split halves."""
+    half = len(codes) // 2
+    objectives = np.zeros(len(components))
+    risks = np.zeros(4)
+    for _ in range(_SPLITS):
+        order = rng.permutation(len(codes))
+        one, two = codes[order[:half]], codes[order[half : 2 * half]]
+        objectives += distances(one, two, sizes, components)
+        if key is not None and target is not None:
+            index = build_risk(one, sizes, key, target)
+            counts = np.zeros(len(index.original), np.int32)
+            count_risk(index.index, two, counts)
+            risks += risk_totals(index, counts) * index.scale
+    return Floor(objectives / _SPLITS / np.sqrt(2.0), risks / _SPLITS)
+
+
+def distances(
+    original: Codes, synthetic: Codes, sizes: Ints, components: tuple[Component, ...]
+) -> NDArray[np.float64]:
+    """Return the objectives of one data set against another of the same size."""
+    target = build_target(original, sizes, components)
+    counts = np.zeros(len(target.original), np.int32)
+    outside = outside_zero(target)
+    count_cells(target.index, synthetic, counts, outside)
+    weights = np.zeros(len(counts) if (target.kind == CRAMER).any() else 1)
+    fill_weights(target, counts, weights)
+    return group_values(target, table_sums(target, counts, outside, weights))
+
+
+def floors_that_bind(
+    floor: NDArray[np.float64], components: tuple[Component, ...]
+) -> NDArray[np.float64]:
+    """Keep the floors of tables of three variables and more."""
+    binds = np.array([c.order == 0 or c.order > 2 for c in components])
+    return np.where(binds, floor, 0.0)

@@ -1,0 +1,226 @@
+"""The command line as a user meets it: outputs, exit codes, messages."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evosdc.cli import main
+from evosdc.cli.app import app
+from evosdc.instances import make
+from evosdc.io import write_table
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["evosdc", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        shown = capsys.readouterr()
+        return int(ended.value.code or 0), shown.out, shown.err
+
+    return call
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "table.jj"
+    write_table(path, make("class2", 3, rows=8, columns=6))
+    return path
+
+
+def test_protect_writes_everything_and_the_judge_agrees(
+    run: Run, small: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    code, text, _ = run("protect", small, "-o", out, "--json", "--evaluations", 20)
+    summary = json.loads(text)
+    assert code == 0
+    assert list(summary) == [
+        "method",
+        "cost",
+        "secondaries",
+        "primaries",
+        "lower_bound",
+        "gap",
+        "safe",
+        "exposed",
+        "seconds",
+        "evaluations",
+        "seed",
+        "version",
+    ]
+    assert summary["safe"] is True
+    assert summary["exposed"] == 0
+    assert {p.name for p in out.iterdir()} == {
+        "pattern.csv",
+        "published.csv",
+        "certificate.npz",
+        "run.csv",
+        "report.html",
+        "table.jj",
+    }
+    code, text, _ = run("audit", small, "--pattern", out / "pattern.csv", "--json")
+    assert code == 0
+    assert json.loads(text)["safe"] is True
+    assert json.loads(text)["exact"] is True
+
+
+def test_published_values_of_hidden_cells_are_blank(
+    run: Run, small: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    run("protect", small, "-o", out, "--method", "sp")
+    pattern = (out / "pattern.csv").read_text().splitlines()[1:]
+    published = (out / "published.csv").read_text().splitlines()[1:]
+    hidden = 0
+    for full, public in zip(pattern, published, strict=True):
+        if full.rsplit(",", 1)[1] in "um":
+            hidden += 1
+            assert full.split(",")[1] not in public.split(",")[1:]
+    assert hidden > 0
+
+
+def test_same_seed_same_pattern_for_any_number_of_workers(
+    run: Run, small: Path, tmp_path: Path
+) -> None:
+    texts = []
+    for workers in (1, 2):
+        out = tmp_path / f"out{workers}"
+        words = ("--evaluations", 30, "--workers", workers, "--seed", 5)
+        run("protect", small, "-o", out, *words)
+        texts.append((out / "pattern.csv").read_text())
+    assert texts[0] == texts[1]
+
+
+def test_audit_finds_a_cell_that_is_given_away(
+    run: Run, small: Path, tmp_path: Path
+) -> None:
+    code, text, _ = run("audit", small, "--json")
+    found = json.loads(text)
+    assert code == 3
+    assert found["safe"] is False
+    assert found["exposed"][0]["low"] <= found["exposed"][0]["high"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("protect", "{dir}/no.jj", "-o", "{dir}/o"), "no.jj"),
+        (("protect", "{dir}", "-o", "{dir}/o"), "folder|directory"),
+        (("protect", "{table}", "-o", "{dir}/o", "--method", "magic"), "no method"),
+        (("protect", "{table}", "-o", "{dir}/o", "--cost", "love"), "not known"),
+        (("protect", "{table}", "-o", "{dir}/o", "--option", "x=1"), "no option"),
+        (("protect", "{table}", "-o", "{dir}/o", "--option", "x"), "NAME=VALUE"),
+        (("protect", "{table}", "-o", "{dir}/o", "--time-limit", "0"), "time limit"),
+        (("protect", "{table}", "-o", "{dir}/o", "--gap", "2"), "gap is"),
+        (("instances", "nothing", "-o", "{dir}/x.jj"), "no family"),
+        (("instances", "class1", "--rows", "x", "-o", "{dir}/x.jj"), "rows"),
+        (("instances", "class1", "-o", "{table}"), "exists already"),
+        (("bounds", "{table}", "--method", "x"), "node or cut"),
+    ],
+)
+def test_bad_input_gets_one_message_and_exit_code_2(
+    run: Run, small: Path, tmp_path: Path, words: tuple[str, ...], says: str
+) -> None:
+    filled = [w.format(dir=tmp_path, table=small) for w in words]
+    code, out, err = run(*filled)
+    assert code == 2
+    assert out == ""
+    assert any(part in err for part in says.split("|"))
+    assert "Traceback" not in err
+    assert not (tmp_path / "o").exists()
+
+
+def test_existing_output_is_kept_unless_forced(
+    run: Run, small: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "pattern.csv").write_text("mine")
+    code, _, err = run("protect", small, "-o", out)
+    assert code == 2
+    assert "--force" in err
+    assert (out / "pattern.csv").read_text() == "mine"
+    code, _, _ = run("protect", small, "-o", out, "--method", "sp", "--force")
+    assert code == 0
+
+
+def test_levels_that_cannot_be_had_are_named(run: Run, tmp_path: Path) -> None:
+    table = make("random", 1, shape="3,3", sensitive=0.3)
+    cell = int(table.primaries[0])
+    levels = table.lpl.copy()
+    levels[cell] = table.value[cell] * 2 + 1
+    path = tmp_path / "hard.jj"
+    write_table(path, table.replace(lpl=levels))
+    code, _, err = run("protect", path, "-o", tmp_path / "o")
+    assert code == 2
+    assert f"cell {cell}" in err
+    assert "can be had" in err
+
+
+def test_tabulate_protect_audit_from_microdata(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = ["region,kind,turnover"]
+    rows += [
+        f"{r},{k},{v}"
+        for r, k, v in zip(
+            rng.choice(["N", "S", "E"], 120),
+            rng.choice(["a", "b", "c", "d"], 120),
+            rng.integers(1, 500, 120),
+            strict=True,
+        )
+    ]
+    micro = tmp_path / "firms.csv"
+    micro.write_text("\n".join(rows) + "\n")
+    table, out = tmp_path / "table.csv", tmp_path / "out"
+    words = ("--by", "region,kind", "--value", "turnover", "--rule", "p:30")
+    code, _, err = run("tabulate", micro, *words, "--rule", "freq:6", "-o", table)
+    assert (code, err) == (0, "")
+    code, text, _ = run("protect", table, "-o", out, "--json", "--evaluations", 20)
+    assert code == 0
+    assert json.loads(text)["primaries"] > 0
+    code, _, _ = run("audit", table, "--pattern", out / "pattern.csv")
+    assert code == 0
+    header = (out / "pattern.csv").read_text().splitlines()[0]
+    assert header == "cell_id,region,kind,value,status"
+
+
+def test_methods_and_families_are_listed(run: Run) -> None:
+    code, text, _ = run("methods", "--json")
+    assert code == 0
+    names = {entry["method"] for entry in json.loads(text)}
+    assert {"hypercube", "greedy", "marginal", "attacker"} <= names
+    code, text, _ = run("instances")
+    assert code == 0
+    assert "class2" in text
+
+
+def test_every_command_is_documented() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "commands.md"
+    text = page.read_text()
+    for command in app.registered_commands:
+        assert f"## evosdc {command.name}" in text
+        assert command.callback is not None
+        assert "Example: evosdc" in (command.callback.__doc__ or "")
+
+
+def test_help_loads_no_heavy_library() -> None:
+    code = (
+        "import sys; sys.argv = ['evosdc', '--help']\n"
+        "from evosdc.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numba', 'duckdb', 'highspy', 'matplotlib', 'pandas', 'pyarrow'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)

@@ -1,0 +1,128 @@
+"""Encoding frames, and counting without dense tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from evosdc.errors import InputError
+from evosdc.metrics import encode_frames, encode_pair, from_codes
+from evosdc.metrics.counts import cell_counts, classes, joint_keys, tables
+from evosdc.metrics.data import MISSING
+
+ORIGINAL = {
+    "sex": ["m", "f", None, "f"],
+    "age": [1, 2, 2, 3],
+    "job": ["a", "b", "b", "a"],
+}
+SYNTHETIC = {"sex": ["f", "x", "f", "m"], "age": [3, 3, None, 1], "job": ["a"] * 4}
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_every_frame_gives_the_same_codes(make) -> None:
+    a, b = encode_pair(make(ORIGINAL), make(SYNTHETIC), ["sex", "age"], "job")
+    # Labels in order (f, m, x, then missing), numbers by size, missing values last.
+    assert a.codes.tolist() == [[1, 0, 0], [0, 1, 1], [3, 1, 1], [0, 2, 0]]
+    assert b.codes.tolist() == [[0, 2, 0], [2, 2, 0], [0, 3, 0], [1, 0, 0]]
+    assert a.levels == b.levels == (4, 4, 2)
+    assert a.labels[0] == ("f", "m", "x", MISSING)
+    assert (a.key, a.target) == ((0, 1), 2)
+    assert a.ordered == (False, True, False)
+
+
+def test_the_index_of_pandas_is_no_variable() -> None:
+    frame = pd.DataFrame(ORIGINAL)
+    a, b = encode_pair(frame, frame[[True, False, True, True]], None, "job")
+    assert b.names == ("sex", "age", "job")
+    assert b.codes.tolist() == a.codes[[0, 2, 3]].tolist()
+
+
+def test_columns_are_matched_by_name() -> None:
+    swapped = pd.DataFrame(SYNTHETIC)[["job", "age", "sex"]]
+    _, b = encode_pair(pd.DataFrame(ORIGINAL), swapped, None, "job")
+    assert b.codes[:, 2].tolist() == [0, 0, 0, 0]
+
+
+def test_many_numbers_are_cut_at_quantiles_of_the_original() -> None:
+    original = pd.DataFrame({"x": np.arange(100.0), "t": ["a"] * 100})
+    synthetic = pd.DataFrame({"x": np.full(100, 1e6), "t": ["a"] * 100})
+    a, b = encode_pair(original, synthetic, None, "t", bins=4)
+    # Quartiles of 0..99 are 24.75, 49.5, 74.25: 25 records in each bin.
+    assert np.bincount(a.codes[:, 0]).tolist() == [25, 25, 25, 25]
+    assert set(b.codes[:, 0]) == {3}
+    assert a.labels[0][0] == "[-inf, 24.75)"
+
+
+def test_nan_is_missing_in_polars_too() -> None:
+    frame = pl.DataFrame({"x": [1.0, float("nan"), None], "t": ["a", "a", "a"]})
+    a, _ = encode_pair(frame, frame, None, "t")
+    assert a.codes[:, 0].tolist() == [0, 1, 1]
+
+
+def test_an_ordered_factor_keeps_its_order() -> None:
+    sizes = pd.Categorical(["low", "high", "mid"], ["low", "mid", "high"], ordered=True)
+    frame = pd.DataFrame({"size": sizes, "t": ["a", "b", "a"]})
+    a, _ = encode_pair(frame, frame, None, "t")
+    assert a.codes[:, 0].tolist() == [0, 2, 1]
+    assert a.ordered[0]
+
+
+@pytest.mark.parametrize(
+    ("synthetic", "key", "target", "words"),
+    [
+        ({"sex": ["m"], "job": ["a"]}, None, "job", "missing \\['age'\\]"),
+        ({**SYNTHETIC, "more": [1, 2, 3, 4]}, None, "job", "extra \\['more'\\]"),
+        (SYNTHETIC, ["sex", "job"], "job", "key includes the target 'job'"),
+        (SYNTHETIC, ["shoe"], "job", "unknown variable 'shoe'"),
+        (SYNTHETIC, [], "job", "key is empty"),
+        ({**SYNTHETIC, "age": list("abcd")}, None, "job", "'age' is number and text"),
+        ({"sex": [], "age": [], "job": []}, None, "job", "without records"),
+    ],
+)
+def test_bad_input_is_named(synthetic, key, target, words) -> None:
+    with pytest.raises(InputError, match=words):
+        encode_pair(pd.DataFrame(ORIGINAL), pd.DataFrame(synthetic), key, target)
+
+
+def test_mixed_types_are_refused_with_a_hint() -> None:
+    frame = pd.DataFrame({"x": [1, "a"], "t": ["a", "b"]})
+    with pytest.raises(InputError, match="mixed types into text"):
+        encode_frames([frame], None, "t")
+
+
+def test_cell_counts_list_occupied_cells_of_either_file() -> None:
+    a = from_codes([[0, 0], [0, 0], [1, 1]], key=[0], target=1, levels=(2, 2))
+    b = from_codes([[1, 1], [1, 0]], key=[0], target=1, levels=(2, 2))
+    first, second = cell_counts(a, b, (0, 1))
+    assert first.tolist() == [2, 0, 1]
+    assert second.tolist() == [0, 1, 1]
+
+
+def test_a_table_of_1e24_cells_is_counted() -> None:
+    rng = np.random.default_rng(0)
+    levels = (1000,) * 8
+    base = rng.integers(0, 1000, (50, 8))
+    a = from_codes(base[rng.integers(0, 50, 400)], key=[0], target=1, levels=levels)
+    b = from_codes(base[rng.integers(0, 50, 300)], key=[0], target=1, levels=levels)
+    keys, span = joint_keys((a, b), range(8))
+    assert span < 2**62
+    first, second = cell_counts(a, b, range(8))
+    expected = {tuple(r): 0 for r in np.vstack([a.codes, b.codes]).tolist()}
+    for row in a.codes.tolist():
+        expected[tuple(row)] += 1
+    assert sorted(first.tolist()) == sorted(expected.values())
+    assert second.sum() == 300
+    ka, kb, number = classes(a, b, range(8))
+    assert number == len(expected)
+    assert len(np.unique(np.r_[ka, kb])) == number
+    assert len(keys[0]) == 400
+
+
+def test_tables_beyond_the_limit_are_a_seeded_sample() -> None:
+    assert tables(4, 2, 10, 0) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    drawn = tables(30, 4, 50, 3)
+    assert len(set(drawn)) == 50
+    assert drawn == tables(30, 4, 50, 3) != tables(30, 4, 50, 4)

@@ -1,0 +1,137 @@
+"""The page about a synthetic file."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evosdc.errors import InputError
+from evosdc.metrics import evaluate
+from evosdc.report.synthesis import _ticks, synthesis_html
+
+RNG = np.random.default_rng(7)
+FRAME = pd.DataFrame(
+    {
+        "a<b>": RNG.choice(["x", "<script>alert(1)</script>", "y & z"], 200),
+        "b": RNG.integers(0, 5, 200).astype(str),
+        "t": RNG.choice(["no", "yes"], 200),
+    }
+)
+OTHER = FRAME.sample(frac=1, replace=True, random_state=1).reset_index(drop=True)
+RESULT = evaluate(
+    FRAME,
+    OTHER,
+    key=["a<b>", "b"],
+    target="t",
+    metrics=["jsd_2", "dcap_u", "ci_overlap"],
+)
+RUN = [{"generation": g, "utility": 1 / (g + 1), "risk": 0.1 * g} for g in range(5)]
+FRONT = [{"utility": 0.01 * i, "risk": 0.5 - 0.1 * i} for i in range(4)]
+
+
+class Tags(HTMLParser):
+    """Checks that what is opened is closed, and remembers the tags."""
+
+    void = frozenset({"meta"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+
+    def handle_starttag(self, tag, attrs) -> None:
+        self.seen.append(tag)
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs) -> None:
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag) -> None:
+        assert self.open.pop() == tag
+
+
+def parsed(page: str) -> Tags:
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    return tags
+
+
+def test_the_page_is_well_formed_and_needs_nothing_else() -> None:
+    page = synthesis_html(RESULT, RUN, FRONT, title="Census <2026>")
+    tags = parsed(page)
+    assert not {"script", "link", "img"} & set(tags.seen)
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert "<title>Census &lt;2026&gt;</title>" in page
+    for svg in re.findall(r"<svg.*?</svg>", page, re.S):
+        ElementTree.fromstring(svg)
+
+
+def test_labels_are_escaped() -> None:
+    page = synthesis_html(RESULT)
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "a&lt;b&gt;" in page
+
+
+def test_every_metric_stands_with_goal_source_and_baselines() -> None:
+    page = synthesis_html(RESULT)
+    for value in RESULT.values:
+        assert value.name in page
+        assert value.source.split(",")[0] in page.replace("&#x27;", "'")
+    assert "↓ lower is better" in page
+    assert "↑ higher is better" in page
+    for column in ("original", "bootstrap", "independent", "univariate"):
+        assert f">{column}</th>" in page
+
+
+def test_what_was_not_protected_is_said() -> None:
+    page = synthesis_html(RESULT)
+    assert "What was not protected" in page
+    for sentence in RESULT.plain_words:
+        assert sentence.split("<")[0][:40].replace("'", "&#x27;") in page
+    assert f"Verdict: {RESULT.verdict}." in page
+
+
+def test_the_map_marks_the_references_and_the_front() -> None:
+    page = synthesis_html(RESULT, front=FRONT)
+    chart = re.search(r'<svg[^>]*aria-label="risk-utility map".*?</svg>', page, re.S)
+    assert chart
+    for words in (
+        "the original itself",
+        "a bootstrap of the original",
+        "univariate baseline",
+        "guessing from the target alone",
+        "this file",
+    ):
+        assert words in chart.group()
+    # Four candidates of the front, three references, and the file itself.
+    assert chart.group().count("<circle") == 8
+    # The original is at distance 0 from itself with certain attribution.
+    assert "the original itself: 0, " in chart.group()
+
+
+def test_generations_are_drawn_only_where_there_was_a_run() -> None:
+    assert "By generation" not in synthesis_html(RESULT)
+    page = synthesis_html(RESULT, [*RUN, {"generation": 5, "utility": None, "risk": 1}])
+    lines = re.findall(r'<polyline class="line" points="([^"]*)"', page)
+    # A row without a utility is a point less on that line only.
+    assert [len(line.split()) for line in lines] == [5, 6]
+
+
+def test_other_axes_can_be_chosen_and_unknown_ones_are_refused() -> None:
+    page = synthesis_html(RESULT, utility="ci_overlap", risk="disco_pct")
+    assert "Disclosive in synthetic, correct in original (%)</text>" in page
+    with pytest.raises(InputError, match="no metric 'speed' here"):
+        synthesis_html(RESULT, utility="speed")
+
+
+def test_ticks_are_round_numbers_inside_the_range() -> None:
+    assert _ticks(-0.01, 0.206) == [0, 0.05, 0.1, 0.15, 0.2]
+    assert _ticks(3, 62) == [20, 40, 60]
