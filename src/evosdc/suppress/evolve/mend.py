@@ -34,6 +34,7 @@ class Mender:
         self._state = rng.integers(0, 2**63, 1).astype(np.uint64)
         self._critic = np.zeros(len(network.problem.table), dtype=np.int32)
         self._levels = np.empty(len(network), dtype=np.int64)
+        self._log: kernels.Log | None = None
 
     def child(self, parent: PatternState, hidden: NDArray[np.bool_]) -> PatternState:
         """Return a safe pattern that hides these cells, or as few more as it takes.
@@ -55,7 +56,7 @@ class Mender:
         network = self._network
         result = kernels.FULL
         while result == kernels.FULL:
-            log = make_log(state)
+            log = self._empty_log(state)
             result = kernels.recreate(
                 network.arcs,
                 network.demands,
@@ -77,7 +78,7 @@ class Mender:
         network = self._network
         at = 0
         while at < len(order):
-            log = make_log(state)
+            log = self._empty_log(state)
             at = kernels.prune(
                 network.arcs,
                 network.demands,
@@ -104,7 +105,7 @@ class Mender:
                 network.demands,
                 state.live,
                 network.work,
-                make_log(state),
+                self._empty_log(state),
                 self._cost,
                 order,
                 at,
@@ -113,6 +114,14 @@ class Mender:
             )
             if at < len(order):
                 state.make_room()
+
+
+    def _empty_log(self, state: PatternState) -> kernels.Log:
+        """Return the log of the last call, emptied, if it is large enough."""
+        if self._log is None or len(self._log.flow) < len(state.live.pool_cell):
+            self._log = make_log(state)
+        kernels.forget(self._log)
+        return self._log
 
 
 def dearest_first(state: PatternState) -> Cells:
