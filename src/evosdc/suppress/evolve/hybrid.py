@@ -157,7 +157,7 @@ def _start(
     if not len(network) or search.stopped():
         return None
     mender = Mender(network, search.rng(0))
-    loop = CutLoop(problem, problem.network)
+    loop = CutLoop(problem)
     run = _Run(problem, network, parameters, search, mender, loop, people)
     loop.run_nodes()
 
