@@ -42,6 +42,8 @@ Flags = NDArray[np.bool_]
 _CLOSED = 2e-6
 # A gap below which an integer programme on all open cells is likely to close it.
 _NEAR = 0.06
+# Secondaries above which changing and mending a pattern is slow.
+_LARGE = 1000
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,11 @@ class _Run:
     cuts: list[Cut] = field(default_factory=list)
 
     @property
+    def heavy(self) -> bool:
+        """Whether patterns are so large that integer programmes had better go first."""
+        return len(self.people.states[0].secondaries) > _LARGE
+
+    @property
     def best(self) -> Pattern:
         assert self.search.best is not None
         return self.search.best
@@ -128,9 +135,10 @@ def run_hybrid(
     for cycle in range(parameters.cycles):
         if run.over():
             break
-        _refill(run, cycle)
-        _breed(run, cycle)
-        _walk(run, cycle)
+        if cycle or not run.heavy:
+            _refill(run, cycle)
+            _breed(run, cycle)
+            _walk(run, cycle)
         if _programme(run, run.open_cells(), _share_of_proof(run), True):
             break
         _programme(run, _core(run), 0.25, False)
@@ -164,7 +172,7 @@ def _start(
     def follow(value: float) -> None:
         search.raise_bound(value)
         # Ever more rarely: where shortest paths are slow, the bound must not wait.
-        if loop.rounds & (loop.rounds - 1):
+        if run.heavy or loop.rounds & (loop.rounds - 1):
             return
         state = guided_state(network, mender, loop.fractions)
         welcome(people, state, search, "guided by the bound")
@@ -233,6 +241,8 @@ def _core(run: _Run) -> Flags:
 def _share_of_proof(run: _Run) -> float:
     """How much of the time left to spend on all open cells: less if it looks vain."""
     now = gap(run.best.cost, run.search.bound)
+    if run.heavy:
+        return 0.6
     return 0.3 if now is not None and now < _NEAR else 0.1
 
 
