@@ -8,5 +8,5 @@ from evosdc.suppress.problem import Problem
 def choose(problem: Problem) -> str:
     """Name the method that `auto` runs on this table."""
     if problem.network is not None:
-        return "optimal"
+        return "hybrid"
     return "attacker"
