@@ -62,6 +62,7 @@ def run_optimal(
     loop.run_nodes()
 
     def follow(value: float) -> None:
+        search.count()
         search.raise_bound(value)
         # Few patterns a run are worth their time: when the bound has moved on.
         if value > follow_at[0]:
