@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from evosdc.suppress.problem import Problem
 
-
 # Beyond these, a round of cuts of a general table takes longer than it is worth.
 _CELLS = 3000
 _LEVELS = 1500
