@@ -22,10 +22,10 @@ def read_asc(
     """Read records as an Arrow table: codes as text, responses and weights as numbers.
 
     A number with a point is read as it stands; one without is a whole number, whatever
-    ``<DECIMALS>`` says, as tau-Argus does. A missing code of a spanning variable is a code
-    like any other, so that such records count in the totals, as in tau-Argus; elsewhere
-    missing codes become null, and so do blanks. The file is read in blocks, so its text
-    never stands in memory at once.
+    ``<DECIMALS>`` says, as tau-Argus does. A missing code of a spanning variable is a
+    code like any other, so that such records count in the totals, as in tau-Argus;
+    elsewhere missing codes become null, and so do blanks. The file is read in blocks,
+    so its text never stands in memory at once.
 
     Parameters
     ----------

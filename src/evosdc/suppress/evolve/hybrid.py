@@ -322,5 +322,6 @@ register(
         parameters=HybridParameters,
         run=run_hybrid,
         takes=networks_only,
+        parts=("gensup", "ls-ruin"),
     )
 )
