@@ -17,6 +17,7 @@ from evosdc.suppress.evolve.changes import (
     undo,
 )
 from evosdc.suppress.network.arrays import Arcs, Demands, Live, Long, Real, Work
+from evosdc.suppress.network.cheapest import cheapest_path
 from evosdc.suppress.network.cover import (
     DONE,
     FAILED,
@@ -31,7 +32,6 @@ from evosdc.suppress.network.cover import (
 )
 from evosdc.suppress.network.paths import (
     augment,
-    cheapest_path,
     hide,
     hide_path,
     publish,
@@ -165,9 +165,9 @@ def _near_changes(arcs: Arcs, live: Live, work: Work, log: Log, chosen: Long) ->
     now = work.clock[0]
     for i in range(log.counts[0] - 1, -1, -1):
         for node in (arcs.tail[log.cell[i]], arcs.head[log.cell[i]]):
-            if work.seen[node] == now:
+            if work.near[node] == now:
                 continue
-            work.seen[node] = now
+            work.near[node] = now
             slot = live.first[node]
             while slot >= 0 and count < len(chosen):
                 count = _choose(live, work, chosen, count, slot >> 1)
