@@ -165,9 +165,9 @@ def _near_changes(arcs: Arcs, live: Live, work: Work, log: Log, chosen: Long) ->
     now = work.clock[0]
     for i in range(log.counts[0] - 1, -1, -1):
         for node in (arcs.tail[log.cell[i]], arcs.head[log.cell[i]]):
-            if work.ahead.seen[node] == now:
+            if work.near[node] == now:
                 continue
-            work.ahead.seen[node] = now
+            work.near[node] = now
             slot = live.first[node]
             while slot >= 0 and count < len(chosen):
                 count = _choose(live, work, chosen, count, slot >> 1)
