@@ -188,6 +188,10 @@ def protect(
     if time_limit is None and evaluations is None:
         time_limit = DEFAULT_TIME_LIMIT
     stop = _stopping(time_limit, evaluations, gap)
+    if seed < 0:
+        raise InputError(f"seed is {seed}", expected="a whole number of 0 or more")
+    if workers is not None and workers < 1:
+        raise InputError(f"workers is {workers}", expected="1 or more processes")
     _warm_up(chosen, parameters, problem.network is not None)
     search = Search(
         seed=seed,
@@ -281,7 +285,7 @@ def as_table(source: Any, **reading: Any) -> Table:
 def _stopping(time_limit: float | None, evaluations: int | None, gap: float) -> Stop:
     criteria: list[Stop] = [TargetGap(gap)]
     for limit, name in ((time_limit, "time limit"), (evaluations, "evaluations")):
-        if limit is not None and limit <= 0:
+        if limit is not None and not limit > 0:
             raise InputError(f"{name} is {limit}", expected="a number above 0")
     if not 0 <= gap < 1:
         raise InputError(f"gap is {gap}", expected="a share from 0 to below 1")
