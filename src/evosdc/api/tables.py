@@ -362,9 +362,13 @@ def _warm_up(method: Method, parameters: Any, network: bool) -> None:
     status = np.where(level > 0, "u", "s")
     tiny = build_table(sides, codes, value, status=status, lpl=level, upl=level)
     problem = Problem.of(tiny)
-    if method.takes(problem) is None:
-        with suppress(EvosdcError):
-            method.run(problem, parameters, Search(stop=EvaluationLimit(50)))
+    runs = [
+        (find_method(name), find_method(name).configure({})) for name in method.parts
+    ]
+    for part, options in [(method, parameters), *runs]:
+        if part.takes(problem) is None:
+            with suppress(EvosdcError):
+                part.run(problem, options, Search(stop=EvaluationLimit(50)))
     judge(tiny.with_pattern(problem.hideable))
 
 

@@ -28,7 +28,12 @@ _MODULES: list[str] = [
     "evosdc.suppress.construct.kelly",
     "evosdc.suppress.construct.hypercube_2d",
     "evosdc.suppress.construct.pbp",
+    "evosdc.suppress.evolve.gensup",
+    "evosdc.suppress.evolve.heurgene",
+    "evosdc.suppress.evolve.gapn",
+    "evosdc.suppress.evolve.ruin",
     "evosdc.suppress.exact.optimal",
+    "evosdc.suppress.evolve.hybrid",
 ]
 
 Run = Callable[[Problem, Any, Search], Pattern]
@@ -64,6 +69,8 @@ class Method:
         `LevelError` naming what no pattern can reach.
     takes
         Why a table is refused, or None.
+    parts
+        Other methods whose kernels it uses: they are compiled before the clock starts.
     may_fail
         Whether it may raise `ProtectionFailed` on tables that others can protect, as
         published; such a failure names the cells.
@@ -76,6 +83,7 @@ class Method:
     parameters: type
     run: Run
     takes: Takes = any_table
+    parts: tuple[str, ...] = ()
     may_fail: bool = False
 
     def configure(self, options: Mapping[str, Any]) -> Any:

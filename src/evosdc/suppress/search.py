@@ -64,7 +64,7 @@ class Search:
         return self._clock() - self._start
 
     def count(self, evaluations: int = 1) -> None:
-        """Count evaluations: complete patterns built or priced."""
+        """Count evaluations: patterns built, relaxations solved."""
         self.evaluations += evaluations
 
     def offer(
