@@ -209,10 +209,7 @@ def protect(
         record=RunRecord(listeners=[on_progress] if on_progress else []),
     )
     pattern, notes = _run(problem, chosen, parameters, search)
-    search.note(
-        f"ended: {search.reason or 'finished'}; --evaluations {search.evaluations} "
-        f"--method {chosen.name} --seed {seed} repeats exactly"
-    )
+    search.note(_ending(search, chosen.name, evaluations))
     hidden = resolved.with_pattern(pattern.hidden | kept)
     verdict, certificate = judge(hidden, strict=strict)
     seconds = search.seconds
@@ -330,6 +327,21 @@ def _run(
     if search.best is not None and search.best.cost < pattern.cost:
         pattern = search.best
     return pattern, notes
+
+
+def _ending(search: Search, method: str, evaluations: int | None) -> str:
+    """Say why a run ended and how to repeat it."""
+    again = f"--method {method} --seed {search.seed}"
+    reason = search.reason or "finished"
+    if reason == "evaluations":
+        return f"ended: {reason}; --evaluations {evaluations} {again} repeats exactly"
+    if reason == "interrupted" or (reason == "time limit" and search.cut_short):
+        return (
+            f"ended: {reason}, in the middle of a pattern; {again} with a budget of "
+            "--evaluations instead of time lets it finish, and that repeats exactly"
+        )
+    budget = max(1, search.evaluations)
+    return f"ended: {reason}; --evaluations {budget} {again} repeats exactly"
 
 
 def _lower_bound(problem: Problem, pattern: Pattern, search: Search) -> float | None:
