@@ -37,6 +37,7 @@ from evosdc.io import (
     like,
     pattern_frame,
     published_frame,
+    read_hierarchy,
     read_pattern,
     read_table,
     table_from_frame,
@@ -83,14 +84,14 @@ class Audit:
 
 def tabulate(
     source: Any,
-    by: Sequence[str],
+    by: Sequence[str] | str,
     value: str | None = None,
     *,
     weight: str | None = None,
     holding: str | None = None,
     request: str | None = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    rules: Sequence[Rule | str] = (),
+    hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
+    rules: Sequence[Rule | str] | str = (),
     **options: Any,
 ) -> Tabulation:
     """Tabulate microdata and mark its sensitive cells.
@@ -107,20 +108,22 @@ def tabulate(
         Columns with sampling weights, the group a contributor belongs to, and the
         contributors that asked for protection.
     hierarchies
-        The trees of codes of the variables that have one.
+        The trees of codes of the variables that have one, or the files of the trees.
     rules
         What makes a cell sensitive: rules, or their short form such as ``"p:15"``.
     options
         Passed on to `evosdc.tabulation.tabulate`.
     """
+    if isinstance(rules, str):
+        rules = [rules]
     table = tabulate_records(
         source,
-        by,
+        [by] if isinstance(by, str) else by,
         value,
         weight=weight,
         holding=holding,
         request=request,
-        hierarchies=hierarchies,
+        hierarchies=_trees(hierarchies),
         rules=[parse_rule(r) if isinstance(r, str) else r for r in rules],
         **options,
     )
@@ -286,9 +289,23 @@ def as_table(source: Any, **reading: Any) -> Table:
         return source
     if isinstance(source, Tabulation):
         return source.table
+    if "hierarchies" in reading:
+        reading["hierarchies"] = _trees(reading["hierarchies"])
     if isinstance(source, (str, Path)):
         return read_table(source, **reading)
     return table_from_frame(source, **reading)
+
+
+def _trees(
+    given: Mapping[str, Hierarchy | str | Path] | None,
+) -> dict[str, Hierarchy] | None:
+    """Read the hierarchies that are given as files."""
+    if given is None:
+        return None
+    return {
+        name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree)
+        for name, tree in given.items()
+    }
 
 
 def _stopping(time_limit: float | None, evaluations: int | None, gap: float) -> Stop:
