@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import evosdc
@@ -31,7 +32,7 @@ def test_results_do_not_show_confidential_values_when_printed() -> None:
 
 
 def test_one_variable_and_one_rule_need_no_list() -> None:
-    records = {"region": ["N", "N", "S"], "turnover": [90.0, 1.0, 50.0]}
+    records = pa.table({"region": ["N", "N", "S"], "turnover": [90.0, 1.0, 50.0]})
     one = evosdc.tabulate(records, "region", "turnover", rules="freq:3")
     many = evosdc.tabulate(records, ["region"], "turnover", rules=["freq:3"])
     assert (one.table.status == many.table.status).all()
