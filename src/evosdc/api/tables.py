@@ -57,6 +57,8 @@ from evosdc.tabulation import tabulate as tabulate_records
 DEFAULT_TIME_LIMIT = 60.0
 # Methods that prove no bound themselves get one after the search, where it is quick.
 _BOUND_CELLS = 50_000
+# Someone who pressed Ctrl-C waits no longer than this for a last resort.
+_HURRY_SECONDS = 2.0
 _BOUND_SECONDS = 5.0
 
 
@@ -211,6 +213,7 @@ def protect(
         workers=workers or os.cpu_count() or 1,
         record=RunRecord(listeners=[on_progress] if on_progress else []),
     )
+    search.note(f"started: {chosen.name}")
     pattern, notes = _run(problem, chosen, parameters, search)
     search.note(_ending(search, chosen.name, evaluations))
     hidden = resolved.with_pattern(pattern.hidden | kept)
@@ -336,7 +339,8 @@ def _run(
             notes = ("interrupted: this is the best complete pattern found so far",)
         else:
             last_resort = find_method("marginal")
-            pattern = last_resort.run(problem, last_resort.configure({}), Search())
+            hurry = Search(stop=TimeLimit(_HURRY_SECONDS))
+            pattern = last_resort.run(problem, last_resort.configure({}), hurry)
             notes = (
                 f"interrupted before {method.name!r} had a complete pattern: "
                 "this one is by 'marginal', safe but dear",
