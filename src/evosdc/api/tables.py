@@ -51,6 +51,7 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 from evosdc.table import Dimension, Hierarchy, Table, build_table
+from evosdc.table.link import LinkedTables
 from evosdc.table.status import SECONDARY
 from evosdc.tabulation import tabulate as tabulate_records
 
@@ -153,7 +154,8 @@ def protect(
     Parameters
     ----------
     table
-        A `Table`, a `Tabulation`, a frame of labelled cells, or the path of a table.
+        A `Table`, a `Tabulation`, linked tables, a frame of labelled cells, or the
+        path of a table.
     method
         A name listed by ``evosdc methods``; ``auto`` takes the best for the table.
     cost
@@ -215,6 +217,8 @@ def protect(
     )
     search.note(f"started: {chosen.name}")
     pattern, notes = _run(problem, chosen, parameters, search)
+    if not len(resolved.primaries):
+        notes += ("the table has no sensitive cells, so there was nothing to protect",)
     search.note(_ending(search, chosen.name, evaluations))
     hidden = resolved.with_pattern(pattern.hidden | kept)
     verdict, certificate = judge(hidden, strict=strict)
@@ -290,7 +294,7 @@ def as_table(source: Any, **reading: Any) -> Table:
     """Take a `Table`, a `Tabulation`, a frame or a path for a table."""
     if isinstance(source, Table):
         return source
-    if isinstance(source, Tabulation):
+    if isinstance(source, (Tabulation, LinkedTables)):
         return source.table
     if "hierarchies" in reading:
         reading["hierarchies"] = _trees(reading["hierarchies"])
