@@ -115,6 +115,23 @@ def test_audit_takes_the_a_priori_file_of_the_run(
     assert json.loads(text)["judged"] == 2
 
 
+def test_secondaries_of_an_a_priori_file_stay_hidden(
+    run: Run, table: Path, tmp_path: Path
+) -> None:
+    apriori = tmp_path / "last-year.hst"
+    apriori.write_text("b;Total;M\nb;y;M\n")
+    out = tmp_path / "o"
+    code, text, _ = run("protect", table, "--apriori", apriori, "-o", out, "--json")
+    rows = (out / "pattern.csv").read_text().splitlines()[1:]
+    weight = {row.split(",", 1)[1].rsplit(",", 2)[0]: row.split(",") for row in rows}
+    assert code == 0
+    assert weight["b,Total"][-1] == weight["b,y"][-1] == "m"
+    paid = sum(float(row[-2]) for row in weight.values() if row[-1] == "m")
+    summary = json.loads(text)
+    assert summary["cost"] == paid
+    assert summary["lower_bound"] <= summary["cost"]
+
+
 def test_codes_that_look_like_markup(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "odd [red].csv"
     odd = CELLS.replace("a,", "[red]a,").replace("b,", '"[/b], ""q""",')

@@ -28,6 +28,11 @@ def protect(
     seed: int = shared.SEED,
     workers: int | None = typer.Option(None, help="Processes (default: all cores)."),
     strict: bool = shared.STRICT,
+    keep_secondaries: bool = typer.Option(
+        False,
+        "--keep-secondaries",
+        help="Secondaries of the table stay hidden; implied by --apriori.",
+    ),
     option: list[str] = typer.Option(
         [], "--option", help="NAME=VALUE: a parameter of the method."
     ),
@@ -72,6 +77,7 @@ def protect(
             seed=seed,
             workers=workers,
             strict=strict,
+            keep_secondaries=keep_secondaries or apriori is not None,
             options=shared.pairs(option, "--option"),
             on_progress=ear,
         )
