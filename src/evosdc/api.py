@@ -191,6 +191,10 @@ def protect(
         record=RunRecord(listeners=[on_progress] if on_progress else []),
     )
     pattern, notes = _run(problem, chosen, parameters, search)
+    search.note(
+        f"ended: {search.reason or 'finished'}; --evaluations {search.evaluations} "
+        f"--method {chosen.name} --seed {seed} repeats exactly"
+    )
     hidden = resolved.with_pattern(pattern.hidden)
     verdict, certificate = judge(hidden, strict=strict)
     bound = 0.0 if pattern.cost == 0 else search.bound

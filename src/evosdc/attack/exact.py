@@ -7,6 +7,7 @@ follow from the equations by sparse elimination.
 
 from __future__ import annotations
 
+import heapq
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -15,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
-_MOST_UNKNOWNS = 1500
-_MOST_WORK = 400_000  # steps of an elimination before it is given up
+_MOST_UNKNOWNS = 20_000
+_MOST_WORK = 2_000_000  # steps of an elimination before it is given up
 
 
 def exact_vertex(
@@ -84,8 +85,9 @@ def _solved(
     steps = _eliminate(system)
     if steps is None:
         return None
+    pivots = {pivot for pivot, _, _ in steps}
     for j in unknown:
-        if all(j != pivot for pivot, _, _ in steps):
+        if j not in pivots:
             value[j] = Fraction(round(float(x[j])))
     for pivot, terms, rhs in reversed(steps):
         rest = sum((f * value[j] for j, f in terms.items() if j != pivot), Fraction(0))
@@ -130,10 +132,13 @@ def _eliminate(
             where.setdefault(j, set()).add(i)
     steps = []
     work = 0
+    queue = [(len(terms), i) for i, (terms, _) in live.items()]
+    heapq.heapify(queue)
     while live:
-        i = min(live, key=lambda i: len(live[i][0]))
+        length, i = heapq.heappop(queue)
+        if i not in live or len(live[i][0]) != length:
+            continue
         terms, rhs = live.pop(i)
-        work += len(live) // 16 + 1
         if not terms:
             if rhs:
                 return None
@@ -153,6 +158,7 @@ def _eliminate(
                     del theirs[j]
                     where[j].discard(other)
             live[other] = (theirs, their_rhs - factor * rhs)
+            heapq.heappush(queue, (len(theirs), other))
             work += len(terms)
         if work > _MOST_WORK:
             return None

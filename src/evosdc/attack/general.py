@@ -23,7 +23,6 @@ _TRIES = 40
 _BRANCHES = (5, 12)
 _MOST_LOCAL = 3000
 _GRID = 10**6  # units in a level of a local program
-_SHORT = 1e-7  # a program this much below its level cannot be rounding
 _CLOSE = 3e-9
 _ENDLESS = 1e15  # a bound this many times the level is no bound to the solver
 
@@ -216,8 +215,8 @@ class GeneralFinder:
         program.set_upper(
             np.array([_ENDLESS if r is None else min(r / units, 1e6) for r in room])
         )
-        move, x = program.furthest(column, 1.0, columns.column(cell, -sign))
-        if move < 1 - _SHORT:
+        x = program.reach(column, 1.0, columns.column(cell, -sign))
+        if x is None:
             return False
         vertex = exact_vertex(columns.rows, x * units, room, _CLOSE * units)
         if vertex is None:
@@ -244,9 +243,11 @@ class GeneralFinder:
         columns, program = self._whole(cell, power)
         column = columns.column(cell, sign)
         cap = size / 10.0**power
-        move, x = program.furthest(column, cap, columns.column(cell, -sign))
-        if move < cap * (1 - _SHORT) and not short:
+        against = columns.column(cell, -sign)
+        found = program.reach(column, cap, against)
+        if found is None and not short:
             return False
+        x = program.furthest(column, cap, against)[1] if found is None else found
         level, den = amount.numerator, amount.denominator
         room = [None if r is None else r * den for r in columns.room]
         room[column] = level

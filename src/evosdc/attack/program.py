@@ -7,6 +7,8 @@ program starts feasible where nothing moves and its vertices move few cells.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import highspy
@@ -17,10 +19,18 @@ from evosdc.attack.ledger import Unfinished
 from evosdc.errors import EvosdcError
 
 _TOLERANCE = 1e-9
+_PATIENCE = 2500  # steps of the simplex before presolve is tried
+_NO_LIMIT = 2**31 - 1
+_ENDED = (
+    highspy.HighsModelStatus.kOptimal,
+    highspy.HighsModelStatus.kInfeasible,
+    highspy.HighsModelStatus.kUnbounded,
+    highspy.HighsModelStatus.kUnboundedOrInfeasible,
+)
 
 
 class Program:
-    """Maximises one column after another, each from the basis of the one before."""
+    """Moves one column after another over the same equations."""
 
     def __init__(self, rows: Any, deadline: float | None = None) -> None:
         self.deadline = deadline
@@ -33,7 +43,6 @@ class Program:
             ("dual_feasibility_tolerance", _TOLERANCE),
             ("simplex_strategy", 1),
             ("solver", "simplex"),
-            ("presolve", "off"),
         ):
             self._highs.setOptionValue(name, value)
         model = highspy.HighsLp()
@@ -44,7 +53,6 @@ class Program:
         model.col_upper_ = np.zeros(self.columns)
         model.row_lower_ = np.zeros(rows.shape[0])
         model.row_upper_ = np.zeros(rows.shape[0])
-        model.sense_ = highspy.ObjSense.kMaximize
         model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         model.a_matrix_.start_ = rows.indptr.astype(np.int32)
         model.a_matrix_.index_ = rows.indices.astype(np.int32)
@@ -63,6 +71,29 @@ class Program:
             self.upper,
         )
 
+    def reach(
+        self, column: int, amount: float, against: int
+    ) -> NDArray[np.float64] | None:
+        """Move a column by an amount with little movement of all, or return None.
+
+        `against`, the other way of the same cell, is held at 0. From the basis where
+        nothing moves the dual simplex mends only what the one cell upsets; with a
+        price on every move it does not wander, and few cells move.
+        """
+        with self._only(column, amount, amount, against):
+            self._price(1.0)
+            self._highs.setOptionValue("simplex_iteration_limit", _PATIENCE)
+            try:
+                status, _, x = self._run()
+            except Unfinished:
+                status = None
+            self._highs.setOptionValue("simplex_iteration_limit", _NO_LIMIT)
+        if status is not None:
+            return x if status == highspy.HighsModelStatus.kOptimal else None
+        # A move of many cells: presolve is faster then, at the price of a dense answer.
+        move, x = self.furthest(column, amount, against)
+        return x if move >= amount * (1 - _TOLERANCE) else None
+
     def furthest(
         self, column: int, cap: float, against: int
     ) -> tuple[float, NDArray[np.float64]]:
@@ -70,43 +101,51 @@ class Program:
 
         Returns the move, infinite where nothing holds it, and all columns.
         """
+        with self._only(column, 0.0, cap, against):
+            self._price(0.0)
+            self._highs.changeColCost(column, -1.0)
+            status, move, x = self._run(presolve=True)
+            if status == highspy.HighsModelStatus.kOptimal:
+                return -move, x
+        # Nothing moved is always feasible, so this is unbounded.
+        return np.inf, np.zeros(self.columns)
+
+    def _price(self, cost: float) -> None:
+        every = np.arange(self.columns, dtype=np.int32)
+        self._highs.changeColsCost(self.columns, every, np.full(self.columns, cost))
+
+    @contextmanager
+    def _only(
+        self, column: int, low: float, high: float, against: int
+    ) -> Iterator[None]:
         h = self._highs
-        cap = highspy.kHighsInf if np.isinf(cap) else cap
-        h.changeColCost(column, 1.0)
-        h.changeColBounds(column, 0.0, min(cap, self.upper[column]))
+        high = highspy.kHighsInf if np.isinf(high) else high
+        h.changeColBounds(column, low, min(high, self.upper[column]))
         if against >= 0:
             h.changeColBounds(against, 0.0, 0.0)
         try:
-            return self._run()
+            yield
         finally:
-            h.changeColCost(column, 0.0)
             h.changeColBounds(column, 0.0, self.upper[column])
             if against >= 0:
                 h.changeColBounds(against, 0.0, self.upper[against])
 
-    def _run(self) -> tuple[float, NDArray[np.float64]]:
+    def _run(self, presolve: bool = False) -> tuple[Any, float, NDArray[np.float64]]:
         h = self._highs
-        for attempt in range(3):
+        limited = h.getOptionValue("simplex_iteration_limit")[1] != _NO_LIMIT
+        for attempt in (presolve,) if limited else (presolve, not presolve):
             if self.deadline is not None:
                 left = self.deadline - time.monotonic()
                 if left <= 0:
                     raise Unfinished("the time limit was reached")
                 h.setOptionValue("time_limit", h.getRunTime() + left)
-            if attempt:
-                # A basis that led astray is dropped; the last try may presolve.
-                h.clearSolver()
-            h.setOptionValue("presolve", "choose" if attempt == 2 else "off")
+            h.clearSolver()
+            h.setOptionValue("presolve", "on" if attempt else "off")
             h.run()
             status = h.getModelStatus()
-            if status == highspy.HighsModelStatus.kOptimal:
+            if status in _ENDED:
                 x = np.array(h.getSolution().col_value)
-                return float(h.getInfo().objective_function_value), x
-            if status in (
-                highspy.HighsModelStatus.kUnbounded,
-                highspy.HighsModelStatus.kUnboundedOrInfeasible,
-            ):
-                # Nothing moved is always feasible, so this is unbounded.
-                return np.inf, np.zeros(self.columns)
+                return status, float(h.getInfo().objective_function_value), x
             if status == highspy.HighsModelStatus.kTimeLimit:
                 raise Unfinished("the time limit was reached")
         raise Unfinished(f"the solver ended with {status}")

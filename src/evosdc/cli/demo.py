@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from evosdc.cli import options as shared
+
+if TYPE_CHECKING:
+    from evosdc.instances import Business
 
 
 def demo(
@@ -54,5 +58,20 @@ def demo(
         )
     show_grid(result.table, console)
     write_result(output, result, force=force)
+    _write_input(output / "input", data, force)
     show_protection(result, output)
+    console.print(
+        f"the firms are in {output}/input/: the tutorial goes on from there",
+        highlight=False,
+    )
     raise typer.Exit(0 if result.safe else 3)
+
+
+def _write_input(folder: Path, data: Business, force: bool) -> None:
+    """Write the records and their hierarchies, so that the steps can be repeated."""
+    from evosdc.io import write_hrc, write_records
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_records(folder / "firms.csv", data.records, force=force)
+    for name, tree in data.hierarchies.items():
+        write_hrc(folder / f"{name}.hrc", tree, force=force)

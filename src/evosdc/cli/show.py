@@ -38,7 +38,7 @@ def show_protection(result: Protection, output: Path) -> None:
     else:
         bound = (
             f"lower bound {result.lower_bound:,.6g}: "
-            f"at most {100 * result.gap:.2f} % above the optimum"
+            f"at most {100 * result.gap:.2f} % of it could be saved"
         )
     console.print(f"cost [bold]{result.cost:,.6g}[/], {bound}")
     for note in result.notes:

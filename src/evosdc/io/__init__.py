@@ -9,7 +9,7 @@ from evosdc.io.frames import (
     table_from_frame,
     to_arrow,
 )
-from evosdc.io.hrc import hierarchy_from_levels, read_cdl, read_hierarchy
+from evosdc.io.hrc import hierarchy_from_levels, read_cdl, read_hierarchy, write_hrc
 from evosdc.io.hst import apply_apriori, read_apriori_into, read_hst, write_hst
 from evosdc.io.jj import read_jj, write_jj
 from evosdc.io.labelled import read_labelled, write_labelled
@@ -44,6 +44,7 @@ __all__ = [
     "table_from_frame",
     "to_arrow",
     "write_grid",
+    "write_hrc",
     "write_hst",
     "write_jj",
     "write_labelled",

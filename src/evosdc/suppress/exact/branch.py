@@ -7,7 +7,10 @@ gives a lower bound on every cheaper pattern and a candidate that meets the cuts
 
 from __future__ import annotations
 
+import signal
+import threading
 from dataclasses import dataclass
+from typing import Any
 
 import highspy
 import numpy as np
@@ -63,8 +66,16 @@ class Branch:
             cut.coefficients[inside],
         )
 
-    def solve(self, best: NDArray[np.bool_], seconds: float, gap: float) -> Candidate:
-        """Solve to `gap` or for so many seconds, starting from the best pattern."""
+    def solve(
+        self,
+        best: NDArray[np.bool_],
+        seconds: float,
+        gap: float,
+        nodes: int | None = None,
+    ) -> Candidate:
+        """Solve to `gap`, for so many seconds or nodes, starting from a pattern."""
+        if nodes is not None:
+            self._mip.setOptionValue("mip_max_nodes", nodes)
         start = highspy.HighsSolution()
         start.col_value = best[self._cells].astype(np.float64).tolist()
         self._mip.setSolution(start)
@@ -72,7 +83,7 @@ class Branch:
         limit = self._mip.getRunTime() + max(seconds, 0.05)
         self._mip.setOptionValue("time_limit", float(limit))
         self._mip.setOptionValue("mip_rel_gap", gap)
-        self._mip.run()
+        self._run()
         info = self._mip.getInfo()
         bound = float(info.mip_dual_bound)
         if not np.isfinite(bound):
@@ -84,3 +95,30 @@ class Branch:
         chosen = np.array(self._mip.getSolution().col_value) > 0.5
         hidden[self._cells[chosen]] = True
         return Candidate(hidden, bound)
+
+    def _run(self) -> None:
+        """Run HiGHS, and let Ctrl-C end it.
+
+        An exception must not travel through the solver, so for the time of the run
+        the interrupt only raises a flag that the solver asks for.
+        """
+        asked: list[int] = []
+
+        def look(_kind: Any, _message: Any, _out: Any, order: Any, _user: Any) -> None:
+            if asked:
+                order.user_interrupt = 1
+
+        self._mip.setCallback(look, None)
+        self._mip.startCallback(highspy.cb.HighsCallbackType.kCallbackMipInterrupt)
+        if threading.current_thread() is not threading.main_thread():
+            self._mip.run()
+            return
+        before = signal.signal(
+            signal.SIGINT, lambda number, _frame: asked.append(number)
+        )
+        try:
+            self._mip.run()
+        finally:
+            signal.signal(signal.SIGINT, before)
+        if asked:
+            raise KeyboardInterrupt
