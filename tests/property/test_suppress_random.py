@@ -68,15 +68,15 @@ def test_nothing_redundant_is_left(table: Table) -> None:
         fewer[cell] = False
         assert not all(
             plain_reach(problem, fewer, int(k), int(s), float(a))
-            for k, s, a in zip(
-                demands.cell, demands.sign, demands.amount, strict=True
-            )
+            for k, s, a in zip(demands.cell, demands.sign, demands.amount, strict=True)
         )
 
 
 @COMMON
 @given(table=tables(), data=st.data())
-def test_cheapest_deviation_is_the_plain_programs(table: Table, data: st.DataObject) -> None:
+def test_cheapest_deviation_is_the_plain_programs(
+    table: Table, data: st.DataObject
+) -> None:
     problem = Problem.of(table)
     if not len(problem.levels):
         return

@@ -118,8 +118,8 @@ class Run:
             pattern = _protect(problem, self.contender, search)
         except (ProtectionFailed, LevelError) as failure:
             row["failed"], row["why"] = True, type(failure).__name__
-        row["seconds"] = round(search.seconds, 3)
-        row["cpu_seconds"] = round(time.process_time() - cpu, 3)
+        row["seconds"] = round(search.seconds, 4)
+        row["cpu_seconds"] = round(time.process_time() - cpu, 4)
         row["evaluations"] = search.evaluations
         if row["failed"]:
             return row

@@ -11,7 +11,6 @@ from typing import Any
 
 import typer
 
-from evosdc.cli import options as shared
 from evosdc.errors import InputError
 
 # Modules with an `EXPERIMENT`, by the name that scripts call.
