@@ -150,7 +150,7 @@ def test_force_begins_anew(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_an_interrupt_keeps_what_is_finished(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    evosdc: Evosdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = 0
     real = Run.__call__
@@ -162,13 +162,19 @@ def test_an_interrupt_keeps_what_is_finished(
             raise KeyboardInterrupt
         return real(run)
 
+    words = ("bench", "gensup", "--tables", 2, "--families", "class2-6x6")
+    words = (*words, "--methods", "sp,kelly", "-o", tmp_path)
     monkeypatch.setattr(Run, "__call__", third_is_interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        run_tiny(tmp_path)
+    code, _, err = evosdc(*words)
+    assert code == 130
+    assert "goes on from there" in err
     assert len(stored(tmp_path)) == 2
     assert (tmp_path / "gensup.md").exists()
     monkeypatch.setattr(Run, "__call__", real)
-    assert len(run_tiny(tmp_path)) == 6
+    code, _, err = evosdc(*words)
+    assert code == 0
+    assert err.startswith("3/4 ")
+    assert len(stored(tmp_path)) == 4
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -50,22 +50,30 @@ def bench(
         )
     from evosdc.bench.experiment import Settings, conduct
 
-    written = conduct(
-        import_module(_EXPERIMENTS[name]).EXPERIMENT,
-        Settings(
-            tables=tables,
-            seeds=seeds,
-            time_limit=time_limit,
-            methods=_names(methods),
-            families=_names(families),
-            workers=workers,
-            bound_limit=bound_limit,
-        ),
-        output,
-        command=shlex.join(["evosdc", *sys.argv[1:]]),
-        force=force,
-        hear=_tell,
-    )
+    try:
+        written = conduct(
+            import_module(_EXPERIMENTS[name]).EXPERIMENT,
+            Settings(
+                tables=tables,
+                seeds=seeds,
+                time_limit=time_limit,
+                methods=_names(methods),
+                families=_names(families),
+                workers=workers,
+                bound_limit=bound_limit,
+            ),
+            output,
+            command=shlex.join(["evosdc", *sys.argv[1:]]),
+            force=force,
+            hear=_tell,
+        )
+    except KeyboardInterrupt:
+        typer.echo(
+            f"evosdc: interrupted; what is finished is in {output}, and the same "
+            "command goes on from there.",
+            err=True,
+        )
+        raise typer.Exit(130) from None
     for path in written:
         typer.echo(str(path))
 
