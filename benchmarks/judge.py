@@ -108,7 +108,7 @@ def main() -> None:
         report("class II, everything hidden", hide(table, 1.0, 1))
         report("class II, strict", table, strict=True)
     if args.only != "two":
-        table = contributors((99, 26, 17), args.seed, 2.2, 15)
+        table = contributors((99, 26, 17), args.seed, 4.0, 15)
         report("3-D, everything hidden", hide(table, 1.0, 1))
         report("3-D, 60 % hidden", hide(table, 0.6, 1))
 

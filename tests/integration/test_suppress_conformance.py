@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evosdc.attack import judge
-from evosdc.errors import EvosdcError
+from evosdc.errors import EvosdcError, ProtectionFailed
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.suppress.pattern import Pattern
@@ -55,12 +55,32 @@ TABLES["unlabelled, hierarchical"] = bare(TABLES["hierarchical, three"])
 TABLES["unlabelled, linked"] = bare(TABLES["linked trees"])
 
 
-def run(name: str, problem: Problem, search: Search | None = None) -> Pattern:
+def taken(kind: str) -> list[str]:
+    """Methods that take a table; the others must say why not."""
+    problem = Problem.of(TABLES[kind])
+    names = []
+    for name in METHODS:
+        reason = load_methods()[name].takes(problem)
+        if reason is None:
+            names.append(name)
+        else:
+            assert len(reason) > 10, f"{name} refuses {kind} without a reason"
+    return names
+
+
+PAIRS = [(name, kind) for kind in TABLES for name in taken(kind)]
+
+
+def run(name: str, problem: Problem, search: Search | None = None) -> Pattern | None:
+    """Run a method; None where it fails loudly and may."""
     method = load_methods()[name]
-    reason = method.takes(problem)
-    if reason is not None:
-        pytest.skip(f"{name} does not take it: {reason}")
-    return method.run(problem, method.configure({}), search or Search(seed=3))
+    try:
+        return method.run(problem, method.configure({}), search or Search(seed=3))
+    except ProtectionFailed as failure:
+        names = [problem.table.label(int(c)) for c in problem.table.primaries]
+        if method.may_fail and any(name in str(failure) for name in names):
+            return None
+        raise
 
 
 def assert_protects(table: Table, pattern: Pattern, strict: bool = False) -> None:
@@ -72,44 +92,60 @@ def assert_protects(table: Table, pattern: Pattern, strict: bool = False) -> Non
     assert verdict.safe, [e.label for e in verdict.exposed]
 
 
-@pytest.mark.parametrize("kind", TABLES)
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(("name", "kind"), PAIRS)
 def test_protects(name: str, kind: str) -> None:
     strict = kind == "strict"
     table = TABLES[kind]
     search = Search(seed=3)
     pattern = run(name, Problem.of(table, strict=strict), search)
+    if pattern is None:
+        return
     assert_protects(table, pattern, strict)
     assert search.best is not None
     assert search.best.cost == pattern.cost
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize("kind", ["two dimensions", "hierarchical, three", "linked"])
+def test_methods_that_fail_do_so_rarely() -> None:
+    failing = {n for n in METHODS if load_methods()[n].may_fail}
+    assert failing <= {"castro", "hypercube-2d", "heurgene", "gapn"}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        (name, kind)
+        for kind in ("two dimensions", "hierarchical, three", "linked")
+        for name in taken(kind)
+    ],
+)
 def test_out_of_time_at_once_is_still_safe(name: str, kind: str) -> None:
     table = TABLES[kind]
     pattern = run(name, Problem.of(table), Search(stop=TimeLimit(0.0)))
-    assert_protects(table, pattern)
+    if pattern is not None:
+        assert_protects(table, pattern)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", taken("two dimensions"))
 def test_same_seed_same_pattern(name: str) -> None:
     table = TABLES["two dimensions"]
     first, second = (
         run(name, Problem.of(table), Search(seed=5, stop=EvaluationLimit(50)))
         for _ in range(2)
     )
+    assert first is not None
+    assert second is not None
     assert np.array_equal(first.hidden, second.hidden)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", taken("no primaries"))
 def test_no_primaries_cost_nothing(name: str) -> None:
     pattern = run(name, Problem.of(TABLES["no primaries"]))
+    assert pattern is not None
     assert not pattern.hidden.any()
     assert pattern.cost == 0.0
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", taken("two dimensions"))
 def test_levels_out_of_reach_are_named(name: str) -> None:
     """The only way to move the sensitive cell leads over fixed cells."""
     table = make("random", seed=30, shape=(4, 3), sensitive=0.0, margins=0.0, zeros=0.0)
@@ -120,7 +156,8 @@ def test_levels_out_of_reach_are_named(name: str) -> None:
     levels = np.zeros(len(table))
     levels[inner] = 1.0
     table = table.replace(status=status, upl=levels, lpl=levels)
+    method = load_methods()[name]
     with pytest.raises(EvosdcError) as caught:
-        run(name, Problem.of(table))
+        method.run(Problem.of(table), method.configure({}), Search(seed=3))
     assert table.label(inner) in str(caught.value)
     assert str(table.value[inner]) not in str(caught.value)

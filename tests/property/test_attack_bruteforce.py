@@ -55,10 +55,10 @@ def plain_interval(table: Table, cell: int) -> tuple[float, float]:
 def random_table(kind: str, rng: np.random.Generator) -> Table:
     """A small table of some kind with random primaries, levels and a random pattern."""
     sizes = {
-        "three": rng.integers(2, 5, 3),
+        "three": rng.integers(2, 4, 3),
         "four": rng.integers(2, 3, 4),
         "tree": rng.integers(2, 4, 2),
-    }.get(kind, rng.integers(2, 7, 2))
+    }.get(kind, rng.integers(2, 6, 2))
     dims = []
     for k, size in enumerate(sizes):
         codes = [f"{k}{i}" for i in range(size)]
@@ -123,8 +123,9 @@ def compare(table: Table, strict: bool, secondaries: bool) -> None:
     low, high = intervals(table, cells)
     margin = strict_margin(table) if strict else np.zeros(len(table))
     exposed = set()
+    plain_of = {}
     for i, cell in enumerate(cells.tolist()):
-        plain = plain_interval(table, cell)
+        plain = plain_of[cell] = plain_interval(table, cell)
         assert (low[i], high[i]) == pytest.approx(plain, rel=1e-7, abs=1e-7)
         down, up = table.value[cell] - plain[0], plain[1] - table.value[cell]
         more = margin[cell]
@@ -148,21 +149,20 @@ def compare(table: Table, strict: bool, secondaries: bool) -> None:
     assert not len(report.refused)
     assert set(report.uncovered.tolist()) == exposed
     for e in verdict.exposed:
-        plain = plain_interval(table, e.cell)
-        assert (e.low, e.high) == pytest.approx(plain, rel=1e-7, abs=1e-7)
+        assert (e.low, e.high) == pytest.approx(plain_of[e.cell], rel=1e-7, abs=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_judge_agrees_with_plain_programs(kind: str) -> None:
     rng = np.random.default_rng(KINDS.index(kind))
-    for _ in range(25):
+    for _ in range(20):
         compare(
             random_table(kind, rng), bool(rng.random() < 0.3), bool(rng.random() < 0.3)
         )
 
 
 @settings(
-    max_examples=40,
+    max_examples=30,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],

@@ -16,6 +16,7 @@ from scipy.optimize import linprog
 from scipy.sparse.csgraph import maximum_flow
 
 from evosdc.suppress.network import heap
+from evosdc.suppress.network.cheapest import cheapest_path
 from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.network.flow import (
     cut_cells,
@@ -25,7 +26,7 @@ from evosdc.suppress.network.flow import (
     min_cut,
     widest_path,
 )
-from evosdc.suppress.network.paths import cheapest_path, hidden_path
+from evosdc.suppress.network.paths import hidden_path
 
 NODES = 9
 

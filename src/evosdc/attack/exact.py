@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Number = int | Fraction
+
 _DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
 _MOST_UNKNOWNS = 20_000
 _MOST_WORK = 2_000_000  # steps of an elimination before it is given up
@@ -72,12 +74,12 @@ def _solved(
     room: list[int | None],
     closeness: float,
 ) -> tuple[list[int], int] | None:
-    value: dict[int, Fraction] = {}
+    value: dict[int, Number] = {}
     for j, (xj, rj) in enumerate(zip(x.tolist(), room, strict=True)):
         if xj <= closeness:
-            value[j] = Fraction(0)
+            value[j] = 0
         elif rj is not None and xj >= rj - max(closeness, 1e-9 * rj):
-            value[j] = Fraction(rj)
+            value[j] = rj
     unknown = [j for j in range(len(x)) if j not in value]
     if len(unknown) > _MOST_UNKNOWNS:
         return None
@@ -88,10 +90,10 @@ def _solved(
     pivots = {pivot for pivot, _, _ in steps}
     for j in unknown:
         if j not in pivots:
-            value[j] = Fraction(round(float(x[j])))
+            value[j] = round(float(x[j]))
     for pivot, terms, rhs in reversed(steps):
-        rest = sum((f * value[j] for j, f in terms.items() if j != pivot), Fraction(0))
-        value[pivot] = (rhs - rest) / terms[pivot]
+        rest = sum(f * value[j] for j, f in terms.items() if j != pivot)
+        value[pivot] = _ratio(rhs - rest, terms[pivot])
     for j in unknown:
         r = room[j]
         if value[j] < 0 or (r is not None and value[j] > r):
@@ -101,29 +103,29 @@ def _solved(
 
 
 def _system(
-    rows: Any, value: dict[int, Fraction]
-) -> list[tuple[dict[int, Fraction], Fraction]]:
+    rows: Any, value: dict[int, Number]
+) -> list[tuple[dict[int, Number], Number]]:
     """Equations of the unknowns, what is known moved to the right-hand side."""
     system = []
     indptr, indices, data = rows.indptr.tolist(), rows.indices.tolist(), rows.data
     factors = [int(f) for f in data.tolist()]
     for i in range(len(indptr) - 1):
-        terms: dict[int, Fraction] = {}
-        rhs = Fraction(0)
+        terms: dict[int, Number] = {}
+        rhs: Number = 0
         for e in range(indptr[i], indptr[i + 1]):
             j = indices[e]
             if j in value:
                 rhs -= factors[e] * value[j]
             else:
-                terms[j] = Fraction(factors[e])
+                terms[j] = factors[e]
         if terms or rhs:
             system.append((terms, rhs))
     return system
 
 
 def _eliminate(
-    system: list[tuple[dict[int, Fraction], Fraction]],
-) -> list[tuple[int, dict[int, Fraction], Fraction]] | None:
+    system: list[tuple[dict[int, Number], Number]],
+) -> list[tuple[int, dict[int, Number], Number]] | None:
     """Eliminate unknowns, shortest equations first; None where it is contradictory."""
     live = dict(enumerate(system))
     where: dict[int, set[int]] = {}
@@ -148,9 +150,9 @@ def _eliminate(
         pivot = min(terms, key=lambda j: len(where[j]))
         for other in list(where[pivot]):
             theirs, their_rhs = live[other]
-            factor = theirs[pivot] / terms[pivot]
+            factor = _ratio(theirs[pivot], terms[pivot])
             for j, f in terms.items():
-                new = theirs.get(j, Fraction(0)) - factor * f
+                new = theirs.get(j, 0) - factor * f
                 if new:
                     theirs[j] = new
                     where[j].add(other)
@@ -164,3 +166,11 @@ def _eliminate(
             return None
         steps.append((pivot, terms, rhs))
     return steps
+
+
+def _ratio(one: Number, two: Number) -> Number:
+    """Divide exactly; whole numbers stay whole, which is most of them and faster."""
+    if two in (1, -1):
+        return one * two
+    share = Fraction(one) / two
+    return share.numerator if share.denominator == 1 else share

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @njit(cache=True)
-def short_path(source, target, skip, amount, start, arc, way, other, up, down, mark):
+def short_path(
+    source: int,
+    target: int,
+    skip: int,
+    amount: float,
+    start: Ints,
+    arc: Ints,
+    way: Ints,
+    other: Ints,
+    up: Floats,
+    down: Floats,
+    mark: Ints,
+) -> tuple[bool, Ints]:
     """Find one to three arcs from source to target that all carry `amount`.
 
     Returns the entries of the path, -1 where it is shorter. `mark` is scratch space of
@@ -56,7 +72,19 @@ def short_path(source, target, skip, amount, start, arc, way, other, up, down, m
 
 
 @njit(cache=True)
-def rectangles(cells, signs, amounts, tail, head, start, arc, way, other, up, down):
+def rectangles(
+    cells: Ints,
+    signs: Ints,
+    amounts: Floats,
+    tail: Ints,
+    head: Ints,
+    start: Ints,
+    arc: Ints,
+    way: Ints,
+    other: Ints,
+    up: Floats,
+    down: Floats,
+) -> tuple[NDArray[np.bool_], Ints, Ints]:
     """Look for a short cycle through each cell of a list.
 
     A cell is left out when an earlier cycle moved it far enough. Returns for each cell
@@ -103,7 +131,19 @@ def rectangles(cells, signs, amounts, tail, head, start, arc, way, other, up, do
 
 
 @njit(cache=True)
-def max_flow(source, target, limit, start, arc, way, other, origin, up, down, flow):
+def max_flow(
+    source: int,
+    target: int,
+    limit: int,
+    start: Ints,
+    arc: Ints,
+    way: Ints,
+    other: Ints,
+    origin: Ints,
+    up: Ints,
+    down: Ints,
+    flow: Ints,
+) -> int:
     """Send up to `limit` from source to target; `flow` (an entry an arc) is filled."""
     nodes = len(start) - 1
     level = np.empty(nodes, np.int64)

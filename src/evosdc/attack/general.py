@@ -83,6 +83,7 @@ class GeneralFinder:
         self._freedom = np.full(len(attacker.free), np.inf)
         cell = np.repeat(np.arange(len(attacker.free)), np.diff(self._cp))
         np.minimum.at(self._freedom, cell, per_row[self._ci])
+        self._freedom[np.isinf(self._freedom)] = 0.0
         self._touched = np.zeros(rows.shape[0], np.int64)
         self._inside = np.zeros(rows.shape[1], np.int64)
         data = rows.data

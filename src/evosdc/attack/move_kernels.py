@@ -9,21 +9,39 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 _MOST_BROKEN = 14  # equations out of balance at once before a try is given up
 _MOST_CELLS = 32
 
 
 @njit(cache=True)
-def _draw(state):
+def _draw(state: int) -> int:
     """One step of a linear congruential generator; randomness only breaks ties."""
     return (state * 6364136223846793005 + 1442695040888963407) & 0x7FFFFFFFFFFFFFFF
 
 
 @njit(cache=True)
 def _best_step(
-    broken, count, off, moved, amount, wary, rp, ri, rx, cp, ci, cx, up, down, state
-):
+    broken: Ints,
+    count: int,
+    off: Ints,
+    moved: Ints,
+    amount: float,
+    wary: bool,
+    rp: Ints,
+    ri: Ints,
+    rx: Ints,
+    cp: Ints,
+    ci: Ints,
+    cx: Ints,
+    up: Floats,
+    down: Floats,
+    state: int,
+) -> tuple[int, int, int]:
     """Choose the cell that mends most; ties are broken at random.
 
     A wary step prefers cells with room both ways: these have large neighbours, which
@@ -55,8 +73,22 @@ def _best_step(
 
 @njit(cache=True)
 def small_move(
-    cell, sign, amount, tries, rp, ri, rx, cp, ci, cx, up, down, off, moved, state
-):
+    cell: int,
+    sign: int,
+    amount: float,
+    tries: int,
+    rp: Ints,
+    ri: Ints,
+    rx: Ints,
+    cp: Ints,
+    ci: Ints,
+    cx: Ints,
+    up: Floats,
+    down: Floats,
+    off: Ints,
+    moved: Ints,
+    state: int,
+) -> tuple[int, Ints, Ints, int]:
     """Look for a small move of one cell.
 
     Greedy: mend the equations that are out of balance with the cell that mends most.
@@ -106,7 +138,21 @@ def small_move(
 
 
 @njit(cache=True)
-def small_moves(cells, signs, amounts, tries, rp, ri, rx, cp, ci, cx, up, down, seed):
+def small_moves(
+    cells: Ints,
+    signs: Ints,
+    amounts: Floats,
+    tries: int,
+    rp: Ints,
+    ri: Ints,
+    rx: Ints,
+    cp: Ints,
+    ci: Ints,
+    cx: Ints,
+    up: Floats,
+    down: Floats,
+    seed: int,
+) -> tuple[Ints, Ints, Ints]:
     """Look for a small move for each cell of a list, largest amounts first.
 
     A cell is left out when an earlier move took it far enough. Returns the size of
@@ -150,7 +196,18 @@ def small_moves(cells, signs, amounts, tries, rp, ri, rx, cp, ci, cx, up, down, 
 
 
 @njit(cache=True)
-def neighbourhood(cell, branch, limit, rp, ri, cp, ci, worth, touched, inside):
+def neighbourhood(
+    cell: int,
+    branch: int,
+    limit: int,
+    rp: Ints,
+    ri: Ints,
+    cp: Ints,
+    ci: Ints,
+    worth: Floats,
+    touched: Ints,
+    inside: Ints,
+) -> Ints:
     """Grow a set of cells round one cell that can move among themselves.
 
     Each equation of the cell gives its `branch` worthiest cells; then every cell joins

@@ -90,7 +90,8 @@ class NetworkFinder:
             return self._exactly(ledger, cell, sign, amount)
         unit = self._unit(wanted)
         units = -(-wanted // unit)
-        if a.room(cell, sign) is not None and units * unit > a.room(cell, sign):
+        room = a.room(cell, sign)
+        if room is not None and units * unit > room:
             return self._exactly(ledger, cell, sign, amount)
         sent, flow = self._flow(cell, sign, units, unit)
         if sent == units:

@@ -19,7 +19,8 @@ from evosdc.attack.ledger import Unfinished
 from evosdc.errors import EvosdcError
 
 _TOLERANCE = 1e-9
-_PATIENCE = 2500  # steps of the simplex before presolve is tried
+_DEPENDENT_EQUATIONS = 1024  # this search costs more than the program itself
+_PATIENCE = 1000  # steps of the simplex before presolve is tried
 _NO_LIMIT = 2**31 - 1
 _ENDED = (
     highspy.HighsModelStatus.kOptimal,
@@ -43,6 +44,7 @@ class Program:
             ("dual_feasibility_tolerance", _TOLERANCE),
             ("simplex_strategy", 1),
             ("solver", "simplex"),
+            ("presolve_rule_off", _DEPENDENT_EQUATIONS),
         ):
             self._highs.setOptionValue(name, value)
         model = highspy.HighsLp()

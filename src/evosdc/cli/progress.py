@@ -44,7 +44,7 @@ class _Line:
         )
         entry = self._entry
         if entry is None:
-            return f"searching: {spent:.0f} s{left}"
+            return f"preparing (kernels compile on first use): {spent:.0f} s"
         cost = "none yet" if entry.cost is None else f"{entry.cost:,.6g}"
         bound = "unknown" if entry.bound is None else f"{entry.bound:,.6g}"
         share = gap(entry.cost, entry.bound)

@@ -24,7 +24,12 @@ def tabulate(
     request: str | None = typer.Option(
         None, help="Column of contributors that asked for protection."
     ),
-    hierarchy: list[str] = shared.HIERARCHY,
+    hierarchy: list[str] = typer.Option(
+        [],
+        "--hierarchy",
+        help="NAME=FILE (.hrc, or CSV coarse to fine), or NAME=COLUMNS of the records "
+        "from coarse to fine: A88=A10,A21,A88.",
+    ),
     rule: list[str] = typer.Option(
         [], "--rule", help="p:15, nk:1,75, pq:10,100, freq:3, zero:10, req:..."
     ),
@@ -47,14 +52,21 @@ def tabulate(
         read_apriori_into,
         write_table,
     )
+    from evosdc.tabulation import hierarchy_from_columns
 
     check_output_file(output, force=force)
     names = [name.strip() for name in by.split(",") if name.strip()]
     if not names:
         raise InputError("--by names no variable", expected="--by region,industry")
     records = open_microdata(micro, total=total)
-    reading: dict[str, Any] = shared.reading_options(hierarchy, total, None)
+    beside = [text for text in hierarchy if "," in text.partition("=")[2]]
+    files = [text for text in hierarchy if text not in beside]
+    reading: dict[str, Any] = shared.reading_options(files, total, None)
     trees = {**records.hierarchies, **reading.get("hierarchies", {})}
+    for name, columns in shared.pairs(beside, "--hierarchy").items():
+        trees[name] = hierarchy_from_columns(
+            records.source, [c.strip() for c in columns.split(",")], total=total
+        )
     result = api.tabulate(
         records.source,
         names,

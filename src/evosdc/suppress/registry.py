@@ -69,6 +69,9 @@ class Method:
         `LevelError` naming what no pattern can reach.
     takes
         Why a table is refused, or None.
+    may_fail
+        Whether it may raise `ProtectionFailed` on tables that others can protect, as
+        published; such a failure names the cells.
     """
 
     name: str
@@ -78,6 +81,7 @@ class Method:
     parameters: type
     run: Run
     takes: Takes = any_table
+    may_fail: bool = False
 
     def configure(self, options: Mapping[str, Any]) -> Any:
         """Turn ``name=value`` options into parameters."""

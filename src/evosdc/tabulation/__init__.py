@@ -1,5 +1,6 @@
 """From microdata to a table with its sensitive cells marked."""
 
+from evosdc.tabulation.levels import hierarchy_from_columns
 from evosdc.tabulation.microdata import tabulate
 
-__all__ = ["tabulate"]
+__all__ = ["hierarchy_from_columns", "tabulate"]

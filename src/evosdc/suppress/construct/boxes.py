@@ -10,8 +10,6 @@ which is what the backtracking of the hypercube method adds up one by one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,13 +21,6 @@ from evosdc.table import Hierarchy
 MOST_BOXES = 400_000
 # Leaves tried below a code that is a total itself.
 MOST_BELOW = 6
-
-
-@dataclass(frozen=True, eq=False)
-class _Edge:
-    """Vectors of one dimension, a row each: +1 codes that rise, -1 codes that fall."""
-
-    vectors: NDArray[np.float64]
 
 
 class Boxes:
@@ -84,9 +75,8 @@ class Boxes:
         grids: tuple[NDArray[np.float64], NDArray[np.float64]],
         ceiling: float,
     ) -> list[NDArray[np.float64]]:
-        """Vectors of each dimension worth trying: those affordable on their own line."""
+        """Vectors of each dimension that are affordable on their own line."""
         every: list[NDArray[np.float64]] = []
-        prices: list[NDArray[np.float64]] = []
         for k, code in enumerate(codes.tolist()):
             at = tuple(slice(None) if j == k else int(c) for j, c in enumerate(codes))
             lines = grids[0][at], grids[1][at]
@@ -95,7 +85,6 @@ class Boxes:
             kept = np.flatnonzero(cost < ceiling)
             order = kept[np.argsort(cost[kept], kind="stable")]
             every.append(vectors[order])
-            prices.append(cost[order])
         while np.prod([float(len(e)) for e in every]) > MOST_BOXES:
             widest = int(np.argmax([len(e) for e in every]))
             every[widest] = every[widest][: (len(every[widest]) + 1) // 2]

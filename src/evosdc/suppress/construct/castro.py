@@ -152,5 +152,6 @@ register(
         parameters=CastroParameters,
         run=run_castro,
         takes=networks_only,
+        may_fail=True,
     )
 )

@@ -48,7 +48,7 @@ class _Greedy:
         """Hide what the equations ask for; return a deviation of hidden cells."""
         problem, engine = self._builder.problem, self._builder.engine
         hidden = self._builder.hidden
-        within = np.where(hidden, 0.0, np.inf)
+        within = np.where(hidden, price, np.inf)
         move = engine.cheapest(cell, sign, amount, within)
         if move is not None:
             return move

@@ -102,5 +102,6 @@ register(
         parameters=HypercubeParameters,
         run=run_hypercube,
         takes=networks_only,
+        may_fail=True,
     )
 )

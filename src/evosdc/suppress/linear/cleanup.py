@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.linear.engine import Engine
-from evosdc.suppress.linear.model import DeviationModel, Move
+from evosdc.suppress.linear.engine import Engine, Question
+from evosdc.suppress.linear.model import Move
 from evosdc.suppress.linear.witness import Witnesses
 from evosdc.suppress.search import Search
 
@@ -26,7 +26,7 @@ def clean_up(
     hidden = hidden | problem.primary
     secondaries = np.flatnonzero(hidden & ~problem.primary)
     order = secondaries[np.lexsort((secondaries, -problem.cost[secondaries]))]
-    model = engine.keep_warm(np.flatnonzero(hidden))
+    ask = engine.among(hidden)
     blockers: list[int] = []
     for cell in order.tolist():
         users = witnesses.users(cell)
@@ -34,16 +34,14 @@ def clean_up(
             continue
         trial = hidden.copy()
         trial[cell] = False
-        if not len(users) or _replaced(
-            engine, model, trial, witnesses, users, blockers
-        ):
+        if not len(users) or _replaced(engine, ask, trial, witnesses, users, blockers):
             hidden = trial
     return hidden
 
 
 def _replaced(
     engine: Engine,
-    model: DeviationModel,
+    ask: Question,
     trial: NDArray[np.bool_],
     witnesses: Witnesses,
     users: NDArray[np.int64],
@@ -55,7 +53,7 @@ def _replaced(
     if not free[demands.cell[users]].all():
         return False
     # Witnesses that lean on primaries and cheap cells leave the others free to go.
-    price = np.where(free, problem.cost, np.inf)[model.cells]
+    price = np.where(free, problem.cost, np.inf)
     moves: list[tuple[int, Move]] = []
     doubtful = Witnesses(problem, demands)
     doubtful.covered[:] = True
@@ -64,7 +62,7 @@ def _replaced(
     for row in sorted(users.tolist(), key=lambda r: -recent.get(r, -1)):
         if doubtful.covered[row]:
             continue
-        move = model.cheapest(
+        move = ask(
             int(demands.cell[row]),
             int(demands.sign[row]),
             float(demands.amount[row]),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +16,8 @@ from evosdc.suppress.problem import Problem
 
 # With no more cells than this, the whole table is the neighbourhood.
 SMALL = 2500
+
+Question = Callable[[int, int, float, NDArray[np.float64]], Move | None]
 
 
 class Engine:
@@ -50,15 +55,25 @@ class Engine:
         price[~free] = np.inf
         open_cells = np.flatnonzero(free)
         if len(open_cells) > SMALL:
-            for cells in self._around.around(cell, price):
-                if 2 * len(cells) > len(open_cells):
-                    break
-                move = self._ask(self._model(cells), cell, sign, amount, price)
-                if move is not None:
-                    return move
+            move = self.nearby(cell, sign, amount, price)
+            if move is not None:
+                return move
         few = 3 * len(open_cells) < len(self._whole.cells)
         model = self._model(open_cells) if few else self._whole
         return self._ask(model, cell, sign, amount, price)
+
+    def nearby(
+        self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
+    ) -> Move | None:
+        """Find a deviation in a neighbourhood; None says nothing about the table."""
+        most = int(np.isfinite(price).sum())
+        for cells in self._around.around(cell, price):
+            if 2 * len(cells) > most:
+                break
+            move = self._ask(self._model(cells), cell, sign, amount, price)
+            if move is not None:
+                return move
+        return None
 
     def farthest(self, cell: int, sign: int, unit: float) -> tuple[float, Move | None]:
         """How far a cell can move when everything that may be hidden is."""
@@ -69,9 +84,17 @@ class Engine:
         """Hidden cells that do not follow one after the other from the equations."""
         return np.asarray(movable(hidden, *self._equations))
 
-    def keep_warm(self, cells: NDArray[np.int64]) -> DeviationModel:
-        """Return a model of its own for many questions about the same few cells."""
-        return self._model(cells)
+    def among(self, hidden: NDArray[np.bool_]) -> Question:
+        """Return a way to ask many questions about deviations of hidden cells only.
+
+        Few cells are asked all together, with a warm start. Among many only the
+        neighbourhoods are asked, so that None may come too early: clean-up then keeps
+        a cell that it could have spared, and that is safe.
+        """
+        cells = np.flatnonzero(hidden)
+        if len(cells) > SMALL:
+            return self.nearby
+        return partial(self._ask, self._model(cells))
 
     def _model(self, cells: NDArray[np.int64]) -> DeviationModel:
         return DeviationModel(self._columns, cells, self.problem.up, self.problem.down)

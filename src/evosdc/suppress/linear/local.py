@@ -121,7 +121,7 @@ class NearestCells:
 
 
 def _with_steps(price: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Let each cell cost something, so that near ones come first, and none endlessly."""
+    """Let each cell cost something, near ones first, and fixed ones very much."""
     finite = np.isfinite(price)
     positive = price[finite & (price > 0)]
     step = 0.01 * float(np.median(positive)) if len(positive) else 1.0

@@ -24,7 +24,8 @@ class Arcs(NamedTuple):
 
     `up` and `down` are whole capacities (0 for cells that must stay published).
     ``slot[start[v]:start[v + 1]]`` leaves node `v` through cells that may be hidden and
-    are not sensitive, cheapest first, and ``price`` holds what they cost.
+    are not sensitive, cheapest first, whichever way they have room; ``price`` holds
+    what they cost.
     """
 
     tail: Int
@@ -69,24 +70,42 @@ class Live(NamedTuple):
     pool_flow: Long
 
 
+class Side(NamedTuple):
+    """One direction of a path search: labels, the nodes labelled, and a heap of them.
+
+    Labels count where ``seen`` holds the search's number. ``queue[:size[0]]`` are the
+    nodes labelled, nearest first. The hidden cells of ``size[1]`` of them have been
+    followed; ``size[3]`` have been sent to the heap, where ``size[2]`` wait for the arc
+    at their ``pointer``.
+    """
+
+    seen: Long
+    distance: Real
+    via: Int
+    pointer: Long
+    queue: Int
+    size: Long
+    heap: Int
+    spot: Int
+    key: Real
+
+
 class Work(NamedTuple):
-    """Scratch space of the kernels, clean (flows zero, heap empty) between calls."""
+    """Scratch space of the kernels, clean (flows zero, heaps empty) between calls.
+
+    `ahead` searches from the source on, `back` from the target; the path found last
+    is in ``ahead.via``. ``near`` and ``last`` mark nodes one step from a target.
+    """
 
     flow: Long
     listed: Flags
     touched: Int
     touches: Long
     clock: Long
-    seen: Long
     near: Long
     last: Int
-    via: Int
-    distance: Real
-    queue: Int
-    pointer: Long
-    heap: Int
-    spot: Int
-    key: Real
+    ahead: Side
+    back: Side
 
 
 def make_arcs(
@@ -98,10 +117,9 @@ def make_arcs(
 ) -> Arcs:
     """Sort the arcs of the cells in `free` at each node by cost, then by number."""
     cells = np.flatnonzero(free & (network.tail != network.head))
-    forward = cells[up[cells] > 0]
-    backward = cells[down[cells] > 0]
-    slot = np.concatenate([2 * forward, 2 * backward + 1])
-    node = np.concatenate([network.tail[forward], network.head[backward]])
+    cells = cells[(up[cells] > 0) | (down[cells] > 0)]
+    slot = np.concatenate([2 * cells, 2 * cells + 1])
+    node = np.concatenate([network.tail[cells], network.head[cells]])
     price = cost[slot >> 1]
     order = np.lexsort((slot, price, node))
     start = np.zeros(network.nodes + 1, dtype=np.int64)
@@ -117,6 +135,20 @@ def make_arcs(
     )
 
 
+def _make_side(nodes: int) -> Side:
+    return Side(
+        seen=np.zeros(nodes, dtype=np.int64),
+        distance=np.zeros(nodes, dtype=np.float64),
+        via=np.zeros(nodes, dtype=np.int32),
+        pointer=np.zeros(nodes, dtype=np.int64),
+        queue=np.zeros(nodes, dtype=np.int32),
+        size=np.zeros(4, dtype=np.int64),
+        heap=np.zeros(nodes, dtype=np.int32),
+        spot=np.full(nodes, -1, dtype=np.int32),
+        key=np.zeros(nodes, dtype=np.float64),
+    )
+
+
 def make_work(nodes: int, cells: int) -> Work:
     """Allocate scratch space."""
     return Work(
@@ -125,16 +157,10 @@ def make_work(nodes: int, cells: int) -> Work:
         touched=np.zeros(cells, dtype=np.int32),
         touches=np.zeros(1, dtype=np.int64),
         clock=np.zeros(1, dtype=np.int64),
-        seen=np.zeros(nodes, dtype=np.int64),
         near=np.zeros(nodes, dtype=np.int64),
         last=np.zeros(nodes, dtype=np.int32),
-        via=np.zeros(nodes, dtype=np.int32),
-        distance=np.zeros(nodes, dtype=np.float64),
-        queue=np.zeros(nodes, dtype=np.int32),
-        pointer=np.zeros(nodes, dtype=np.int64),
-        heap=np.zeros(nodes, dtype=np.int32),
-        spot=np.full(nodes, -1, dtype=np.int32),
-        key=np.zeros(nodes, dtype=np.float64),
+        ahead=_make_side(nodes),
+        back=_make_side(nodes),
     )
 
 

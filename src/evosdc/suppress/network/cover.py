@@ -12,9 +12,9 @@ import numpy as np
 from numba import njit
 
 from evosdc.suppress.network.arrays import Arcs, Demands, Live, Work
+from evosdc.suppress.network.cheapest import cheapest_path
 from evosdc.suppress.network.paths import (
     augment,
-    cheapest_path,
     hidden_path,
     hide,
     hide_path,
@@ -207,7 +207,7 @@ def reroute(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) ->
     return DONE if store_witness(live, work, level) else FULL
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def uses(live: Live, level: int, cell: int) -> bool:
     """Whether the witness of a level runs through a cell."""
     for at in range(live.begin[level], live.begin[level] + live.length[level]):

@@ -1,27 +1,26 @@
-"""Kernels: hidden cells at a node, paths through them, cheapest paths beyond them."""
+"""Kernels: hide and publish cells, find paths through hidden ones, send flow."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from evosdc.suppress.network import heap
 from evosdc.suppress.network.arrays import Arcs, Live, Work
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def slot_end(arcs: Arcs, slot: int) -> int:
     """Return the node that a slot leads to."""
     return arcs.tail[slot >> 1] if slot & 1 else arcs.head[slot >> 1]
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def slot_origin(arcs: Arcs, slot: int) -> int:
     """Return the node that a slot leaves."""
     return arcs.head[slot >> 1] if slot & 1 else arcs.tail[slot >> 1]
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def residual(arcs: Arcs, work: Work, slot: int) -> int:
     """How much more can go through a slot, given the flow so far."""
     cell = slot >> 1
@@ -101,7 +100,7 @@ def hidden_path(
 
     Breadth first, so the path has as few cells as can be. Nodes one step from the
     target are marked beforehand: in tables most paths are short, and the search ends
-    as soon as it sees such a node. The path is left in ``work.via``.
+    as soon as it sees such a node. The path is left in ``work.ahead.via``.
     """
     work.clock[0] += 1
     now = work.clock[0]
@@ -118,101 +117,28 @@ def hidden_path(
         slot = live.following[slot]
     if not reached:
         return False
-    work.seen[source] = now
+    work.ahead.seen[source] = now
     if work.near[source] == now:
-        work.via[target] = work.last[source]
+        work.ahead.via[target] = work.last[source]
         return True
-    work.queue[0] = source
+    work.ahead.queue[0] = source
     done, size = 0, 1
     while done < size:
-        slot = live.first[work.queue[done]]
+        slot = live.first[work.ahead.queue[done]]
         done += 1
         while slot >= 0:
             if slot >> 1 != banned and residual(arcs, work, slot) > 0:
                 node = slot_end(arcs, slot)
-                if work.seen[node] != now:
-                    work.seen[node] = now
-                    work.via[node] = slot
+                if work.ahead.seen[node] != now:
+                    work.ahead.seen[node] = now
+                    work.ahead.via[node] = slot
                     if work.near[node] == now:
-                        work.via[target] = work.last[node]
+                        work.ahead.via[target] = work.last[node]
                         return True
-                    work.queue[size] = node
+                    work.ahead.queue[size] = node
                     size += 1
             slot = live.following[slot]
     return False
-
-
-@njit(cache=True)
-def _next_arc(arcs: Arcs, live: Live, work: Work, node: int, now: int) -> bool:
-    """Move a node's pointer to its next arc to a new node through a published cell."""
-    at = work.pointer[node]
-    while at < arcs.start[node + 1]:
-        slot = arcs.slot[at]
-        if not live.hidden[slot >> 1] and work.seen[slot_end(arcs, slot)] != now:
-            break
-        at += 1
-    work.pointer[node] = at
-    return at < arcs.start[node + 1]
-
-
-@njit(cache=True)
-def cheapest_path(
-    arcs: Arcs, live: Live, work: Work, source: int, target: int, banned: int
-) -> float:
-    """Find the cheapest path with residual capacity; hidden cells are free.
-
-    Arcs leave each node cheapest first, so only those within reach of the target's
-    distance are ever looked at: in a dense table a small share of all. The path is
-    left in ``work.via``; its cost is returned, infinite where there is no path.
-    Published cells carry no flow, so only hidden ones have residuals.
-    """
-    work.clock[0] += 1
-    now = work.clock[0]
-    work.seen[source] = now
-    work.distance[source] = 0.0
-    work.queue[0] = source
-    done, size, waiting = 0, 1, 0
-    while True:
-        while done < size:
-            node = work.queue[done]
-            done += 1
-            if node == target:
-                heap.clear(work.heap, work.spot, waiting)
-                return work.distance[target]
-            slot = live.first[node]
-            while slot >= 0:
-                if slot >> 1 != banned and residual(arcs, work, slot) > 0:
-                    other = slot_end(arcs, slot)
-                    if work.seen[other] != now:
-                        work.seen[other] = now
-                        work.via[other] = slot
-                        work.distance[other] = work.distance[node]
-                        work.queue[size] = other
-                        size += 1
-                slot = live.following[slot]
-            work.pointer[node] = arcs.start[node]
-            if _next_arc(arcs, live, work, node, now):
-                value = work.distance[node] + arcs.price[work.pointer[node]]
-                waiting = heap.lower(
-                    work.heap, work.spot, work.key, waiting, node, value
-                )
-        if waiting == 0:
-            return np.inf
-        node = heap.take(work.heap, work.spot, work.key, waiting)
-        waiting -= 1
-        value = work.key[node]
-        slot = arcs.slot[work.pointer[node]]
-        other = slot_end(arcs, slot)
-        if work.seen[other] != now:
-            work.seen[other] = now
-            work.via[other] = slot
-            work.distance[other] = value
-            work.queue[size] = other
-            size += 1
-        work.pointer[node] += 1
-        if _next_arc(arcs, live, work, node, now):
-            value = work.distance[node] + arcs.price[work.pointer[node]]
-            waiting = heap.lower(work.heap, work.spot, work.key, waiting, node, value)
 
 
 @njit(cache=True)
@@ -221,12 +147,12 @@ def augment(arcs: Arcs, work: Work, source: int, target: int, most: int) -> int:
     sent = most
     node = target
     while node != source:
-        slot = work.via[node]
+        slot = work.ahead.via[node]
         sent = min(sent, residual(arcs, work, slot))
         node = slot_origin(arcs, slot)
     node = target
     while node != source:
-        slot = work.via[node]
+        slot = work.ahead.via[node]
         cell = slot >> 1
         if not work.listed[cell]:
             work.listed[cell] = True
@@ -242,7 +168,7 @@ def hide_path(arcs: Arcs, live: Live, work: Work, source: int, target: int) -> N
     """Hide the published cells on the path found last."""
     node = target
     while node != source:
-        slot = work.via[node]
+        slot = work.ahead.via[node]
         if not live.hidden[slot >> 1]:
             hide(arcs, live, slot >> 1)
         node = slot_origin(arcs, slot)

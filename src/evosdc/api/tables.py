@@ -1,4 +1,4 @@
-"""The verbs of the library: tabulate, protect, audit, synthesise, evaluate.
+"""The verbs of the first job: tabulate, protect, audit.
 
 Frames in, frames out: whatever kind of frame is given (pandas, polars, Arrow), the
 frames in the answer are of the same kind.
@@ -6,10 +6,13 @@ frames in the answer are of the same kind.
 
 from __future__ import annotations
 
-import logging
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,7 @@ from numpy.typing import NDArray
 
 from evosdc import __version__
 from evosdc.attack import judge
-from evosdc.errors import InputError, MethodError
+from evosdc.errors import EvosdcError, InputError, MethodError
 from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import (
     AnyOf,
@@ -38,7 +41,6 @@ from evosdc.io import (
     read_table,
     table_from_frame,
 )
-from evosdc.metrics import Evaluation
 from evosdc.results import Certificate, Protection, Verdict
 from evosdc.rules import Rule, parse_rule
 from evosdc.suppress.auto import choose
@@ -47,12 +49,13 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
-from evosdc.table import Hierarchy, Table
+from evosdc.table import Dimension, Hierarchy, Table, build_table
 from evosdc.tabulation import tabulate as tabulate_records
 
-log = logging.getLogger(__name__)
-
 DEFAULT_TIME_LIMIT = 60.0
+# Methods that prove no bound themselves get one after the search, where it is quick.
+_BOUND_CELLS = 50_000
+_BOUND_SECONDS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,9 +187,11 @@ def protect(
     parameters = chosen.configure(options or {})
     if time_limit is None and evaluations is None:
         time_limit = DEFAULT_TIME_LIMIT
+    stop = _stopping(time_limit, evaluations, gap)
+    _warm_up(chosen, parameters, problem.network is not None)
     search = Search(
         seed=seed,
-        stop=_stopping(time_limit, evaluations, gap),
+        stop=stop,
         workers=workers or os.cpu_count() or 1,
         record=RunRecord(listeners=[on_progress] if on_progress else []),
     )
@@ -197,7 +202,8 @@ def protect(
     )
     hidden = resolved.with_pattern(pattern.hidden)
     verdict, certificate = judge(hidden, strict=strict)
-    bound = 0.0 if pattern.cost == 0 else search.bound
+    seconds = search.seconds
+    bound = _lower_bound(problem, pattern, search)
     result = Protection(
         table=hidden,
         method=chosen.name,
@@ -207,7 +213,7 @@ def protect(
         verdict=verdict,
         certificate=certificate,
         record=tuple(search.record.entries),
-        seconds=search.seconds,
+        seconds=seconds,
         evaluations=search.evaluations,
         seed=seed,
         version=__version__,
@@ -310,6 +316,42 @@ def _run(
     return pattern, notes
 
 
+def _lower_bound(problem: Problem, pattern: Pattern, search: Search) -> float | None:
+    """Return the search's own bound, or a quick one where its method gives none."""
+    if pattern.cost == 0:
+        return 0.0
+    if search.bound is None and problem.network is not None:
+        if len(problem.table) > _BOUND_CELLS:
+            return None
+        from evosdc.suppress.exact.bounds import cut_bound
+
+        start = time.monotonic()
+        found = cut_bound(problem, lambda: time.monotonic() - start > _BOUND_SECONDS)
+        return min(found.value, pattern.cost)
+    return search.bound
+
+
+@cache
+def _warm_up(method: Method, parameters: Any, network: bool) -> None:
+    """Run a method and the judge once on a tiny table, before the clock starts.
+
+    Kernels are compiled on first use and cached on disk. Compiling is no part of a
+    search, so it must not eat a time limit.
+    """
+    sides = [Dimension(name, Hierarchy.flat("abc")) for name in "xyz"]
+    sides = sides[: 2 if network else 3]
+    codes = list(product(range(1, 4), repeat=len(sides)))
+    value = 5.0 + np.arange(len(codes)) % 7
+    level = np.where(np.arange(len(codes)) % 4 == 0, 2.0, 0.0)
+    status = np.where(level > 0, "u", "s")
+    tiny = build_table(sides, codes, value, status=status, lpl=level, upl=level)
+    problem = Problem.of(tiny)
+    if method.takes(problem) is None:
+        with suppress(EvosdcError):
+            method.run(problem, parameters, Search(stop=EvaluationLimit(50)))
+    judge(tiny.with_pattern(problem.hideable))
+
+
 def _mask(table: Table, pattern: Any) -> NDArray[np.bool_]:
     if isinstance(pattern, np.ndarray) and pattern.dtype == bool:
         if pattern.shape != (len(table),):
@@ -319,120 +361,3 @@ def _mask(table: Table, pattern: Any) -> NDArray[np.bool_]:
             )
         return pattern
     return read_pattern(pattern, table)
-
-
-@dataclass(frozen=True, eq=False)
-class Synthesis:
-    """Synthetic copies, the model that made them, and what they are worth and risk."""
-
-    copies: tuple[Any, ...]
-    model: Any
-    evaluation: Evaluation
-
-    @property
-    def risk_met(self) -> bool:
-        """Whether every risk limit that was set is met."""
-        return bool(self.model.risk_met_)
-
-    def run_rows(self) -> list[dict[str, Any]]:
-        """Return the run record, a row a generation."""
-        return [
-            {
-                "seconds": round(g.seconds, 3),
-                "generation": g.generation,
-                "evaluations": g.evaluations,
-                "cost": g.cost,
-                "utility": g.utility,
-                "risk": max(g.risks),
-                **dict(zip(self.model.risk_, g.risks, strict=True)),
-                "mean_cost": g.mean_cost,
-                "diversity": g.diversity,
-            }
-            for g in self.model.record_
-        ]
-
-    def front_rows(self) -> list[dict[str, Any]]:
-        """Return the front, a row a candidate; empty unless the mode was pareto."""
-        if self.model.mode != "pareto":
-            return []
-        return [
-            {
-                "number": p.number,
-                "utility": p.utility,
-                "risk": p.risks["dcap-u"],
-                **p.risks,
-            }
-            for p in self.model.front_
-        ]
-
-    def summary(self) -> dict[str, Any]:
-        """Return the object that ``evosdc synthesise --json`` prints."""
-        model = self.model
-        return {
-            "utility": dict(model.utility_),
-            "risk": dict(model.risk_),
-            "risk_limits": dict(model.risk_limits_),
-            "risk_met": self.risk_met,
-            "verdict": self.evaluation.verdict,
-            "not_protected": list(self.evaluation.plain_words),
-            "rows": self.evaluation.synthetic_rows,
-            "copies": len(self.copies),
-            "generations": model.generations_,
-            "seconds": round(model.seconds_, 3),
-            "reason": model.reason_,
-            "seed": model.seed,
-            "version": __version__,
-        }
-
-
-def synthesise(
-    frame: Any,
-    *,
-    key: Sequence[str],
-    target: str,
-    holdout: Any = None,
-    copies: int = 1,
-    **parameters: Any,
-) -> Synthesis:
-    """Evolve synthetic microdata and evaluate them.
-
-    Parameters
-    ----------
-    frame
-        The real records: pandas, polars or Arrow; the copies are of the same kind.
-    key, target
-        What an attacker knows and what he wants to learn.
-    holdout
-        Other real records, for the membership test of the evaluation.
-    copies
-        How many synthetic copies; in Pareto mode points spread along the front.
-    parameters
-        Of `evosdc.synth.Synthesiser`.
-    """
-    from evosdc.synth import Synthesiser
-
-    model = Synthesiser(key, target, copies=copies, **parameters).fit(frame)
-    candidates = len(model.front_) if model.mode == "pareto" else copies
-    numbers = np.unique(np.linspace(0, candidates - 1, copies).round().astype(int))
-    made = tuple(model.sample(number=int(number)) for number in numbers)
-    judged = evaluate(
-        frame, made[0], key=key, target=target, holdout=holdout, seed=model.seed
-    )
-    return Synthesis(made, model, judged)
-
-
-def evaluate(
-    original: Any,
-    synthetic: Any,
-    *,
-    key: Sequence[str],
-    target: str,
-    holdout: Any = None,
-    seed: int = 0,
-) -> Evaluation:
-    """Measure utility and risk of synthetic records and say what is not protected."""
-    from evosdc.metrics import evaluate as measure
-
-    return measure(
-        original, synthetic, key=list(key), target=target, holdout=holdout, seed=seed
-    )

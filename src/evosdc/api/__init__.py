@@ -1,0 +1,23 @@
+"""The five verbs of the library: tabulate, protect, audit, synthesise, evaluate."""
+
+from evosdc.api.microdata import Synthesis, evaluate, synthesise
+from evosdc.api.tables import (
+    DEFAULT_TIME_LIMIT,
+    Audit,
+    Tabulation,
+    audit,
+    protect,
+    tabulate,
+)
+
+__all__ = [
+    "DEFAULT_TIME_LIMIT",
+    "Audit",
+    "Synthesis",
+    "Tabulation",
+    "audit",
+    "evaluate",
+    "protect",
+    "synthesise",
+    "tabulate",
+]

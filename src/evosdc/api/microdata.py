@@ -1,0 +1,129 @@
+"""The verbs of the second job: synthesise, evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evosdc import __version__
+from evosdc.metrics import Evaluation
+
+
+@dataclass(frozen=True, eq=False)
+class Synthesis:
+    """Synthetic copies, the model that made them, and what they are worth and risk."""
+
+    copies: tuple[Any, ...]
+    model: Any
+    evaluation: Evaluation
+
+    @property
+    def risk_met(self) -> bool:
+        """Whether every risk limit that was set is met."""
+        return bool(self.model.risk_met_)
+
+    def run_rows(self) -> list[dict[str, Any]]:
+        """Return the run record, a row a generation."""
+        return [
+            {
+                "seconds": round(g.seconds, 3),
+                "generation": g.generation,
+                "evaluations": g.evaluations,
+                "cost": g.cost,
+                "utility": g.utility,
+                "risk": max(g.risks),
+                **dict(zip(self.model.risk_, g.risks, strict=True)),
+                "mean_cost": g.mean_cost,
+                "diversity": g.diversity,
+            }
+            for g in self.model.record_
+        ]
+
+    def front_rows(self) -> list[dict[str, Any]]:
+        """Return the front, a row a candidate; empty unless the mode was pareto."""
+        if self.model.mode != "pareto":
+            return []
+        return [
+            {
+                "number": p.number,
+                "utility": p.utility,
+                "risk": p.risks["dcap-u"],
+                **p.risks,
+            }
+            for p in self.model.front_
+        ]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the object that ``evosdc synthesise --json`` prints."""
+        model = self.model
+        return {
+            "utility": dict(model.utility_),
+            "risk": dict(model.risk_),
+            "risk_limits": dict(model.risk_limits_),
+            "risk_met": self.risk_met,
+            "verdict": self.evaluation.verdict,
+            "not_protected": list(self.evaluation.plain_words),
+            "rows": self.evaluation.synthetic_rows,
+            "copies": len(self.copies),
+            "generations": model.generations_,
+            "seconds": round(model.seconds_, 3),
+            "reason": model.reason_,
+            "seed": model.seed,
+            "version": __version__,
+        }
+
+
+def synthesise(
+    frame: Any,
+    *,
+    key: Sequence[str],
+    target: str,
+    holdout: Any = None,
+    copies: int = 1,
+    **parameters: Any,
+) -> Synthesis:
+    """Evolve synthetic microdata and evaluate them.
+
+    Parameters
+    ----------
+    frame
+        The real records: pandas, polars or Arrow; the copies are of the same kind.
+    key, target
+        What an attacker knows and what he wants to learn.
+    holdout
+        Other real records, for the membership test of the evaluation.
+    copies
+        How many synthetic copies; in Pareto mode points spread along the front.
+    parameters
+        Of `evosdc.synth.Synthesiser`.
+    """
+    from evosdc.synth import Synthesiser
+
+    model = Synthesiser(key, target, copies=copies, **parameters).fit(frame)
+    candidates = len(model.front_) if model.mode == "pareto" else copies
+    numbers = np.unique(np.linspace(0, candidates - 1, copies).round().astype(int))
+    made = tuple(model.sample(number=int(number)) for number in numbers)
+    judged = evaluate(
+        frame, made[0], key=key, target=target, holdout=holdout, seed=model.seed
+    )
+    return Synthesis(made, model, judged)
+
+
+def evaluate(
+    original: Any,
+    synthetic: Any,
+    *,
+    key: Sequence[str],
+    target: str,
+    holdout: Any = None,
+    seed: int = 0,
+) -> Evaluation:
+    """Measure utility and risk of synthetic records and say what is not protected."""
+    from evosdc.metrics import evaluate as measure
+
+    return measure(
+        original, synthetic, key=list(key), target=target, holdout=holdout, seed=seed
+    )

@@ -1,0 +1,245 @@
+"""The judge on edge cases, and its kernels against naive twins."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.csgraph import maximum_flow
+
+from evosdc.attack import flow_kernels, intervals, judge, move_kernels, verify
+from evosdc.attack.attacker import unpick, whole
+from evosdc.attack.exact import exact_vertex
+from evosdc.table import Dimension, Hierarchy, Table, build_table
+
+
+def cube(shape: tuple[int, ...], values: np.ndarray, **columns: np.ndarray) -> Table:
+    dims = tuple(
+        Dimension(f"d{k}", Hierarchy.flat([str(i) for i in range(size)]))
+        for k, size in enumerate(shape)
+    )
+    axes = [np.arange(1, size + 1) for size in shape]
+    codes = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
+    return build_table(dims, codes.reshape(-1, len(shape)), values.ravel(), **columns)
+
+
+def hide_all(table: Table, primaries: list[int], share: float) -> Table:
+    status = np.full(len(table), "m")
+    status[primaries] = "u"
+    level = np.zeros(len(table))
+    level[primaries] = share * np.abs(table.value[primaries])
+    return table.replace(status=status, lpl=level, upl=level)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (3, 3, 3)])
+@pytest.mark.parametrize("size", [1e-9, 1.0, 0.1, 1e15, 12345.678901234567])
+def test_sizes_do_not_matter(shape: tuple[int, ...], size: float) -> None:
+    values = size * np.arange(1.0, 1 + np.prod(shape))
+    table = hide_all(cube(shape, values), [0, 4, 5], 0.3)
+    verdict, certificate = judge(table)
+    assert verdict.safe
+    assert verdict.exact
+    assert verify(table, certificate).safe
+    published = table.status.copy()
+    published[1 : len(values)] = "s"
+    published[0] = "u"
+    lone = table.replace(status=published)
+    verdict, _ = judge(lone)
+    low, high = intervals(lone, [0, 1])
+    assert low[1] == high[1] == table.value[1]
+    assert verdict.safe == (
+        low[0] <= 0.7 * values[0] and high[0] >= values[0] + 0.3 * values[0]
+    )
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (3, 3, 2)])
+def test_tiny_cells_among_huge_ones(shape: tuple[int, ...]) -> None:
+    values = np.where(np.arange(np.prod(shape)) % 2, 1e15, 1e-9)
+    table = cube(shape, values)
+    table = hide_all(table, [0, 2, 4], 0.5)
+    verdict, certificate = judge(table)
+    assert verdict.safe
+    assert verify(table, certificate).safe
+
+
+def test_no_primaries_and_nothing_hidden() -> None:
+    table = cube((2, 2), np.ones(4))
+    verdict, certificate = judge(table)
+    assert verdict.safe
+    assert verdict.judged == 0
+    assert len(certificate.cells) == 0
+
+
+def test_a_lone_primary_is_given_away() -> None:
+    for shape in ((3, 3), (2, 2, 2)):
+        table = cube(shape, np.full(np.prod(shape), 7.0))
+        status = table.status.copy()
+        status[0] = "u"
+        level = np.ones(len(table))
+        verdict, _ = judge(table.replace(status=status, upl=level, lpl=level))
+        (exposure,) = verdict.exposed
+        assert (exposure.low, exposure.high) == (7.0, 7.0)
+        assert (exposure.needed_low, exposure.needed_high) == (6.0, 8.0)
+        assert exposure.label == table.label(0)
+
+
+@pytest.mark.parametrize("third", [False, True])
+def test_a_cell_outside_all_equations_moves_alone(third: bool) -> None:
+    # With the third row, cell 1 stands in three equations: no network.
+    rows = [[0, 1, 1, -1], [0, 1, 0, 0], [0, 1, 0, 0]] if third else [[0, 1, 1, -1]]
+    rhs = [0, 2, 2] if third else [0]
+    table = Table.of(
+        [5.0, 2.0, 3.0, 5.0], sparse.csr_array(np.array(rows, float)), rhs=rhs,
+        status=["u", "s", "s", "s"], lpl=[5, 0, 0, 0], upl=[4, 0, 0, 0],
+        upper=[9.0, 99, 99, 99],
+    )  # fmt: skip
+    verdict, _ = judge(table)
+    assert verdict.safe
+    low, high = intervals(table, [0])
+    assert (low[0], high[0]) == (0.0, 9.0)
+    short = np.array([6.0, 0, 0, 0])
+    assert not judge(table.replace(lpl=short, lower=[0.0, 0, 0, 0]))[0].safe
+
+
+def test_an_expired_deadline_counts_as_exposed() -> None:
+    rng = np.random.default_rng(0)
+    table = cube((3, 3, 3), rng.integers(1, 9, 27).astype(float))
+    table = hide_all(table, list(range(10)), 1.0)
+    verdict, _ = judge(table, deadline=time.monotonic() - 1)
+    assert all(e.reason for e in verdict.exposed if np.isnan(e.low))
+    full, _ = judge(table)
+    assert {e.cell for e in full.exposed} <= {e.cell for e in verdict.exposed}
+
+
+def test_odd_coefficients() -> None:
+    """An average: cell 2 is half of the other two; the third equation breaks 2-D."""
+    rows = np.zeros((3, 5))  # the last cell is fixed and stands nowhere
+    rows[:, :4] = [[0.5, 0.5, -1, 0], [1, 1, 0, -1], [0.1, 0.1, 0, -0.1]]
+    table = Table.of(
+        [4.0, 6.0, 5.0, 10.0, 1.0], sparse.csr_array(rows),
+        status=["u", "m", "m", "m", "s"], upl=[3, 0, 0, 0, 0], lpl=[3, 0, 0, 0, 0],
+        lower=[0.0, 0, 0, 0, 1], upper=[99.0, 99, 99, 99, 1],
+    )  # fmt: skip
+    verdict, certificate = judge(table)
+    assert verdict.safe
+    assert verdict.exact
+    assert verify(table, certificate).safe
+
+
+def test_whole_reads_decimals() -> None:
+    scale, (numbers,) = whole(np.array([0.1, 2.0, np.inf, -1e-3]))
+    assert scale == 1000
+    assert numbers.tolist() == [100, 2000, 0, -1]
+
+
+def test_unpick_follows_the_chain() -> None:
+    matrix = sparse.csr_array(
+        np.array([[1.0, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
+    )
+    free = unpick(matrix, np.array([True, True, True, False]))
+    assert not free.any()
+    both = sparse.csr_array(np.array([[1.0, 1, 0, 0]]))
+    assert unpick(both, np.array([True] * 4)).all()
+
+
+def test_max_flow_agrees_with_a_plain_one() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        nodes, arcs = int(rng.integers(2, 7)), int(rng.integers(1, 15))
+        tail, head = rng.integers(0, nodes, (2, arcs))
+        up, down = rng.integers(0, 9, (2, arcs))
+        ends = np.concatenate([tail, head])
+        order = np.argsort(ends, kind="stable")
+        start = np.searchsorted(ends[order], np.arange(nodes + 1))
+        arc, way = order % arcs, np.where(order < arcs, 1, -1)
+        other = np.concatenate([head, tail])[order]
+        flow = np.zeros(arcs, np.int64)
+        sent = flow_kernels.max_flow(
+            0, 1, 10**9, start, arc, way, other, ends[order], up, down, flow
+        )
+        graph = np.zeros((nodes, nodes), dtype=np.int32)
+        np.add.at(graph, (tail, head), up)
+        np.add.at(graph, (head, tail), down)
+        np.fill_diagonal(graph, 0)
+        assert sent == maximum_flow(sparse.csr_array(graph), 0, 1).flow_value
+        assert (flow <= up).all()
+        assert (-flow <= down).all()
+        balance = np.bincount(head, flow, nodes) - np.bincount(tail, flow, nodes)
+        assert balance.tolist()[:2] == [-sent, sent]
+        assert not balance[2:].any()
+
+
+def test_rectangles_are_found_exactly_where_there_are_any() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        rows, cols = 4, 4
+        i, j = np.divmod(np.flatnonzero(rng.random(16) < 0.6), cols)
+        if not len(i):
+            continue
+        tail, head = i.astype(np.int64), (rows + j).astype(np.int64)
+        up, down = rng.integers(0, 4, (2, len(i))).astype(float)
+        ends = np.concatenate([tail, head])
+        order = np.argsort(ends, kind="stable")
+        start = np.searchsorted(ends[order], np.arange(rows + cols + 1))
+        found, _, ways = flow_kernels.rectangles(
+            np.array([0]), np.array([1]), np.array([2.0]), tail, head, start,
+            order % len(i), np.where(order < len(i), 1, -1),
+            np.concatenate([head, tail])[order], up, down,
+        )  # fmt: skip
+        at = {(a, b): k for k, (a, b) in enumerate(zip(i, j, strict=True))}
+        plain = any(
+            (i[0], b) in at and (a, j[0]) in at and (a, b) in at
+            and min(down[at[i[0], b]], down[at[a, j[0]]], up[at[a, b]]) >= 2
+            for a in range(rows) for b in range(cols) if a != i[0] and b != j[0]
+        )  # fmt: skip
+        assert found[0] == plain
+        if plain:
+            assert sorted(ways[0].tolist()) == [-1, -1, 1]
+
+
+def test_small_moves_balance_every_equation() -> None:
+    rng = np.random.default_rng(1)
+    table = cube((4, 4, 3), rng.integers(1, 9, 48).astype(float))
+    rows, columns = table.matrix, table.columns
+    cells = np.arange(20)
+    sizes, moved, ways = move_kernels.small_moves(
+        cells, np.ones(20, np.int64), np.ones(20), 40,
+        rows.indptr.astype(np.int64), rows.indices.astype(np.int64),
+        rows.data.astype(np.int64), columns.indptr.astype(np.int64),
+        columns.indices.astype(np.int64), columns.data.astype(np.int64),
+        np.full(len(table), 9.0), table.value, 1,
+    )  # fmt: skip
+    assert sizes.sum() == len(moved) > 0
+    for end, size in zip(np.cumsum(sizes), sizes, strict=True):
+        d = np.zeros(len(table))
+        d[moved[end - size : end]] = ways[end - size : end]
+        assert not (rows @ d).any()
+
+
+def test_neighbourhood_is_a_sub_table() -> None:
+    table = cube((6, 6, 6), np.ones(216))
+    rows, columns = table.matrix, table.columns
+    scratch = np.zeros(rows.shape[0], np.int64), np.zeros(len(table), np.int64)
+    found = move_kernels.neighbourhood(
+        0, 2, 500,
+        rows.indptr.astype(np.int64), rows.indices.astype(np.int64),
+        columns.indptr.astype(np.int64), columns.indices.astype(np.int64),
+        np.ones(len(table)), *scratch,
+    )  # fmt: skip
+    assert len(found) == 27
+    assert [len(np.unique(table.codes[found, k])) for k in range(3)] == [3, 3, 3]
+    assert not scratch[0].any()
+    assert not scratch[1].any()
+
+
+def test_vertices_become_exact() -> None:
+    # Three equations whose vertex has denominator 7: beyond rounding.
+    rows = sparse.csr_array(np.array([[3.0, -1, 0, 0], [0, 2, -1, 0], [1, 0, 1, -1]]))
+    x = np.array([5 / 7, 15 / 7, 30 / 7, 5.0])
+    numerators, den = exact_vertex(rows, x, [None, None, None, 5], 1e-9)
+    got = [Fraction(n, den) for n in numerators]
+    assert got == [Fraction(5, 7), Fraction(15, 7), Fraction(30, 7), 5]
+    assert exact_vertex(rows, x, [None, 2, None, 5], 1e-9) is None
