@@ -136,7 +136,7 @@ class Walker:
 
     def _blurred(self) -> TableNetwork:
         blur = self.parameters.blur
-        noise = self._rng.uniform(1.0 - blur, 1.0 + blur, len(self._guide))
+        noise = np.exp(self._rng.normal(0.0, blur, len(self._guide)))
         return self._network.with_cost(self._guide * noise)
 
 
