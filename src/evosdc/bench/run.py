@@ -190,7 +190,8 @@ def warm_up(contenders: Sequence[Contender]) -> None:
     problem = Problem.of(table)
     _bounds_of(table, 1.0)
     judge(table)
-    stop = AnyOf((EvaluationLimit(2), TimeLimit(1.0)))
+    # Enough to reach every kernel, with time to compile where nothing is cached.
+    stop = AnyOf((EvaluationLimit(300), TimeLimit(120.0)))
     for contender in contenders:
         try:
             _protect(problem, contender, Search(0, stop))

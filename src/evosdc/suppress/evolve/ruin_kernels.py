@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from evosdc.suppress.network.arrays import Arcs, Demands, Flags, Live, Long, Real, Work
+from evosdc.suppress.network.cheapest import cheapest_path
 from evosdc.suppress.network.cover import (
     DONE,
     FAILED,
@@ -27,7 +28,6 @@ from evosdc.suppress.network.cover import (
 )
 from evosdc.suppress.network.paths import (
     augment,
-    cheapest_path,
     hide,
     hide_path,
     publish,
@@ -335,9 +335,9 @@ def _near_changes(arcs: Arcs, live: Live, work: Work, log: Log, chosen: Long) ->
     now = work.clock[0]
     for i in range(log.count[0] - 1, -1, -1):
         for node in (arcs.tail[log.cell[i]], arcs.head[log.cell[i]]):
-            if work.seen[node] == now:
+            if work.ahead.seen[node] == now:
                 continue
-            work.seen[node] = now
+            work.ahead.seen[node] = now
             slot = live.first[node]
             while slot >= 0 and count < len(chosen):
                 count = _choose(live, work, chosen, count, slot >> 1)
