@@ -111,7 +111,7 @@ def _made_by(page: Page) -> str:
             f"```\n{commands}\n```",
             f"{count} runs on: " + "; and on: ".join(machines) + ".",
             f"Seeds of the tables: {_span(tables)}; seeds of the methods: "
-            f"{_span(seeds)}. One process a run. `method@S` had S seconds of time; the "
+            f"{_span(seeds)}. One process a run. `method@S` had S CPU seconds; the "
             f"others had {_limits(rows)} and mostly end by their own rules. All "
             f"{sum(row['safe'] is True for row in rows)} patterns of "
             f"{sum(not row['failed'] for row in rows)} runs that did not fail passed "

@@ -24,14 +24,14 @@ def bench(
     name: str = typer.Argument(..., help=" or ".join(_EXPERIMENTS) + "."),
     tables: int = typer.Option(3, help="Tables a family."),
     seeds: int = typer.Option(1, help="Runs of each method on each table."),
-    time_limit: float = typer.Option(60.0, help="Seconds a run."),
+    time_limit: float = typer.Option(60.0, help="CPU seconds a run."),
     methods: str = typer.Option(
         "", help="a,b,c: NAME, NAME@SECONDS, each perhaps with +option=value."
     ),
     families: str = typer.Option("", help="a,b,c: families [default: all]."),
     workers: int = typer.Option(1, help="Processes; 1 gives the cleanest times."),
     bound_limit: float = typer.Option(
-        60.0, help="Seconds for the lower bounds of a table; 0: no bounds."
+        60.0, help="CPU seconds for the bounds of a table; 0: no bounds."
     ),
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
     force: bool = typer.Option(False, "--force", help="Begin anew: drop old rows."),
