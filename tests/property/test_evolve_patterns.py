@@ -11,7 +11,11 @@ from network_twins import is_safe, random_problem
 from evosdc.attack import judge
 from evosdc.errors import LevelError
 from evosdc.evolution.stopping import EvaluationLimit
+from evosdc.suppress.evolve.changes import undo
 from evosdc.suppress.evolve.mend import Mender, make_log
+from evosdc.suppress.evolve.mend_kernels import recreate
+from evosdc.suppress.evolve.ruin_kernels import ruin
+from evosdc.suppress.network.cover import FAILED
 from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -101,8 +105,6 @@ def test_a_child_is_safe_and_has_nothing_redundant(problem, seed):
 @examples
 @given(problems, st.integers(0, 2**32))
 def test_an_undone_step_leaves_no_trace(problem, seed):
-    from evosdc.suppress.evolve import ruin_kernels as kernels
-
     try:
         state = PatternState(TableNetwork(problem))
         state.cover()
@@ -117,12 +119,12 @@ def test_an_undone_step_leaves_no_trace(problem, seed):
     random_state = np.array([seed], dtype=np.uint64)
     levels = np.empty(len(network), dtype=np.int64)
     parts = (network.arcs, network.demands, state.live)
-    kernels.ruin(*parts, log, problem.cost, random_state, 4)
-    result = kernels.recreate(
+    ruin(*parts, log, problem.cost, random_state, 4)
+    result = recreate(
         *parts, network.work, log, random_state, problem.cost, levels, np.inf
     )
-    assert result != kernels.FAILED
-    kernels.undo(network.arcs, state.live, log)
+    assert result != FAILED
+    undo(network.arcs, state.live, log)
     np.testing.assert_array_equal(state.hidden, hidden)
     for level, (cells, flow) in enumerate(before):
         np.testing.assert_array_equal(state.witness(level)[0], cells)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -175,7 +177,7 @@ def run_all(
         return
     contenders = tuple({run.contender.label: run.contender for run in pending}.values())
     done = len(runs) - len(pending)
-    with make_mapper(workers, warm_up, (contenders,)) as mapper:
+    with make_mapper(workers, _prepare, (contenders,)) as mapper:
         for family in dict.fromkeys(run.instance.family for run in pending):
             mine = [run for run in pending if run.instance.family == family]
             if bound_limit > 0:
@@ -184,6 +186,13 @@ def run_all(
                 store.add(row)
                 done += 1
                 hear(row, done, len(runs))
+
+
+def _prepare(contenders: Sequence[Contender]) -> None:
+    if multiprocessing.parent_process() is not None:
+        # Ctrl-C ends a worker without a word; the main process tells the user.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    warm_up(contenders)
 
 
 def warm_up(contenders: Sequence[Contender]) -> None:

@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from evosdc.suppress.network.engine import PatternState, TableNetwork
 
 Flags = NDArray[np.bool_]
-# A gap at which a pattern counts as proven.
-_CLOSED = 1e-9
+# A gap at which a pattern counts as proven: what integer programmes can tell.
+_CLOSED = 2e-6
+# A gap below which an integer programme on all open cells is likely to close it.
+_NEAR = 0.06
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class HybridParameters:
     core: int = 600
     nodes: int = 500
     rounds: int = 12
-    steps: int = 2000
+    steps: int = 8000
 
 
 @dataclass
@@ -128,12 +130,10 @@ def run_hybrid(
             break
         _refill(run, cycle)
         _breed(run, cycle)
-        if _programme(run, run.open_cells(), 0.3, True):
-            # Nothing cheaper is left outside or inside these cells.
-            search.raise_bound(run.best.cost)
-            break
-        _programme(run, _core(run), 0.3, False)
         _walk(run, cycle)
+        if _programme(run, run.open_cells(), _share_of_proof(run), True):
+            break
+        _programme(run, _core(run), 0.25, False)
     return run.best
 
 
@@ -163,11 +163,17 @@ def _start(
 
     def follow(value: float) -> None:
         search.raise_bound(value)
+        # Ever more rarely: where shortest paths are slow, the bound must not wait.
+        if loop.rounds & (loop.rounds - 1):
+            return
         state = guided_state(network, mender, loop.fractions)
         welcome(people, state, search, "guided by the bound")
 
     follow(loop.value)
     loop.run_cuts(run.slice(0.3), follow)
+    if not search.stopped():
+        state = guided_state(network, mender, loop.fractions)
+        welcome(people, state, search, "guided by the bound")
     return run
 
 
@@ -191,7 +197,7 @@ def _refill(run: _Run, cycle: int) -> None:
 def _breed(run: _Run, cycle: int) -> None:
     """Make generations until they no longer pay."""
     rng = run.search.rng(2, cycle)
-    stopped = run.slice(0.25)
+    stopped = run.slice(0.15)
     held = 0
     while not stopped() and held < run.parameters.patience:
         if len(run.people.states) < 2:
@@ -222,6 +228,12 @@ def _core(run: _Run) -> Flags:
         order = np.argsort(run.loop.reduced[others], kind="stable")
         core[others[order[:wanted]]] = True
     return core
+
+
+def _share_of_proof(run: _Run) -> float:
+    """How much of the time left to spend on all open cells: less if it looks vain."""
+    now = gap(run.best.cost, run.search.bound)
+    return 0.3 if now is not None and now < _NEAR else 0.1
 
 
 def _programme(run: _Run, cells: Flags, share: float, every: bool) -> bool:
@@ -280,9 +292,9 @@ def _try(run: _Run, hidden: Flags, stopped: Callable[[], bool]) -> list[Cut]:
 def _walk(run: _Run, cycle: int) -> None:
     """Ruin and recreate from the best pattern."""
     state = run.people.states[0].copy()
-    chosen = RuinParameters(steps=run.parameters.steps, memory=20)
+    chosen = RuinParameters(steps=run.parameters.steps)
     pattern = improve_in(
-        run.search, state, run.search.rng(3, cycle), chosen, run.slice(0.15)
+        run.search, state, run.search.rng(3, cycle), chosen, run.slice(0.25)
     )
     run.people.add(_state_of(run, pattern))
 
