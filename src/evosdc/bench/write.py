@@ -33,6 +33,11 @@ _QUANTITIES = {
     "cpu_seconds": "CPU seconds",
     "ratio": "improvement ratio",
 }
+# Published statistics that the page leaves out, to stay readable.
+_LEFT_OUT = {
+    ("cost", "median"),
+    *(("cpu_seconds", name) for name in ("median", "best", "worst", "sd")),
+}
 
 
 @dataclass(frozen=True)
@@ -198,7 +203,12 @@ def _proved(row: Row) -> bool:
 
 
 def _beside(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
-    known = [figure for figure in figures if figure.measured(rows) is not None]
+    known = [
+        figure
+        for figure in figures
+        if (figure.quantity, figure.statistic) not in _LEFT_OUT
+        and figure.measured(rows) is not None
+    ]
     if not known:
         return ""
     titles = dict.fromkeys((f.quantity, f.statistic) for f in known)
