@@ -20,6 +20,9 @@ from evosdc.synth.rng import below, unit
 from evosdc.synth.rules import breaks
 from evosdc.synth.tables import JSD, L1, combine, group_values, table_sums, table_value
 
+# Variables with more levels get a random value instead of the best of all.
+_TRIED_LEVELS = 64
+
 
 class Goal(NamedTuple):
     """How utility and risk make one cost.
@@ -116,6 +119,98 @@ def _shift_risk(  # type: ignore[no-untyped-def]
     key_risk(original, start, pairs, counts, k, totals, 1.0)
 
 
+@njit(cache=True)
+def _exchange(  # type: ignore[no-untyped-def]
+    members,
+    steps,
+    order,
+    heads,
+    dense,
+    hashes,
+    original,
+    start,
+    pairs,
+    counts,
+    codes,
+    i,
+    k,
+    j,
+    value,
+    other,
+    totals,
+):
+    """Give records `i` and `k` new values of variable `j`, with the risk counters.
+
+    A change of one record has `i` and `k` the same.
+    """
+    for sign in (-1, 1):
+        _shift_risk(
+            members,
+            steps,
+            order,
+            heads,
+            dense,
+            hashes,
+            original,
+            start,
+            pairs,
+            counts,
+            codes[i],
+            sign,
+            totals,
+        )
+        if i != k:
+            _shift_risk(
+                members,
+                steps,
+                order,
+                heads,
+                dense,
+                hashes,
+                original,
+                start,
+                pairs,
+                counts,
+                codes[k],
+                sign,
+                totals,
+            )
+        codes[i, j] = value
+        if i != k:
+            codes[k, j] = other
+
+
+@njit(cache=True)
+def _wanted(  # type: ignore[no-untyped-def]
+    members,
+    steps,
+    order,
+    heads,
+    dense,
+    hashes,
+    kinds,
+    tables,
+    table_steps,
+    slope,
+    up,
+    record,
+    old,
+    wish,
+):
+    """Return the value whose cells are most in deficit, by prices at the margin."""
+    wish[:] = 0.0
+    for w in range(len(tables)):
+        t = np.int64(tables[w])
+        step = table_steps[w]
+        lowest = number_of(members, steps, order, t, record) - step * np.int64(old)
+        away = 1.0 if kinds[t] == L1 else 0.0
+        for v in range(len(wish)):
+            cell = cell_at(heads, dense, hashes, t, lowest + step * v)
+            wish[v] += slope[t] * _look(up, cell, away)
+    wish[old] = np.inf
+    return np.int16(np.argmin(wish))
+
+
 @njit(cache=True, nogil=True)
 def anneal(  # type: ignore[no-untyped-def]
     target,
@@ -141,7 +236,7 @@ def anneal(  # type: ignore[no-untyped-def]
     The temperature falls from `hot` to `cold` geometrically. A non-empty `history`
     switches to late acceptance with that many remembered costs.
     """
-    index = target.index
+    index = target.cells
     members, steps, order = index.members, index.steps, index.order
     heads, dense, hashes = index.heads, index.dense, index.hashes
     original, logs, kinds = target.original, target.logs, target.kind
@@ -153,11 +248,11 @@ def anneal(  # type: ignore[no-untyped-def]
         target.touch_step,
     )
     r_members, r_steps, r_order = (
-        risk.index.members,
-        risk.index.steps,
-        risk.index.order,
+        risk.cells.members,
+        risk.cells.steps,
+        risk.cells.order,
     )
-    r_heads, r_dense, r_hashes = risk.index.heads, risk.index.dense, risk.index.hashes
+    r_heads, r_dense, r_hashes = risk.cells.heads, risk.cells.dense, risk.cells.hashes
     r_original, r_start, r_pairs = risk.original, risk.pair_start, risk.pair_cell
     role, scale = risk.role, risk.scale
     ruled = len(rules.touch) > 0
@@ -166,8 +261,8 @@ def anneal(  # type: ignore[no-untyped-def]
     utility_weight = goal.utility
     sums = table_sums(target, counts, outside, weights)
     values = np.empty(len(sums))
-    for t in range(len(sums)):
-        values[t] = table_value(kinds[t], sums[t], records, degree[t], reference[t])
+    for s in range(len(sums)):
+        values[s] = table_value(kinds[s], sums[s], records, degree[s], reference[s])
     groups = group_values(target, sums)
     totals = risk_totals(risk, risk_counts)
     trial_groups = groups.copy()
@@ -182,10 +277,10 @@ def anneal(  # type: ignore[no-untyped-def]
     up = np.zeros(len(counts))
     down = np.zeros(len(counts))
     slope = np.empty(len(sums))
-    for t in range(len(sums)):
-        slope[t] = _slope(kinds[t], values[t], group_weight[group[t]], records)
-        for cell in range(index.first[t], index.first[t + 1]):
-            _price(kinds[t], cell, original, counts, logs, weights, up, down)
+    for s in range(len(sums)):
+        slope[s] = _slope(kinds[s], values[s], group_weight[group[s]], records)
+        for cell in range(index.first[s], index.first[s + 1]):
+            _price(kinds[s], cell, original, counts, logs, weights, up, down)
     wish = np.empty(sizes.max())
     changes = np.empty(widest)
     accepted = 0
@@ -205,24 +300,23 @@ def anneal(  # type: ignore[no-untyped-def]
         if swap:
             k = below(state, n)
             new = codes[k, j]
-        elif sizes[j] <= 64:
-            # The value whose cells are most in deficit, by prices at the margin.
-            for v in range(sizes[j]):
-                wish[v] = 0.0
-            for w in range(width):
-                t = np.int64(touch[begin + w])
-                step = touch_step[begin + w]
-                lowest = number_of(members, steps, order, t, codes[i]) - step * old
-                away = 1.0 if kinds[t] == L1 else 0.0
-                for v in range(sizes[j]):
-                    cell = cell_at(heads, dense, hashes, t, lowest + step * v)
-                    wish[v] += slope[t] * _look(up, cell, away)
-            new = old
-            least = np.inf
-            for v in range(sizes[j]):
-                if v != old and wish[v] < least:
-                    least = wish[v]
-                    new = np.int16(v)
+        elif 1 < sizes[j] <= _TRIED_LEVELS:
+            new = _wanted(
+                members,
+                steps,
+                order,
+                heads,
+                dense,
+                hashes,
+                kinds,
+                touch[begin : begin + width],
+                touch_step[begin : begin + width],
+                slope,
+                up,
+                codes[i],
+                old,
+                wish[: sizes[j]],
+            )
         else:
             new = np.int16(below(state, sizes[j]))
         if new == old:
@@ -275,74 +369,68 @@ def anneal(  # type: ignore[no-untyped-def]
             trial = cost_of(goal, utility, risks)
             if trial > bar:
                 continue
-        codes[i, j] = new
-        if swap:
-            codes[k, j] = old
-        if ruled and (breaks(rules, codes[i], j) or breaks(rules, codes[k], j)):
-            codes[i, j] = old
+        kept = new if swap else old
+        put = old if swap else new
+        if ruled:
+            codes[i, j] = new
             if swap:
-                codes[k, j] = new
-            continue
+                codes[k, j] = put
+            bad = breaks(rules, codes[i], j) or breaks(rules, codes[k], j)
+            codes[i, j] = old
+            codes[k, j] = kept
+            if bad:
+                continue
         if moves_risk:
             for r in range(4):
                 trial_totals[r] = totals[r]
-            for turn in range(4):
-                who = i if turn % 2 == 0 else k
-                sign = -1 if turn < 2 else 1
-                if turn == 0:
-                    codes[i, j] = old
-                    codes[k, j] = new if swap else old
-                elif turn == 2:
-                    codes[i, j] = new
-                    if swap:
-                        codes[k, j] = old
-                if swap or turn % 2 == 0:
-                    _shift_risk(
-                        r_members,
-                        r_steps,
-                        r_order,
-                        r_heads,
-                        r_dense,
-                        r_hashes,
-                        r_original,
-                        r_start,
-                        r_pairs,
-                        risk_counts,
-                        codes[who],
-                        sign,
-                        trial_totals,
-                    )
+            _exchange(
+                r_members,
+                r_steps,
+                r_order,
+                r_heads,
+                r_dense,
+                r_hashes,
+                r_original,
+                r_start,
+                r_pairs,
+                risk_counts,
+                codes,
+                i,
+                k,
+                j,
+                new,
+                put,
+                trial_totals,
+            )
             for r in range(4):
                 trial_risks[r] = trial_totals[r] * scale[r]
             trial = cost_of(goal, utility, trial_risks)
             if trial > bar:
-                for turn in range(4):
-                    who = i if turn % 2 == 0 else k
-                    sign = -1 if turn < 2 else 1
-                    if turn == 2:
-                        codes[i, j] = old
-                        if swap:
-                            codes[k, j] = new
-                    if swap or turn % 2 == 0:
-                        _shift_risk(
-                            r_members,
-                            r_steps,
-                            r_order,
-                            r_heads,
-                            r_dense,
-                            r_hashes,
-                            r_original,
-                            r_start,
-                            r_pairs,
-                            risk_counts,
-                            codes[who],
-                            sign,
-                            trial_totals,
-                        )
+                _exchange(
+                    r_members,
+                    r_steps,
+                    r_order,
+                    r_heads,
+                    r_dense,
+                    r_hashes,
+                    r_original,
+                    r_start,
+                    r_pairs,
+                    risk_counts,
+                    codes,
+                    i,
+                    k,
+                    j,
+                    old,
+                    kept,
+                    trial_totals,
+                )
                 continue
             for r in range(4):
                 totals[r] = trial_totals[r]
                 risks[r] = trial_risks[r]
+        codes[i, j] = new
+        codes[k, j] = put
         cost = trial
         accepted += 1
         for g in range(len(groups)):

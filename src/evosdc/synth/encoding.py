@@ -20,7 +20,8 @@ Codes = NDArray[np.int16]
 
 # Up to here a look-up is an array by cell; beyond it a hash table of the cells seen.
 _DENSE_CELLS = 1 << 21
-# A table this little larger than its support has a counter for every cell.
+# A table of two variables and this little larger than its support has a counter for
+# every cell: record moves then need no look-up.
 _COMPLETE_SHARE = 4
 _EXACT_LIMIT = 1 << 62
 _HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -32,7 +33,9 @@ class CellIndex(NamedTuple):
     Table `t` covers the variables ``members[t, :order[t]]``, with strides ``steps[t]``.
     Its counters run from ``first[t]`` to ``first[t + 1]``. A row of `heads` says how to
     find them: the first counter of a small table that has one for every cell, else
-    where the look-up starts in `dense`, else in `hashes` and with how many bits.
+    where the look-up starts in `dense`, else in `hashes` and with how many bits; last
+    comes the table's number of cells.
+    `number` leads back from counters to cell numbers.
     """
 
     members: NDArray[np.int32]
@@ -42,6 +45,7 @@ class CellIndex(NamedTuple):
     dense: NDArray[np.int32]
     hashes: Ints
     first: Ints
+    number: Ints
 
 
 def strides(sizes: Ints, members: tuple[int, ...]) -> tuple[Ints, int]:
@@ -88,21 +92,24 @@ def build_index(
     width = max((len(t) for t in tables), default=1)
     members = np.zeros((len(tables), width), np.int32)
     steps = np.zeros((len(tables), width), np.int64)
-    heads = np.full((len(tables), 4), -1, np.int64)
+    heads = np.full((len(tables), 5), -1, np.int64)
     first = np.zeros(len(tables) + 1, np.int64)
     dense: list[NDArray[np.int32]] = []
     hashes: list[Ints] = []
     counts: list[NDArray[np.int32]] = []
     inverses: list[Ints] = []
+    back: list[Ints] = []
     dense_size = hash_size = 0
     for t, table in enumerate(tables):
         stride, cells = strides(sizes, table)
         members[t, : len(table)] = table
         steps[t, : len(table)] = stride[list(table)]
+        heads[t, 4] = min(cells, _EXACT_LIMIT)
         numbers = cell_numbers(codes, stride)
         seen, count, inverse = _seen(numbers, cells)
         whole = complete is not None and bool(complete[t])
-        if whole or cells <= _COMPLETE_SHARE * len(seen):
+        small = len(table) <= 2 and cells <= _COMPLETE_SHARE * len(seen)
+        if whole or small:
             heads[t, 0] = first[t]
             inverse, seen = numbers, np.arange(cells)
             count = np.bincount(numbers, minlength=cells)
@@ -110,6 +117,7 @@ def build_index(
         first[t + 1] = first[t] + len(seen)
         counts.append(count.astype(np.int32))
         inverses.append(inverse)
+        back.append(seen.astype(np.int64))
         if heads[t, 0] >= 0:
             continue
         if cells <= _DENSE_CELLS:
@@ -120,7 +128,7 @@ def build_index(
             dense.append(lookup)
         else:
             bits = max(2, int(2 * len(seen) - 1).bit_length())
-            heads[t, 2:] = hash_size, bits
+            heads[t, 2:4] = hash_size, bits
             hash_size += 1 << bits
             hashes.append(_hash_table(seen, ids, bits))
     index = CellIndex(
@@ -131,6 +139,7 @@ def build_index(
         _joined(dense, np.zeros(1, np.int32)),
         _joined(hashes, np.zeros((1, 2), np.int64)),
         first,
+        _joined(back, np.zeros(0, np.int64)),
     )
     return index, _joined(counts, np.zeros(0, np.int32)), inverses
 

@@ -58,13 +58,23 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Who attacks what, and how much of it is allowed."""
+    """Who attacks what, and how much of it is allowed.
+
+    `hard` are the limits that the user set; the others are suggested.
+    """
 
     key: tuple[int, ...] | None
     target: int | None
     risks: tuple[int, ...]
     limits: dict[int, float]
     hard: frozenset[int]
+
+    @property
+    def judged(self) -> dict[int, float]:
+        """The limits a run has to meet: the user's, else the suggested ones."""
+        if not self.hard:
+            return self.limits
+        return {r: limit for r, limit in self.limits.items() if r in self.hard}
 
 
 @dataclass(frozen=True)
@@ -124,10 +134,8 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
     best = int(order[0])
     population = engine.population
     risk = dict(zip(RISKS, map(float, population.risks[best]), strict=True))
-    met = all(
-        population.risks[best][r] <= limit + 1e-12
-        for r, limit in scenario.limits.items()
-    )
+    judged = scenario.judged
+    met = all(population.risks[best][r] <= v + 1e-12 for r, v in judged.items())
     names = [describe(c) for c in components]
     measured = components + tuple(c for c in _ALWAYS if c not in components)
     return Fitted(
@@ -148,7 +156,7 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
             )
         ),
         risk if key is not None else {},
-        {RISKS[r]: limit for r, limit in scenario.limits.items()},
+        {RISKS[r]: limit for r, limit in judged.items()},
         met,
         dict(zip(names, map(float, floor.objectives), strict=True)),
         dict(zip(RISKS, map(float, floor.risks), strict=True))

@@ -19,7 +19,7 @@ from evosdc.evolution.pareto import (
 from evosdc.evolution.rates import Moment, Rate, self_adapted
 from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import Selection
-from evosdc.synth.anneal import Goal, cost_of
+from evosdc.synth.anneal import Goal
 from evosdc.synth.encoding import Ints
 from evosdc.synth.population import Population, Team
 from evosdc.synth.rates import SelfAdaptive
@@ -87,15 +87,7 @@ class Genetic:
 
     def costs_of(self, slots: Ints) -> Floats:
         """Return the cost of some slots."""
-        floor = self.population.problem.target.floor
-        groups = np.maximum(self.population.groups[slots], floor)
-        utility = np.sqrt((groups**2).mean(axis=1))
-        return np.array(
-            [
-                cost_of(self.goal, u, r)
-                for u, r in zip(utility, self.population.risks[slots], strict=True)
-            ]
-        )
+        return costs(self.goal, self.population, slots)
 
     def points(self, slots: Ints) -> Floats:
         """Return utility and weighted risk of some slots."""
@@ -169,9 +161,9 @@ class Genetic:
         for side in range(2):
             mine = points[pair[:, side]][:, None, :]
             theirs = points[rivals]
-            beaten[:, side] = (
-                (theirs <= mine).all(axis=2) & (theirs < mine).any(axis=2)
-            ).any(axis=1)
+            no_worse = np.all(theirs <= mine, axis=2)
+            better = np.any(theirs < mine, axis=2)
+            beaten[:, side] = np.any(no_worse & better, axis=1)
         first = np.where(
             beaten[:, 0] != beaten[:, 1],
             ~beaten[:, 0],
@@ -209,6 +201,16 @@ class Genetic:
                 alive[at] = child
                 cost[at] = newcomer
         return alive
+
+
+def costs(goal: Goal, population: Population, slots: Ints) -> Floats:
+    """Return the cost of some slots; `cost_of` is the same for one candidate."""
+    groups = np.maximum(population.groups[slots], population.problem.target.floor)
+    risks = population.risks[slots]
+    u = goal.utility * np.sqrt((groups**2).mean(axis=1))
+    v = goal.risk * (risks @ goal.share)
+    excess = np.maximum(0.0, risks - goal.limit) @ goal.penalty
+    return (np.hypot(u, v) if goal.euclid else u + v) + excess
 
 
 def crowded_rank(points: Floats) -> Floats:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from evosdc.synth.anneal import Goal, anneal, cost_of
 from evosdc.synth.encoding import Ints
 from evosdc.synth.population import Population, Team
-from evosdc.synth.risk import count_risk
 from evosdc.synth.rng import streams
 from evosdc.synth.tables import CRAMER
 
@@ -150,7 +149,5 @@ class Memetic:
             np.zeros(self.schedule.late),
         )
         if not self.goals[k].looks_at_risk:
-            count_risk(
-                problem.risk.index, population.codes[slot], population.keys[slot]
-            )
+            population.recount_keys(slot)
         population.price(slot)

@@ -15,17 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.synth.encoding import Codes, Ints
-from evosdc.synth.risk import build_risk, count_risk, risk_totals
+from evosdc.synth.risk import build_risk, risk_totals
 from evosdc.synth.tables import (
     CRAMER,
     Component,
     build_target,
-    count_cells,
     fill_weights,
     group_values,
     outside_zero,
     table_sums,
 )
+from evosdc.synth.tally import count_all
 
 _SPLITS = 4
 
@@ -57,7 +57,7 @@ def noise_floor(
         if key is not None and target is not None:
             index = build_risk(one, sizes, key, target)
             counts = np.zeros(len(index.original), np.int32)
-            count_risk(index.index, two, counts)
+            count_all(index.cells, two, counts, np.zeros(2, np.int64))
             risks += risk_totals(index, counts) * index.scale
     return Floor(objectives / _SPLITS / np.sqrt(2.0), risks / _SPLITS)
 
@@ -69,7 +69,7 @@ def distances(
     target = build_target(original, sizes, components)
     counts = np.zeros(len(target.original), np.int32)
     outside = outside_zero(target)
-    count_cells(target.index, synthetic, counts, outside)
+    count_all(target.cells, synthetic, counts, outside)
     weights = np.zeros(len(counts) if (target.kind == CRAMER).any() else 1)
     fill_weights(target, counts, weights)
     return group_values(target, table_sums(target, counts, outside, weights))

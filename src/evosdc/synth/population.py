@@ -5,6 +5,7 @@ Children are made in free slots, so that a generation copies nothing twice.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,16 +18,16 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.synth.breeding import breed
 from evosdc.synth.encoding import Codes, Ints
-from evosdc.synth.risk import RiskIndex, count_risk, risk_totals
+from evosdc.synth.risk import RiskIndex, risk_totals
 from evosdc.synth.rules import RuleIndex
 from evosdc.synth.tables import (
     CRAMER,
     Target,
-    count_cells,
     fill_weights,
     group_values,
     table_sums,
 )
+from evosdc.synth.tally import count_all
 
 _MOST_BYTES = 6 << 30
 
@@ -113,14 +114,23 @@ class Population:
     def recount(self, slot: int) -> None:
         """Count and price a slot afresh."""
         problem = self.problem
-        count_cells(
-            problem.target.index,
+        count_all(
+            problem.target.cells,
             self.codes[slot],
             self.counts[slot],
             self.outside[slot],
         )
-        count_risk(problem.risk.index, self.codes[slot], self.keys[slot])
+        self.recount_keys(slot)
         self.price(slot)
+
+    def recount_keys(self, slot: int) -> None:
+        """Count the keys of a slot afresh."""
+        count_all(
+            self.problem.risk.cells,
+            self.codes[slot],
+            self.keys[slot],
+            np.zeros(2, np.int64),
+        )
 
     def price(self, slot: int) -> None:
         """Price a slot from its counters."""
@@ -213,4 +223,4 @@ def _parts(count: int, workers: int) -> list[tuple[int, int]]:
     """Cut 0..count into several pieces a worker."""
     pieces = max(1, min(count, 1 if workers == 1 else 2 * workers))
     ends = np.linspace(0, count, pieces + 1).astype(int)
-    return [(int(a), int(b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [(int(a), int(b)) for a, b in itertools.pairwise(ends)]

@@ -44,7 +44,7 @@ class Tuned:
 
 @dataclass(frozen=True)
 class SelfAdaptive:
-    """The rate is a gene between `low` and `high`; the engine inherits and redraws it."""
+    """The rate is a gene between `low` and `high`, inherited and redrawn."""
 
     low: float
     high: float
@@ -86,7 +86,7 @@ def _named(name: str, parts: list[str]) -> Rate:
     if name == "srinivas-patnaik":
         return SrinivasPatnaik(numbers[0], numbers[-1])
     if name == "decreasing":
-        return Decreasing(*numbers)
+        return Decreasing(numbers[0], numbers[1])
     if name == "dominance":
         return Conditional(numbers[0], numbers[1], dominance=numbers[2])
     if name == "held":

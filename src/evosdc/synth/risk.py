@@ -20,14 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from evosdc.synth.encoding import (
-    CellIndex,
-    Codes,
-    Ints,
-    build_index,
-    cell_at,
-    number_of,
-)
+from evosdc.synth.encoding import CellIndex, Codes, Ints, build_index
 
 RISKS = ("dcap", "dcap-u", "uniques", "disco")
 DCAP, DCAP_U, UNIQUES, DISCO = 0, 1, 2, 3
@@ -37,11 +30,11 @@ _KEY, _PAIR = 0, 1
 class RiskIndex(NamedTuple):
     """Keys and pairs of the original; plain arrays for kernels.
 
-    The index has two tables: the keys and the pairs. The pairs of key `k` are
+    `cells` has two tables: the keys and the pairs. The pairs of key `k` are
     ``pair_cell[pair_start[k]:pair_start[k + 1]]``.
     """
 
-    index: CellIndex
+    cells: CellIndex
     original: NDArray[np.int32]
     pair_start: Ints
     pair_cell: NDArray[np.int32]
@@ -101,20 +94,6 @@ def key_risk(original, start, pairs, counts, k, out, sign):  # type: ignore[no-u
                 out[DCAP_U] += share
             if c == s:
                 out[DISCO] += sign * original[cell]
-
-
-@njit(cache=True, nogil=True)
-def count_risk(index, codes, counts):  # type: ignore[no-untyped-def]
-    """Count the records of a candidate by key and by pair, afresh."""
-    members, steps, order = index.members, index.steps, index.order
-    heads, dense, hashes = index.heads, index.dense, index.hashes
-    counts[:] = 0
-    for i in range(len(codes)):
-        for t in range(2):
-            number = number_of(members, steps, order, t, codes[i])
-            cell = cell_at(heads, dense, hashes, t, number)
-            if cell >= 0:
-                counts[cell] += 1
 
 
 @njit(cache=True, nogil=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -65,14 +66,24 @@ class Run:
     def go(self) -> None:
         """Make generations until there is a reason to stop."""
         self.engine.prepare()
+        try:
+            self._generations()
+        except KeyboardInterrupt:
+            # A kernel may have been cut off between its records and our counters.
+            self.reason = "interrupted"
+            for slot in self.engine.alive:
+                self.engine.population.recount(int(slot))
+
+    def _generations(self) -> None:
         start = time.perf_counter()
         stop = AnyOf(self.criteria)
-        best, improved, first = np.inf, 0, None
-        generation = 0
-        while not self.reason:
+        best, first = np.inf, 0.0
+        generation = improved = 0
+        while True:
             costs = self.engine.costs()
             now = float(costs.min())
-            first = now if first is None else first
+            if generation == 0:
+                first = now
             if now < best:
                 best, improved = now, generation
             seconds = time.perf_counter() - start
@@ -86,18 +97,13 @@ class Run:
                 gained=first - now,
             )
             share = self._share(seconds, generation)
-            self.reason = stop.reason(progress) or (
-                "" if share < 1.0 else self._end(generation)
-            )
+            self.reason = stop.reason(progress) or ""
+            if not self.reason and share >= 1.0:
+                done = generation >= self.generations
+                self.reason = "generations" if done else "time limit"
             if self.reason:
                 return
-            try:
-                self.engine.step(share)
-            except KeyboardInterrupt:
-                self.reason = "interrupted"
-                for slot in self.engine.alive:
-                    self.engine.population.recount(int(slot))
-                return
+            self.engine.step(share)
             generation += 1
 
     def _share(self, seconds: float, generation: int) -> float:
@@ -112,9 +118,6 @@ class Run:
         late = 2.0 * seconds / max(self.time_limit, 1e-9) - 1.0
         self.hurried = self.hurried or spent < late
         return max(spent, late)
-
-    def _end(self, generation: int) -> str:
-        return "generations" if generation >= self.generations else "time limit"
 
     def _note(
         self, seconds: float, generation: int, costs: NDArray[np.float64]
@@ -142,7 +145,7 @@ def diversity(population: Population, alive: Ints, sample: int = 8) -> float:
     if len(alive) < 2:
         return 0.0
     rows = slice(0, min(2000, population.codes.shape[1]))
-    pairs = zip(alive[:sample], alive[1 : sample + 1], strict=False)
+    pairs = itertools.pairwise(alive[: sample + 1])
     return float(
         np.mean(
             [

@@ -196,7 +196,8 @@ class Synthesiser:
         ``utility_``, ``risk_``
             Distances by objective and the four risks of the best candidate.
         ``risk_limits_``, ``risk_met_``
-            The limits and whether every one is met.
+            The limits set by the user, else those suggested by a fresh sample, and
+            whether every one is met.
         ``floor_``, ``fresh_risk_``
             What a fresh sample of the same population would score.
         ``front_``

@@ -18,14 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.synth.encoding import (
-    CellIndex,
-    Codes,
-    Ints,
-    build_index,
-    cell_at,
-    number_of,
-)
+from evosdc.synth.encoding import CellIndex, Codes, Ints, build_index
 
 JSD, L1, CRAMER = 0, 1, 2
 _COMPLETE_CELLS = 1 << 24
@@ -46,7 +39,7 @@ class Component(NamedTuple):
 class Target(NamedTuple):
     """What kernels need to price a candidate; plain arrays."""
 
-    index: CellIndex
+    cells: CellIndex
     original: NDArray[np.int32]
     kind: NDArray[np.int64]
     group: NDArray[np.int64]
@@ -55,6 +48,7 @@ class Target(NamedTuple):
     reference: NDArray[np.float64]
     degree: NDArray[np.float64]
     logs: NDArray[np.float64]
+    constant: NDArray[np.float64]
     touch_start: Ints
     touch: NDArray[np.int32]
     touch_step: Ints
@@ -87,6 +81,7 @@ def build_target(
     touch_step = [
         index.steps[t, sets[t].index(j)] for j, ts in enumerate(touch) for t in ts
     ]
+    logs = log_table(2 * len(codes) + 2)
     target = Target(
         index,
         original,
@@ -96,7 +91,8 @@ def build_target(
         np.zeros(len(components)),
         np.zeros(len(sets)),
         _degrees(codes, sets),
-        log_table(2 * len(codes) + 2),
+        logs,
+        np.add.reduceat(logs[original], index.first[:-1]),
         np.concatenate([[0], np.cumsum([len(t) for t in touch])]),
         np.concatenate(touch),
         np.array(touch_step, np.int64),
@@ -148,7 +144,7 @@ def outside_zero(target: Target) -> Ints:
 @njit(cache=True)
 def fill_weights(target, counts, out):  # type: ignore[no-untyped-def]
     """Set 1 / (row * column) for each cell of the Cramer tables."""
-    kinds, first, steps = target.kind, target.index.first, target.index.steps
+    kinds, first, steps = target.kind, target.cells.first, target.cells.steps
     for t in range(len(kinds)):
         if kinds[t] != CRAMER:
             continue
@@ -169,43 +165,26 @@ def fill_weights(target, counts, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def count_cells(index, codes, counts, outside):  # type: ignore[no-untyped-def]
-    """Count the records of a candidate by cell, afresh."""
-    # Arrays are taken out of the tuple once: Numba counts references at each access.
-    members, steps, order = index.members, index.steps, index.order
-    heads, dense, hashes = index.heads, index.dense, index.hashes
-    counts[:] = 0
-    outside[:] = 0
-    for t in range(len(order)):
-        for i in range(len(codes)):
-            number = number_of(members, steps, order, t, codes[i])
-            cell = cell_at(heads, dense, hashes, t, number)
-            if cell >= 0:
-                counts[cell] += 1
-            else:
-                outside[t] += 1
-
-
-@njit(cache=True, nogil=True)
 def table_sums(target, counts, outside, weights):  # type: ignore[no-untyped-def]
     """Return the sum of cell terms of each table."""
-    kinds, first = target.kind, target.index.first
-    original, logs = target.original, target.logs
+    kinds, first = target.kind, target.cells.first
+    original, logs, constant = target.original, target.logs, target.constant
     out = np.zeros(len(kinds))
     for t in range(len(kinds)):
         total = 0.0
-        kind = kinds[t]
-        for cell in range(first[t], first[t + 1]):
-            a = original[cell]
-            c = counts[cell]
-            if kind == JSD:
-                total += logs[a] + logs[c] - logs[a + c]
-            elif kind == L1:
-                total += abs(a - c)
-            else:
-                total += float(c) * float(c) * weights[cell]
-        if kind == L1:
-            total += outside[t]
+        if kinds[t] == JSD:
+            total = constant[t]
+            for cell in range(first[t], first[t + 1]):
+                c = counts[cell]
+                total += logs[np.uint64(c)] - logs[np.uint64(original[cell] + c)]
+        elif kinds[t] == L1:
+            total = float(outside[t])
+            for cell in range(first[t], first[t + 1]):
+                total += abs(original[cell] - counts[cell])
+        else:
+            for cell in range(first[t], first[t + 1]):
+                c = float(counts[cell])
+                total += c * c * weights[cell]
         out[t] = total
     return out
 

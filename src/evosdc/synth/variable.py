@@ -58,6 +58,8 @@ class Variable:
         Edges of the bins of a continuous column, else empty. Value `x` is in bin `b`
         where ``edges[b] <= x < edges[b + 1]``; values that stand out by frequency
         have levels of their own.
+    categories
+        All categories of a categorical column, used or not, in order.
     """
 
     name: str
@@ -69,7 +71,7 @@ class Variable:
     missing: int = -1
     edges: NDArray[np.float64] | None = None
     uniform: bool = True
-    ordered: bool = False
+    categories: pa.Array | None = None
 
     def encode(self, column: pa.ChunkedArray) -> NDArray[np.int16]:
         """Return the level of each value of a column."""
@@ -79,7 +81,8 @@ class Variable:
             pc.fill_null(position, -1).to_numpy(zero_copy_only=False), np.int64
         )
         null = np.asarray(plain.is_null().to_numpy(zero_copy_only=False), bool)
-        out = np.where(known >= 0, self.level[np.maximum(known, 0)], -1)
+        # One more level at the end, -1, for values that are not known.
+        out = np.append(self.level, -1)[known]
         out[null] = self.missing
         strange = np.flatnonzero(out < 0)
         if len(strange) and self.edges is not None and not null[strange].any():
@@ -105,8 +108,12 @@ class Variable:
         out = self.values.take(indices)
         if self.edges is not None and self.uniform:
             out = self._spread(codes, out, rng)
-        if pa.types.is_dictionary(self.type):
-            return out.dictionary_encode().cast(self.type)
+        if self.categories is not None:
+            kind = self.type
+            indices = pc.index_in(out, self.categories).cast(kind.index_type)
+            return pa.DictionaryArray.from_arrays(
+                indices, self.categories, ordered=kind.ordered
+            )
         return out.cast(self.type)
 
     def _draw(self, codes: NDArray[np.int16], rng: np.random.Generator) -> Ints:
@@ -119,7 +126,8 @@ class Variable:
         where = low + rng.random(len(codes)) * (high - low)
         at = np.searchsorted(heap, where, "right") - 1
         top = np.maximum(stop[codes] - 1, 0)
-        return order[np.clip(at, np.minimum(start[codes], top), top)]
+        at = np.clip(at, np.minimum(start[codes], top), top)
+        return order[at] if len(order) else np.zeros(len(codes), np.int64)
 
     def _spread(
         self, codes: NDArray[np.int16], drawn: pa.Array, rng: np.random.Generator
@@ -205,8 +213,7 @@ def make_variable(
         missing,
         edges,
         restore == "uniform",
-        is_number(column.type)
-        or (pa.types.is_dictionary(column.type) and column.type.ordered),
+        _categories(column),
     )
 
 
@@ -220,14 +227,20 @@ def _plain(column: Any) -> pa.Array:
     return column
 
 
+def _categories(column: pa.ChunkedArray) -> pa.Array | None:
+    """Return all categories of a categorical column, in order."""
+    if not pa.types.is_dictionary(column.type):
+        return None
+    return column.unify_dictionaries().chunk(0).dictionary
+
+
 def _order(column: pa.ChunkedArray, values: pa.Array) -> Ints:
     """Order values as their categories are, else by size, as strings sort."""
     if len(values) == 0:
         return np.zeros(0, np.int64)
-    if pa.types.is_dictionary(column.type):
-        unified = column.unify_dictionaries()
-        dictionary = unified.chunk(0).dictionary
-        place = pc.index_in(values, dictionary)
+    categories = _categories(column)
+    if categories is not None:
+        place = pc.index_in(values, categories)
         return np.argsort(place.to_numpy(zero_copy_only=False), kind="stable")
     return np.asarray(pc.sort_indices(values), np.int64)
 

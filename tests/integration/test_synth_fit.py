@@ -1,0 +1,258 @@
+"""Fitting: results, limits, seeds, modes, operators, interruptions, bad input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evosdc.errors import InputError
+from evosdc.synth import Synthesiser
+from evosdc.synth.breeding import CROSSOVERS
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    n = 400
+    age = rng.integers(0, 8, n)
+    married = np.where(age < 2, 0, rng.integers(0, 3, n))
+    region = rng.choice(list("abcdef"), n, p=[0.4, 0.3, 0.1, 0.1, 0.05, 0.05])
+    health = np.clip(age // 2 + rng.integers(-1, 2, n), 0, 4)
+    return pd.DataFrame(
+        {
+            "age": age,
+            "marital": married.astype(str),
+            "region": pd.Categorical(region),
+            "sex": rng.choice(["m", "f"], n),
+            "health": health,
+        }
+    )
+
+
+KEY = ["age", "marital", "region", "sex"]
+QUICK = {"moves": 60_000, "generations": 6, "time_limit": None}
+PLAIN = {"memetic": False, "population": 10, "generations": 5, "time_limit": None}
+
+
+def test_the_default_run_is_close_and_within_its_limits(people):
+    model = Synthesiser(KEY, "health", moves=400_000, time_limit=None).fit(people)
+    out = model.sample()
+    assert (out.dtypes == people.dtypes).all()
+    assert len(out) == len(people)
+    # An independent copy is some 0.2 away; a fresh sample as far as the floor.
+    assert model.utility_["jsd:2"] < 0.25 * model.floor_["jsd:2"]
+    assert model.risk_met_
+    for name, limit in model.risk_limits_.items():
+        assert model.risk_[name] <= limit
+    assert model.reason_ == "generations"
+    assert model.record_[-1].cost < model.record_[0].cost
+
+
+def test_the_same_seed_gives_the_same_data_on_any_number_of_workers(people):
+    for options in (QUICK, PLAIN):
+        one = Synthesiser(KEY, "health", workers=1, seed=5, **options).fit(people)
+        two = Synthesiser(KEY, "health", workers=3, seed=5, **options).fit(people)
+        other = Synthesiser(KEY, "health", workers=1, seed=6, **options).fit(people)
+        pd.testing.assert_frame_equal(one.sample(), two.sample())
+        assert not one.sample().equals(other.sample())
+
+
+def test_a_limit_that_cannot_be_met_is_not_reported_as_met(people):
+    # Only the target changes, so every key stays and uniques are replicated.
+    model = Synthesiser(
+        KEY,
+        "health",
+        risk="uniques",
+        risk_limit=0.0,
+        columns=["health"],
+        **QUICK,
+    ).fit(people)
+    assert model.risk_["uniques"] > 0
+    assert not model.risk_met_
+    assert any("not met" in note for note in model.notes_)
+
+
+def test_a_users_limit_is_kept(people):
+    free = Synthesiser(KEY, "health", risk_limit=1.0, **QUICK).fit(people)
+    strict = Synthesiser(KEY, "health", risk_limit=0.01, **QUICK).fit(people)
+    assert strict.risk_met_
+    assert strict.risk_["dcap-u"] <= 0.01 < free.risk_["dcap-u"]
+
+
+def test_partial_synthesis_keeps_the_other_columns(people):
+    model = Synthesiser(KEY, "health", columns=["health", "sex"], **QUICK).fit(people)
+    out = model.sample()
+    pd.testing.assert_frame_equal(
+        out[["age", "marital", "region"]], people[["age", "marital", "region"]]
+    )
+    assert (out["health"] != people["health"]).any()
+
+
+@pytest.mark.parametrize("options", [QUICK, {**PLAIN, "initial": "uniform"}])
+def test_rules_hold(people, options):
+    model = Synthesiser(
+        KEY,
+        "health",
+        rules=["age < 2 and marital != '0'", ("age", "health")],
+        **options,
+    ).fit(people)
+    out = model.sample()
+    assert not ((out["age"] < 2) & (out["marital"] != "0")).any()
+    seen = set(map(tuple, people[["age", "health"]].to_numpy().tolist()))
+    assert set(map(tuple, out[["age", "health"]].to_numpy().tolist())) <= seen
+
+
+@pytest.mark.parametrize("crossover", CROSSOVERS)
+def test_the_plain_algorithm_improves_with_every_crossover(people, crossover):
+    model = Synthesiser(
+        KEY, "health", crossover=crossover, risk_limit=1.0, **PLAIN
+    ).fit(people)
+    assert model.record_[-1].cost < model.record_[0].cost
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"selection": "linear-rank", "crossover_rate": "adaptive:0.75"},
+        {"selection": "universal", "mutation_rate": "srinivas-patnaik:0.01"},
+        {"replacement": "worst", "mutation": "univariate"},
+        {"replacement": "most-similar", "crossover_rate": "self:0.1:0.5"},
+        {"initial": "cart", "objective": "cramer"},
+        {"initial": "mutation:0.2", "objective": "jsd:full", "elitism": 0},
+        {"mode": "weighted", "objective": "jsd:2,3", "risk": "dcap"},
+        {"mode": "pareto", "algorithm": "npga"},
+        {"mode": "pareto", "algorithm": "nsga2"},
+    ],
+    ids=lambda o: "-".join(map(str, o.values())),
+)
+def test_every_choice_of_the_thesis_runs(people, options):
+    model = Synthesiser(KEY, "health", **{**PLAIN, **options}).fit(people)
+    assert model.generations_ == 5
+    assert len(model.sample()) == len(people)
+    utility = [p.utility for p in model.front_]
+    assert utility == sorted(utility)
+
+
+def test_one_memetic_run_gives_a_front(people):
+    model = Synthesiser(KEY, "health", mode="pareto", population=6, **QUICK).fit(people)
+    points = np.array(
+        [
+            [p.utility, np.mean([p.risks[r] for r in ("dcap-u", "uniques", "disco")])]
+            for p in model.front_
+        ]
+    )
+    assert len(points) > 1
+    assert (np.diff(points[:, 0]) > 0).all()
+    assert (np.diff(points[:, 1]) < 0).all()
+    assert not model.sample(number=0).equals(model.sample(number=len(points) - 1))
+
+
+def test_frames_to_start_from_late_acceptance_and_copies(people):
+    start = people.sample(frac=1.0, random_state=1)
+    model = Synthesiser(
+        KEY, "health", initial=[start], copies=3, acceptance="late", **QUICK
+    ).fit(people)
+    copies = model.samples()
+    assert len(copies) == 3
+    assert not copies[0].equals(copies[1])
+
+
+def test_the_noise_floor_holds_the_joint_back(people):
+    options = {"objective": "jsd:full", "initial": "mutation:0.05", **QUICK}
+    free = Synthesiser(noise_floor=False, **options).fit(people)
+    held = Synthesiser(**options).fit(people)
+    floor = held.floor_["jsd:full"]
+    assert free.utility_["jsd:full"] < 0.5 * floor
+    assert held.utility_["jsd:full"] > 0.9 * floor
+    assert any("no disclosure risk was measured" in n for n in held.notes_)
+
+
+def test_other_sizes_are_drawn_from_the_evolved_set(people):
+    model = Synthesiser(KEY, "health", **QUICK).fit(people)
+    assert len(model.sample(10)) == 10
+    double = model.sample(800)["age"].value_counts()
+    assert (double == 2 * model.sample()["age"].value_counts()).all()
+
+
+def test_an_interrupted_run_gives_the_best_so_far(people):
+    def stop(entry):
+        if entry.generation == 3:
+            raise KeyboardInterrupt
+
+    options = {**QUICK, "generations": 50}
+    model = Synthesiser(KEY, "health", listener=stop, **options).fit(people)
+    assert model.reason_ == "interrupted"
+    assert model.generations_ == 3
+    assert len(model.sample()) == len(people)
+
+
+def test_convergence_trade_off_and_time_end_a_run(people):
+    plain = {**PLAIN, "generations": 500, "mutation_rate": 0.0}
+    model = Synthesiser(KEY, "health", patience=3, **plain).fit(people)
+    assert model.reason_ == "no improvement"
+    model = Synthesiser(KEY, "health", stop_utility=0.15, **QUICK).fit(people)
+    assert model.reason_ == "trade-off reached"
+    assert model.utility_["jsd:2"] <= 0.15
+    late = {**QUICK, "moves": 10**9, "generations": 10_000, "time_limit": 1.0}
+    model = Synthesiser(KEY, "health", **late).fit(people)
+    assert (model.reason_, model.hurried_) == ("time limit", True)
+    assert model.seconds_ < 5
+
+
+def test_wide_data_beyond_the_integers():
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame({f"v{j}": rng.integers(0, 25, 150) for j in range(15)})
+    model = Synthesiser(
+        [f"v{j}" for j in range(14)], "v14", objective="jsd:full", **QUICK
+    ).fit(wide)
+    assert model.domain_.cells > 2**63
+    assert 0.0 < model.utility_["jsd:full"] <= 1.0
+
+
+def test_odd_columns_work(people):
+    odd = people.assign(one="x", none=None, many=[f"i{k}" for k in range(len(people))])
+    odd["none"] = odd["none"].astype("Float64")
+    model = Synthesiser(KEY, "health", **QUICK).fit(odd)
+    out = model.sample()
+    assert out["none"].isna().all()
+    assert (out["one"] == "x").all()
+    assert any("constant columns" in note for note in model.notes_)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"key": [*KEY, "health"], "target": "health"}, "key includes the target"),
+        ({"key": ["shoe"], "target": "health"}, "unknown column 'shoe'"),
+        ({"key": KEY, "target": "shoe"}, "unknown column 'shoe'"),
+        ({"key": KEY}, "without a target"),
+        ({"key": [], "target": "health"}, "key is empty"),
+        ({"risk_limit": 0.1}, "without key and target"),
+        ({"key": KEY, "target": "health", "risk_limit": -1}, "share from 0 to 1"),
+        ({"key": KEY, "target": "health", "risk": "doom"}, "unknown risk 'doom'"),
+        ({"objective": "jsd:7"}, "unknown objective"),
+        ({"mode": "magic"}, "unknown mode"),
+        ({"crossover": "magic"}, "unknown crossover"),
+        ({"initial": "magic"}, "unknown initial"),
+        ({"columns": []}, "no column"),
+        ({"population": 0}, "population is 0"),
+        ({"population": 2, "copies": 3}, "cannot hold 3 copies"),
+        ({"memetic": False, "crossover_rate": 2.0}, "from 0 to 1"),
+        ({"rules": ["age >= 0"]}, "forbid every record"),
+    ],
+)
+def test_bad_parameters_get_a_clear_message(people, options, message):
+    with pytest.raises(InputError, match=message):
+        Synthesiser(**options).fit(people)
+
+
+def test_parameters_in_scikit_learns_manner():
+    model = Synthesiser(KEY, "health", seed=3)
+    assert model.get_params()["seed"] == 3
+    assert model.set_params(seed=4).seed == 4
+    assert "seed=4" in repr(model)
+    with pytest.raises(InputError, match="unknown parameter 'sed'"):
+        model.set_params(sed=1)
+    with pytest.raises(InputError, match="nothing is fitted"):
+        model.sample()

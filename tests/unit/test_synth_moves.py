@@ -1,0 +1,249 @@
+"""Record moves and crossovers: counters and costs are what a recount says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evosdc.synth.anneal import Goal, anneal, cost_of
+from evosdc.synth.breeding import CROSSOVERS
+from evosdc.synth.objective import parse_objective
+from evosdc.synth.population import Population, Problem, Team
+from evosdc.synth.risk import build_risk
+from evosdc.synth.rng import below, streams, unit
+from evosdc.synth.rules import RuleIndex, broken, no_rules
+from evosdc.synth.tables import build_target
+
+
+def _problem(objective="jsd:2", rules=None, free=None):
+    rng = np.random.default_rng(4)
+    sizes = np.array([3, 2, 4, 5])
+    original = rng.integers(0, sizes, (120, 4))
+    original[:, 1] = original[:, 0] % 2
+    original[:, 3] = (original[:, 2] + original[:, 0]) % 5
+    codes = original.astype(np.int16)
+    return Problem(
+        codes,
+        sizes,
+        build_target(codes, sizes, parse_objective(objective)),
+        build_risk(codes, sizes, (0, 1, 2), 3),
+        rules or no_rules(4),
+        np.arange(4) if free is None else np.array(free),
+    )
+
+
+def _shuffled(problem, seed):
+    rng = np.random.default_rng(seed)
+    out = problem.original.copy()
+    for j in problem.free:
+        out[:, j] = rng.permutation(out[:, j])
+    return out
+
+
+def _forbid():
+    # Level 0 of the first variable never meets level 3 of the third.
+    forbidden = np.zeros(12, bool)
+    forbidden[0 + 3 * 3] = True
+    return RuleIndex(
+        np.array([[1, 0, 3, 0]]),
+        np.zeros(1, np.int64),
+        forbidden,
+        np.array([0, 1, 1, 2, 2]),
+        np.array([0, 0], np.int32),
+    )
+
+
+def _state(population, slot):
+    return [
+        a[slot].copy() for a in (population.counts, population.outside, population.keys)
+    ]
+
+
+def _consistent(population, slot):
+    kept = _state(population, slot)
+    groups, risks = population.groups[slot].copy(), population.risks[slot].copy()
+    population.recount(slot)
+    for a, b in zip(kept, _state(population, slot), strict=True):
+        assert (a == b).all()
+    assert groups == pytest.approx(population.groups[slot], abs=1e-9)
+    assert risks == pytest.approx(population.risks[slot], abs=1e-9)
+
+
+GOALS = {
+    "utility": Goal(False, 1.0, 0.0, np.zeros(4), np.full(4, np.inf), np.zeros(4)),
+    "limits": Goal(
+        False, 1.0, 0.0, np.zeros(4), np.full(4, 0.01), np.array([0.1, 0.2, 0.3, 0.4])
+    ),
+    "euclid": Goal(True, 0.7, 0.7, np.full(4, 0.25), np.full(4, np.inf), np.zeros(4)),
+}
+
+
+@pytest.mark.parametrize("goal", list(GOALS))
+@pytest.mark.parametrize("objective", ["jsd:2", "jsd:2,3", "tables", "cramer+jsd:full"])
+@pytest.mark.parametrize("late", [0, 50])
+def test_a_run_of_moves_leaves_true_counters_and_a_true_cost(goal, objective, late):
+    problem = _problem(objective)
+    population = Population(problem, 1)
+    population.put(0, _shuffled(problem, 5))
+    aim = GOALS[goal]
+    before = cost_of(aim, population.utility(np.arange(1))[0], population.risks[0])
+    swaps = 1.0 if "cramer" in objective else 0.5
+    cost, accepted = anneal(
+        problem.target,
+        problem.risk,
+        aim,
+        problem.rules,
+        problem.free,
+        problem.sizes,
+        population.codes[0],
+        population.counts[0],
+        population.outside[0],
+        population.weights[0],
+        population.keys[0],
+        np.array([7], np.uint64),
+        20_000,
+        1e-3,
+        1e-6,
+        swaps,
+        np.zeros(late),
+    )
+    assert accepted > 0
+    if not aim.looks_at_risk:
+        population.recount_keys(0)
+    population.price(0)
+    _consistent(population, 0)
+    now = cost_of(aim, population.utility(np.arange(1))[0], population.risks[0])
+    # The root of a table's sum makes 1e-8 of a rounding error of 1e-16 near zero.
+    assert cost == pytest.approx(now, abs=1e-6)
+    assert now < before
+    if swaps == 1.0:
+        for j in range(4):
+            assert (
+                np.bincount(population.codes[0][:, j], minlength=5)
+                == np.bincount(problem.original[:, j], minlength=5)
+            ).all()
+
+
+def test_moves_respect_rules_and_kept_columns():
+    problem = _problem(rules=_forbid(), free=[0, 3])
+    start = _shuffled(problem, 6)
+    start[broken(problem.rules, start), 0] = 1
+    population = Population(problem, 1)
+    population.put(0, start)
+    anneal(
+        problem.target,
+        problem.risk,
+        GOALS["utility"],
+        problem.rules,
+        problem.free,
+        problem.sizes,
+        population.codes[0],
+        population.counts[0],
+        population.outside[0],
+        population.weights[0],
+        population.keys[0],
+        np.array([8], np.uint64),
+        20_000,
+        0.1,
+        1e-3,
+        0.5,
+        np.zeros(0),
+    )
+    assert (population.codes[0] != start).any()
+    assert not broken(problem.rules, population.codes[0]).any()
+    assert (population.codes[0][:, [1, 2]] == start[:, [1, 2]]).all()
+
+
+@pytest.mark.parametrize("kind", range(6), ids=CROSSOVERS)
+@pytest.mark.parametrize("objective", ["jsd:2,3", "tables"])
+def test_children_share_out_their_parents(kind, objective):
+    problem = _problem(objective)
+    population = Population(problem, 4)
+    population.put(0, _shuffled(problem, 1))
+    population.put(1, _shuffled(problem, 2))
+    with Team(1) as team:
+        population.breed(
+            team,
+            kind,
+            np.array([[0, 1]]),
+            np.array([[2, 3]]),
+            np.array([0.4 if kind else 1.0]),
+            np.zeros((1, 2)),
+            streams(np.random.default_rng(3), 1),
+            uniform=True,
+        )
+    a, b, c, d = population.codes
+    straight = (c == a) & (d == b)
+    swapped = (c == b) & (d == a)
+    assert (straight | swapped).all()
+    moved = ~straight
+    assert moved.any()
+    differ = (a != b).any(axis=1)
+    if CROSSOVERS[kind] == "whole-cpc":
+        assert ((c == b).all(axis=1) | (c == a).all(axis=1)).all()
+        assert 0.2 < (moved.any(axis=1) & differ).sum() / differ.sum() < 0.6
+    if CROSSOVERS[kind] == "matrix":
+        rows, columns = np.flatnonzero(moved.any(1)), np.flatnonzero(moved.any(0))
+        box = np.zeros_like(moved)
+        box[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = True
+        assert ((moved | (a == b))[box]).all()
+    for slot in (2, 3):
+        _consistent(population, slot)
+
+
+@pytest.mark.parametrize("kind", [0, 2, 4, 5])
+def test_children_and_mutants_break_no_rule(kind):
+    problem = _problem(rules=_forbid())
+    population = Population(problem, 4)
+    for slot in range(2):
+        codes = _shuffled(problem, slot)
+        codes[broken(problem.rules, codes), 0] = 1
+        population.put(slot, codes)
+    with Team(1) as team:
+        population.breed(
+            team,
+            kind,
+            np.array([[0, 1]]),
+            np.array([[2, 3]]),
+            np.array([0.5]),
+            np.full((1, 2), 0.3),
+            streams(np.random.default_rng(3), 1),
+            uniform=True,
+        )
+    for slot in (2, 3):
+        assert not broken(problem.rules, population.codes[slot]).any()
+        _consistent(population, slot)
+
+
+def test_mutation_changes_the_share_it_is_told_to():
+    problem = _problem()
+    population = Population(problem, 4)
+    population.put(0, problem.original)
+    population.put(1, problem.original)
+    with Team(1) as team:
+        population.breed(
+            team,
+            4,
+            np.array([[0, 1]]),
+            np.array([[2, 3]]),
+            np.zeros(1),
+            np.array([[0.5, 0.0]]),
+            streams(np.random.default_rng(9), 1),
+            uniform=True,
+        )
+    # A uniform draw repeats the old level once in `size` times.
+    expected = 0.5 * (1 - 1 / problem.sizes)
+    found = (population.codes[2] != problem.original).mean(axis=0)
+    assert found == pytest.approx(expected, abs=0.15)
+    assert (population.codes[3] == problem.original).all()
+    _consistent(population, 2)
+
+
+def test_kernel_streams_are_uniform():
+    state = np.array([1], np.uint64)
+    draws = np.array([unit(state) for _ in range(4000)])
+    assert draws.min() >= 0
+    assert draws.max() < 1
+    assert draws.mean() == pytest.approx(0.5, abs=0.03)
+    whole = np.bincount([below(state, 7) for _ in range(7000)], minlength=7)
+    assert (np.abs(whole - 1000) < 150).all()
