@@ -9,6 +9,7 @@ import typer
 from evosdc import __version__
 from evosdc.cli import (
     audit,
+    bench,
     bounds,
     demo,
     evaluate,
@@ -56,6 +57,7 @@ app.command("audit")(audit.audit)
 app.command("bounds")(bounds.bounds)
 app.command("synthesise")(synthesise.synthesise)
 app.command("evaluate")(evaluate.evaluate)
+app.command("bench")(bench.bench)
 app.command("methods")(methods.methods)
 app.command(
     "instances",

@@ -7,8 +7,8 @@ that draws its randomness from the task gives the same answer on any machine.
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
@@ -21,6 +21,10 @@ class Mapper(Protocol):
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:
         """Apply `function` to each task and return the results in order."""
+        ...
+
+    def stream(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+        """Apply `function` to each task and give each result when it is there."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -38,6 +42,9 @@ class SerialMapper:
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:
         return [function(task) for task in tasks]
+
+    def stream(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+        return map(function, tasks)
 
     def __enter__(self) -> Self:
         return self
@@ -63,6 +70,10 @@ class ProcessMapper:
 
     def map(self, function: Callable[[T], R], tasks: Iterable[T]) -> list[R]:
         return list(self._pool.map(function, tasks))
+
+    def stream(self, function: Callable[[T], R], tasks: Iterable[T]) -> Iterator[R]:
+        waiting = [self._pool.submit(function, task) for task in tasks]
+        return (done.result() for done in as_completed(waiting))
 
     def __enter__(self) -> Self:
         return self

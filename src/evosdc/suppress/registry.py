@@ -28,7 +28,12 @@ _MODULES: list[str] = [
     "evosdc.suppress.construct.kelly",
     "evosdc.suppress.construct.hypercube_2d",
     "evosdc.suppress.construct.pbp",
+    "evosdc.suppress.evolve.gensup",
+    "evosdc.suppress.evolve.heurgene",
+    "evosdc.suppress.evolve.gapn",
+    "evosdc.suppress.evolve.ruin",
     "evosdc.suppress.exact.optimal",
+    "evosdc.suppress.evolve.hybrid",
 ]
 
 Run = Callable[[Problem, Any, Search], Pattern]

@@ -66,8 +66,16 @@ class Branch:
             cut.coefficients[inside],
         )
 
-    def solve(self, best: NDArray[np.bool_], seconds: float, gap: float) -> Candidate:
-        """Solve to `gap` or for so many seconds, starting from the best pattern."""
+    def solve(
+        self,
+        best: NDArray[np.bool_],
+        seconds: float,
+        gap: float,
+        nodes: int | None = None,
+    ) -> Candidate:
+        """Solve to `gap`, for so many seconds or nodes, starting from a pattern."""
+        if nodes is not None:
+            self._mip.setOptionValue("mip_max_nodes", nodes)
         start = highspy.HighsSolution()
         start.col_value = best[self._cells].astype(np.float64).tolist()
         self._mip.setSolution(start)

@@ -252,7 +252,7 @@ class PatternState:
         while at < len(self.network):
             at = cover.recheck(arcs, demands, self.live, work, at)
             if at < len(self.network):
-                self._make_room()
+                self.make_room()
         return np.flatnonzero((self.live.length < 0) & ~before)
 
     def become(self, hidden: NDArray[np.bool_]) -> None:
@@ -308,7 +308,7 @@ class PatternState:
             while at < len(part):
                 at = cover.clean_up(arcs, demands, self.live, work, part, at)
                 if at < len(part):
-                    self._make_room()
+                    self.make_room()
         return True
 
     def _send(self, order: ArrayLike | None, may_hide: bool) -> NDArray[np.int64]:
@@ -328,13 +328,13 @@ class PatternState:
                     arcs, demands, self.live, work, part, at, may_hide, left
                 )
                 if at < len(part):
-                    self._make_room()
+                    self.make_room()
         return left
 
     def _parts(self) -> tuple[Arcs, Demands, Work]:
         return self.network.arcs, self.network.demands, self.network.work
 
-    def _make_room(self) -> None:
+    def make_room(self) -> None:
         """Close the gaps between witnesses and leave as much room again behind them."""
         live = self.live
         length = np.maximum(live.length, 0).astype(np.int64)

@@ -1,0 +1,98 @@
+"""Drawings of an experiment as SVG files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evosdc.bench.statistics import column, group
+from evosdc.bench.store import Row
+from evosdc.io.paths import open_output
+
+_MARKERS = "osD^v<>Ph*X8pd"
+
+
+def dots(rows: Sequence[Row], quantity: str, label: str, path: Path) -> None:
+    """Draw a panel a family: each method a line, each run a dot, the mean a bar."""
+    families = group(rows, "family")
+    methods = [name for (name,) in group(rows, "method")]
+    with _panels(len(families), 0.26 * len(methods) + 1.1) as (figure, axes):
+        for axis, ((family,), mine) in zip(axes, families.items(), strict=False):
+            for place, method in enumerate(reversed(methods)):
+                values = column([r for r in mine if r["method"] == method], quantity)
+                axis.plot(values, [place] * len(values), "o", ms=4, alpha=0.6)
+                if values:
+                    axis.plot([np.mean(values)], [place], "k|", ms=12)
+            axis.set_yticks(range(len(methods)), list(reversed(methods)), fontsize=7)
+            axis.set_title(family, fontsize=9)
+            axis.grid(axis="x", alpha=0.3)
+            axis.set_xlabel(label, fontsize=8)
+            axis.set_xlim(left=0)
+        _save(figure, path)
+
+
+def trade_off(rows: Sequence[Row], quantity: str, label: str, path: Path) -> None:
+    """Draw mean quality against mean CPU seconds, a panel a family."""
+    families = group(rows, "family")
+    with _panels(len(families), 3.2) as (figure, axes):
+        for axis, (family, mine) in zip(axes, families.items(), strict=False):
+            for number, (method, runs) in enumerate(group(mine, "method").items()):
+                quality = column(runs, quantity)
+                seconds = column(runs, "cpu_seconds")
+                if not quality:
+                    continue
+                axis.plot(
+                    [max(float(np.mean(seconds)), 1e-3)],
+                    [np.mean(quality)],
+                    _MARKERS[number % len(_MARKERS)],
+                    label=method[0],
+                )
+            axis.set_xscale("log")
+            axis.set_title(family[0], fontsize=9)
+            axis.set_xlabel("CPU seconds", fontsize=8)
+            axis.set_ylabel(label, fontsize=8)
+            axis.set_ylim(bottom=0)
+            axis.grid(alpha=0.3)
+            axis.legend(fontsize=5)
+        _save(figure, path)
+
+
+@contextmanager
+def _panels(count: int, height: float) -> Iterator[tuple[Any, list[Any]]]:
+    """Make a figure of so many panels, two side by side, and close it in the end."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    across = min(2, count)
+    down = -(-count // across)
+    figure, grid = pyplot.subplots(
+        down,
+        across,
+        figsize=(5.2 * across, height * down),
+        squeeze=False,
+        layout="constrained",
+    )
+    axes = list(grid.ravel())
+    for empty in axes[count:]:
+        empty.set_axis_off()
+    try:
+        yield figure, axes
+    finally:
+        pyplot.close(figure)
+
+
+def _save(figure: Any, path: Path) -> None:
+    import matplotlib
+
+    # The same rows give the same file: no date, no random names in it.
+    with (
+        matplotlib.rc_context({"svg.hashsalt": path.name}),
+        open_output(path, force=True) as stream,
+    ):
+        figure.savefig(stream, format="svg", metadata={"Date": None})

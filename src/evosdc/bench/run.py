@@ -1,0 +1,268 @@
+"""Runs of methods on tables: each is measured, judged and becomes a row."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evosdc.attack import judge
+from evosdc.bench.store import Key, Row, Store
+from evosdc.errors import InputError, LevelError, MethodError, ProtectionFailed
+from evosdc.evolution.stopping import AnyOf, EvaluationLimit, Stop, TargetGap, TimeLimit
+from evosdc.instances import make
+from evosdc.parallel import Mapper, make_mapper
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import find_method
+from evosdc.suppress.search import Search
+from evosdc.table import Table
+
+KEY = ("family", "table", "method", "seed")
+COLUMNS = (
+    *KEY,
+    "time_limit",
+    "cost",
+    "bound",
+    "gap",
+    "node_bound",
+    "node_gap",
+    "proven",
+    "seconds",
+    "cpu_seconds",
+    "evaluations",
+    "failed",
+    "safe",
+    "why",
+)
+
+Hear = Callable[[Row, int, int], None]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A table of a family: its name and how to make it."""
+
+    family: str
+    number: int
+    load: Callable[[], Table]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A method with its parameters and the time it gets.
+
+    Attributes
+    ----------
+    label
+        What results call it: ``castro+recovery=false`` or ``ls-ruin@10``.
+    """
+
+    label: str
+    method: str
+    time_limit: float
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str, time_limit: float) -> Contender:
+        """Read ``name``, ``name@seconds`` or either with ``+option=value`` parts."""
+        label = text.strip()
+        head, *parts = label.split("+")
+        name, sign, seconds = head.partition("@")
+        options = dict(part.split("=", 1) for part in parts if "=" in part)
+        try:
+            limit = float(seconds) if sign else time_limit
+        except ValueError:
+            limit = -1.0
+        if not name or limit <= 0 or len(options) != len(parts):
+            raise InputError(
+                f"a method reads {text!r}",
+                expected="NAME, NAME@SECONDS, or one of these with +option=value",
+                hint="for example: sp,ls-ruin@10,castro+recovery=false",
+            )
+        find_method(name).configure(options)
+        return cls(label, name, limit, options)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Lower bounds of a table: of all capacity cuts, and of rows and columns only."""
+
+    cut: float
+    node: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run to be made."""
+
+    instance: Instance
+    contender: Contender
+    seed: int
+    bounds: Bounds | None = None
+
+    @property
+    def key(self) -> Key:
+        """The values of the columns `KEY`."""
+        where = self.instance
+        return (where.family, where.number, self.contender.label, self.seed)
+
+    def __call__(self) -> Row:
+        """Make the run; a method that cannot protect the table gives a failed row."""
+        table = self.instance.load()
+        problem = Problem.of(table)
+        row = self._row()
+        search = Search(self.seed, _stop(self.contender.time_limit))
+        cpu = time.process_time()
+        try:
+            pattern = _protect(problem, self.contender, search)
+        except (ProtectionFailed, LevelError) as failure:
+            row["failed"], row["why"] = True, type(failure).__name__
+        row["seconds"] = round(search.seconds, 3)
+        row["cpu_seconds"] = round(time.process_time() - cpu, 3)
+        row["evaluations"] = search.evaluations
+        if row["failed"]:
+            return row
+        verdict, _ = judge(table.with_pattern(pattern.hidden))
+        return row | {
+            "cost": pattern.cost,
+            "gap": excess(pattern.cost, row["bound"]),
+            "node_gap": excess(pattern.cost, row["node_bound"]),
+            "proven": search.bound,
+            "safe": verdict.safe,
+        }
+
+    def _row(self) -> dict[str, Any]:
+        row: dict[str, Any] = dict(zip(KEY, self.key, strict=True))
+        row["time_limit"] = self.contender.time_limit
+        row["failed"] = False
+        row["bound"] = None if self.bounds is None else self.bounds.cut
+        row["node_bound"] = None if self.bounds is None else self.bounds.node
+        return row
+
+
+def excess(cost: float, bound: float | None) -> float | None:
+    """How far a cost is above a bound, as a share of the bound.
+
+    This is the gap of Almeida, Schuetz and Carvalho (2008, section 6.4); it is not
+    defined where the bound is 0.
+    """
+    return (cost - bound) / bound if bound else None
+
+
+def run_all(
+    runs: Sequence[Run],
+    store: Store,
+    *,
+    workers: int = 1,
+    bound_limit: float = 60.0,
+    hear: Hear = lambda *_: None,
+) -> None:
+    """Make the runs that the store does not hold, and bound each table once.
+
+    Parameters
+    ----------
+    bound_limit
+        Seconds for the bounds of a table; 0 leaves them out.
+    hear
+        Told of each row, with how many runs are done of how many.
+    """
+    _refuse_other_limits(runs, store)
+    pending = [run for run in runs if run.key not in store]
+    if not pending:
+        return
+    contenders = tuple({run.contender.label: run.contender for run in pending}.values())
+    done = len(runs) - len(pending)
+    with make_mapper(workers, warm_up, (contenders,)) as mapper:
+        for family in dict.fromkeys(run.instance.family for run in pending):
+            mine = [run for run in pending if run.instance.family == family]
+            if bound_limit > 0:
+                mine = _bounded(mine, store, mapper, bound_limit)
+            for row in mapper.stream(_call, mine):
+                store.add(row)
+                done += 1
+                hear(row, done, len(runs))
+
+
+def warm_up(contenders: Sequence[Contender]) -> None:
+    """Run everything on a small table, so that no measured run loads compiled code."""
+    table = make("class2", 0, rows=6, columns=6)
+    problem = Problem.of(table)
+    _bounds_of(table, 1.0)
+    judge(table)
+    stop = AnyOf((EvaluationLimit(2), TimeLimit(1.0)))
+    for contender in contenders:
+        try:
+            _protect(problem, contender, Search(0, stop))
+        except (ProtectionFailed, LevelError):
+            continue
+
+
+def _protect(problem: Problem, contender: Contender, search: Search) -> Any:
+    method = find_method(contender.method)
+    refused = method.takes(problem)
+    if refused is not None:
+        raise MethodError(
+            f"method {method.name!r} does not take this table: {refused}",
+            expected=method.tables,
+            hint="leave this method out of --methods",
+        )
+    pattern = method.run(problem, method.configure(contender.options), search)
+    if search.best is not None and search.best.cost < pattern.cost:
+        return search.best
+    return pattern
+
+
+def _stop(seconds: float) -> Stop:
+    return AnyOf((TargetGap(0.0), TimeLimit(seconds)))
+
+
+def _call(run: Run) -> Row:
+    return run()
+
+
+def _bounded(
+    runs: Sequence[Run], store: Store, mapper: Mapper, seconds: float
+) -> list[Run]:
+    """Give each run the bounds of its table: from the store, or computed now."""
+    known = {
+        (row["family"], row["table"]): Bounds(row["bound"], row["node_bound"])
+        for row in store.rows
+        if row["bound"] is not None
+    }
+    open_tables = {
+        (run.instance.family, run.instance.number): run.instance for run in runs
+    }
+    tasks = [(i, seconds) for name, i in open_tables.items() if name not in known]
+    known.update(mapper.stream(_bound_task, tasks))
+    return [
+        replace(run, bounds=known[run.instance.family, run.instance.number])
+        for run in runs
+    ]
+
+
+def _bound_task(task: tuple[Instance, float]) -> tuple[tuple[str, int], Bounds]:
+    instance, seconds = task
+    return (instance.family, instance.number), _bounds_of(instance.load(), seconds)
+
+
+def _bounds_of(table: Table, seconds: float) -> Bounds:
+    from evosdc.suppress.exact.bounds import cut_bound, node_bound
+
+    problem = Problem.of(table)
+    end = time.monotonic() + seconds
+    node = node_bound(problem).value
+    cut = cut_bound(problem, lambda: time.monotonic() > end).value
+    return Bounds(max(cut, node), node)
+
+
+def _refuse_other_limits(runs: Sequence[Run], store: Store) -> None:
+    for run in runs:
+        row = store.get(run.key)
+        if row is not None and row["time_limit"] != run.contender.time_limit:
+            raise InputError(
+                f"{store.path} holds runs of {run.contender.label!r} with a time limit "
+                f"of {row['time_limit']:g} s, not {run.contender.time_limit:g} s",
+                expected="one time limit a method",
+                hint="name another folder, or give --force to begin anew",
+            )

@@ -1,0 +1,314 @@
+"""The page of an experiment: what was run, figures, tests, plots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evosdc.bench.plots import dots, trade_off
+from evosdc.bench.published import Figure
+from evosdc.bench.sessions import Session
+from evosdc.bench.statistics import (
+    Friedman,
+    Pair,
+    block_up,
+    column,
+    friedman,
+    group,
+    summarise,
+    wilcoxon_pairs,
+    with_ratio,
+)
+from evosdc.bench.store import Row
+from evosdc.io.paths import read_text, write_text
+
+# People write below this heading; what they wrote is kept when a page is made again.
+REMARKS = "## Remarks"
+_SHARES = ("gap", "node_gap", "failed")
+_QUANTITIES = {
+    "cost": "cost",
+    "node_gap": "gap to row and column bound",
+    "failed": "failed",
+    "cpu_seconds": "CPU seconds",
+    "ratio": "improvement ratio",
+}
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page is made from."""
+
+    name: str
+    title: str
+    about: str
+    rows: Sequence[Row]
+    reference: str
+    published: Sequence[Figure]
+    sessions: Sequence[Session]
+
+
+def write_page(page: Page, folder: Path) -> None:
+    """Write ``NAME.md`` and its plots."""
+    path = folder / f"{page.name}.md"
+    remarks = kept_remarks(path)
+    rows = with_ratio(page.rows, page.reference)
+    plots = _draw(rows, page.name, folder)
+    parts = [
+        f"# {page.title}",
+        page.about,
+        _made_by(page),
+        _results(rows, page.reference),
+        _beside(rows, page.published),
+        _tests(rows),
+        "## Plots\n\n" + "\n\n".join(f"![{title}]({p})" for title, p in plots),
+    ]
+    if remarks:
+        parts.append(f"{REMARKS}\n\n{remarks}")
+    write_text(path, "\n\n".join(part for part in parts if part) + "\n", force=True)
+
+
+def kept_remarks(path: Path) -> str:
+    """Return what people wrote on the page, if it is there."""
+    if not path.exists():
+        return ""
+    return read_text(path).partition(f"\n{REMARKS}\n")[2].strip()
+
+
+def markdown_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """Lay out a Markdown table, the first column to the left, numbers to the right."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *lines))
+
+
+def number(value: float | None) -> str:
+    """Write a number for people: about four figures, a dash where there is none."""
+    if value is None:
+        return "–"
+    if value == 0 or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:#.3g}".rstrip(".")
+
+
+def percent(share: float | None) -> str:
+    """Write a share in per cent."""
+    return "–" if share is None else f"{100 * share:.2f} %"
+
+
+def _made_by(page: Page) -> str:
+    rows = page.rows
+    count = sum(session.runs for session in page.sessions)
+    commands = "\n".join(
+        f"{session.command}   # {session.date}, {session.runs} runs"
+        for session in page.sessions
+    )
+    machines = dict.fromkeys(session.machine for session in page.sessions)
+    tables = sorted({row["table"] for row in rows})
+    seeds = sorted({row["seed"] for row in rows})
+    return "\n\n".join(
+        [
+            "## How it was made",
+            f"```\n{commands}\n```",
+            f"{count} runs on: " + " / ".join(machines) + ".",
+            f"Seeds of the tables: {_span(tables)}; seeds of the methods: "
+            f"{_span(seeds)}. One process a run. `method@S` had S seconds of time; the "
+            f"others had {_limits(rows)} and mostly end by their own rules. All "
+            f"{sum(row['safe'] is True for row in rows)} patterns of "
+            f"{sum(not row['failed'] for row in rows)} runs that did not fail passed "
+            "the judge.",
+        ]
+    )
+
+
+def _span(numbers: Sequence[int]) -> str:
+    if len(numbers) > 2 and numbers[-1] - numbers[0] + 1 == len(numbers):
+        return f"{numbers[0]} to {numbers[-1]}"
+    return ", ".join(map(str, numbers))
+
+
+def _limits(rows: Sequence[Row]) -> str:
+    plain = {row["time_limit"] for row in rows if "@" not in row["method"]}
+    return " or ".join(f"{limit:g} s" for limit in sorted(plain)) or "none"
+
+
+def _results(rows: Sequence[Row], reference: str) -> str:
+    parts = [
+        "## Results",
+        "Cost is that of the secondary cells. A gap is (cost - bound) / bound: to the "
+        "bound of all capacity cuts, and to the row and column bound that the "
+        "documents use. Where a bound is 0 there is no gap. `proved` counts answers "
+        "that the method itself proved optimal. The improvement ratio is (cost of "
+        f"{reference} - cost) / CPU seconds.",
+    ]
+    head = (
+        "method",
+        "runs",
+        "failed",
+        "mean",
+        "median",
+        "best",
+        "worst",
+        "sd",
+        "gap",
+        "gap (rows, columns)",
+        "proved",
+        "seconds",
+        "CPU s",
+        "ratio",
+    )
+    for (family,), mine in group(rows, "family").items():
+        lines = [_line(name, runs) for (name,), runs in group(mine, "method").items()]
+        parts.append(f"### {family}\n\n" + markdown_table(head, lines))
+    return "\n\n".join(parts)
+
+
+def _line(method: str, runs: Sequence[Row]) -> list[str]:
+    cost = summarise(column(runs, "cost"))
+    failed = sum(bool(row["failed"]) for row in runs)
+    five = (
+        ["–"] * 5
+        if cost is None
+        else [
+            number(x) for x in (cost.mean, cost.median, cost.best, cost.worst, cost.sd)
+        ]
+    )
+    return [
+        method,
+        str(len(runs)),
+        str(failed),
+        *five,
+        percent(_mean(runs, "gap")),
+        percent(_mean(runs, "node_gap")),
+        str(sum(_proved(row) for row in runs)),
+        number(_mean(runs, "seconds")),
+        number(_mean(runs, "cpu_seconds")),
+        number(_mean(runs, "ratio")),
+    ]
+
+
+def _mean(rows: Sequence[Row], name: str) -> float | None:
+    found = summarise(column(rows, name))
+    return None if found is None else found.mean
+
+
+def _proved(row: Row) -> bool:
+    if row["cost"] is None or row["proven"] is None:
+        return False
+    return bool(row["proven"] >= row["cost"] - 1e-6 * max(1.0, row["cost"]))
+
+
+def _beside(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
+    known = [figure for figure in figures if figure.measured(rows) is not None]
+    if not known:
+        return ""
+    titles = dict.fromkeys((f.quantity, f.statistic) for f in known)
+    lines = []
+    places: dict[str, None] = {}
+    for where, method in dict.fromkeys((f.where, f.method) for f in known):
+        mine = {
+            (f.quantity, f.statistic): f
+            for f in known
+            if (f.where, f.method) == (where, method)
+        }
+        cells = [_both(mine[title], rows) if title in mine else "" for title in titles]
+        lines.append([f"{where}: {method}", *cells])
+        places.update(dict.fromkeys(f.place for f in mine.values()))
+    head = ["tables: method", *(f"{_QUANTITIES[q]}, {s}" for q, s in titles)]
+    return "\n\n".join(
+        [
+            "## Published beside measured",
+            "Each entry reads: published / **measured**. Best and worst sets are by "
+            "the mean of a family.",
+            markdown_table(head, lines),
+            "Published figures: " + "; ".join(places) + ".",
+        ]
+    )
+
+
+def _both(figure: Figure, rows: Sequence[Row]) -> str:
+    show = percent if figure.quantity in _SHARES else number
+    published = figure.about + show(figure.value)
+    return f"{published} / **{show(figure.measured(rows))}**"
+
+
+def _tests(rows: Sequence[Row]) -> str:
+    data = block_up(rows, blocks=("family", "table"))
+    full = data.complete()
+    out = [name for name in data.treatments if name not in full.treatments]
+    found = friedman(full)
+    pairs = wilcoxon_pairs(data)
+    if not pairs:
+        return ""
+    left_out = (
+        f" Left out of Friedman's test, having no cost on some table: {', '.join(out)}."
+        if out
+        else ""
+    )
+    return "\n\n".join(
+        part
+        for part in (
+            "## Tests of difference",
+            f"Blocks are the {len(data.blocks)} tables, values the mean cost over "
+            f"seeds.{left_out}",
+            _friedman_text(found),
+            "Wilcoxon's signed rank test on relative differences, p after Holm over "
+            f"all {len(pairs)} pairs, on the tables that both methods protect. Each "
+            "entry: median difference of row against column (negative: the row is "
+            "cheaper), then p; **bold** below 0.05.",
+            _pair_matrix(data.treatments, pairs),
+        )
+        if part
+    )
+
+
+def _friedman_text(found: Friedman | None) -> str:
+    if found is None:
+        return ""
+    ranks = sorted(found.ranks.items(), key=lambda item: item[1])
+    return (
+        f"Friedman: chi-square {found.statistic:.2f}, {len(ranks) - 1} degrees of "
+        f"freedom, p = {found.p:.2g} over {found.blocks} tables. Mean ranks: "
+        + ", ".join(f"{name} {rank:.2f}" for name, rank in ranks)
+        + "."
+    )
+
+
+def _pair_matrix(methods: Sequence[str], pairs: Sequence[Pair]) -> str:
+    known = {(pair.first, pair.second): pair for pair in pairs}
+    lines = []
+    for row, first in enumerate(methods[:-1]):
+        cells = [first]
+        for place, second in enumerate(methods[1:], start=1):
+            pair = known.get((first, second)) if place > row else None
+            cells.append("" if pair is None else _pair_text(pair))
+        lines.append(cells)
+    return markdown_table(["", *methods[1:]], lines)
+
+
+def _pair_text(pair: Pair) -> str:
+    p = f"{pair.holm:.2g}"
+    shown = f"**{p}**" if pair.holm < 0.05 else p
+    return f"{100 * pair.difference:+.1f} %, {shown} (n={pair.blocks})"
+
+
+def _draw(rows: Sequence[Row], name: str, folder: Path) -> list[tuple[str, str]]:
+    by_gap = any(row["gap"] is not None for row in rows)
+    quantity, label = (
+        ("percent_gap", "gap to the cut bound, %")
+        if by_gap
+        else (
+            "cost",
+            "cost",
+        )
+    )
+    shown = [
+        {**row, "percent_gap": None if row["gap"] is None else 100 * row["gap"]}
+        for row in rows
+    ]
+    quality, time = f"{name}.quality.svg", f"{name}.time.svg"
+    dots(shown, quantity, label, folder / quality)
+    trade_off(shown, quantity, label, folder / time)
+    return [
+        ("Quality of every run by family and method", quality),
+        ("Mean quality against CPU seconds", time),
+    ]

@@ -1,0 +1,84 @@
+"""`evosdc bench`: published experiments run again, published beside measured."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from evosdc.cli import options as shared
+from evosdc.errors import InputError
+
+# Modules with an `EXPERIMENT`, by the name that scripts call.
+_EXPERIMENTS = {
+    "gensup": "evosdc.bench.gensup",
+    "heurgene": "evosdc.bench.heurgene",
+}
+
+
+def bench(
+    name: str = typer.Argument(..., help=" or ".join(_EXPERIMENTS) + "."),
+    tables: int = typer.Option(3, help="Tables a family."),
+    seeds: int = typer.Option(1, help="Runs of each method on each table."),
+    time_limit: float = typer.Option(60.0, help="Seconds a run."),
+    methods: str = typer.Option(
+        "", help="a,b,c: NAME, NAME@SECONDS, each perhaps with +option=value."
+    ),
+    families: str = typer.Option("", help="a,b,c: families [default: all]."),
+    workers: int = typer.Option(1, help="Processes; 1 gives the cleanest times."),
+    bound_limit: float = typer.Option(
+        60.0, help="Seconds for the lower bounds of a table; 0: no bounds."
+    ),
+    output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
+    force: bool = typer.Option(False, "--force", help="Begin anew: drop old rows."),
+) -> None:
+    """Run a published experiment again: CSV, a page and plots.
+
+    Rows that the directory holds already are not run again: a run that was stopped goes
+    on where it was, and a large one can be made in pieces.
+
+    Example: evosdc bench gensup --tables 1 --families class1-50x20 -o results
+    """
+    if name not in _EXPERIMENTS:
+        raise InputError(
+            f"there is no experiment {name!r}",
+            expected=f"one of {', '.join(_EXPERIMENTS)}",
+        )
+    from evosdc.bench.experiment import Settings, conduct
+
+    written = conduct(
+        import_module(_EXPERIMENTS[name]).EXPERIMENT,
+        Settings(
+            tables=tables,
+            seeds=seeds,
+            time_limit=time_limit,
+            methods=_names(methods),
+            families=_names(families),
+            workers=workers,
+            bound_limit=bound_limit,
+        ),
+        output,
+        command=shlex.join(["evosdc", *sys.argv[1:]]),
+        force=force,
+        hear=_tell,
+    )
+    for path in written:
+        typer.echo(str(path))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _tell(row: Mapping[str, Any], done: int, total: int) -> None:
+    cost = "failed" if row["failed"] else f"cost {row['cost']:,.6g}"
+    typer.echo(
+        f"{done}/{total} {row['family']} table {row['table']} {row['method']} "
+        f"seed {row['seed']}: {cost}, {row['seconds']:.1f} s",
+        err=True,
+    )
