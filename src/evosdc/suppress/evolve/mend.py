@@ -115,7 +115,6 @@ class Mender:
             if at < len(order):
                 state.make_room()
 
-
     def _empty_log(self, state: PatternState) -> kernels.Log:
         """Return the log of the last call, emptied, if it is large enough."""
         if self._log is None or len(self._log.flow) < len(state.live.pool_cell):

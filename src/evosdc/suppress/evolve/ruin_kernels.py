@@ -454,9 +454,7 @@ def drop_in_turn(
         _remove(arcs, live, log, cell)
         # What the new cells cost beyond the old one, the tidying must save.
         room = 1.1 * cost[cell]
-        result = recreate(
-            arcs, demands, live, work, log, state, cost, levels, room
-        )
+        result = recreate(arcs, demands, live, work, log, state, cost, levels, room)
         if result == DONE and not tidy(
             arcs, demands, live, work, log, cost, levels, critic
         ):
@@ -508,9 +506,7 @@ def _step(
     at = walk.steps[0] % len(walk.history)
     room = max(0.0, walk.history[at] - walk.cost[0])
     room += walk.slack[0] - _gain(live, log, cost)
-    result = recreate(
-        arcs, demands, live, work, log, walk.state, cost, levels, room
-    )
+    result = recreate(arcs, demands, live, work, log, walk.state, cost, levels, room)
     if result != DONE:
         return result
     if not tidy(arcs, demands, live, work, log, cost, levels, walk.critic):
@@ -540,9 +536,7 @@ def walk_on(
     for step in range(steps):
         if live.tally[0] == 0:
             return steps
-        result = _step(
-            arcs, demands, live, work, log, walk, cost, most, levels
-        )
+        result = _step(arcs, demands, live, work, log, walk, cost, most, levels)
         if result == FULL:
             undo(arcs, live, log)
             return step
