@@ -170,10 +170,11 @@ def _full(seed: int) -> list[Trial]:
     return [
         trial(
             "ga jsd:full",
-            **_PLAIN,
+            **{**_PLAIN, "elitism": 1},
             objective="jsd:full",
-            crossover_rate=0.1,
-            generations=2000,
+            crossover_rate="adaptive:0.75",
+            mutation_rate="adaptive:0.005",
+            generations=5000,
             stop_utility=0.08,
             mode="weighted",
             risk_weight=0.0,

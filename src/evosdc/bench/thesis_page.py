@@ -114,8 +114,9 @@ SECTIONS = (
     Section(
         "full",
         "The full table as the only objective",
-        "Section 5.4: four variables; the GA runs until its distance is 0.08, beside "
-        "sequential trees and the default of this package.",
+        "Section 5.4: four variables; the GA (adaptive rates, one elite) runs until its "
+        "distance is 0.08, at most 5,000 generations, beside sequential trees and the "
+        "default of this package.",
         ("generations", *_METRICS),
         "jsd_full",
         "full JS distance",
@@ -143,8 +144,9 @@ def write_thesis(
         "# Genetic synthesis: the experiments of the thesis",
         "The experiments of Chen (2020), *Genetic algorithms and their application to "
         "synthetic data generation*, run again. Its surveys cannot be handed on; ours "
-        "are other data of the same shapes, so levels differ and what can be compared "
-        "is order, relative fall and who wins.",
+        "are other data of the same records, variables and levels, chosen among many "
+        "draws so that a copy by independent margins is as far away as in the source. "
+        "What can be compared is relative fall, order and who wins.",
         _made_by(rows, sessions, words),
         *(_section(section, rows, folder) for section in SECTIONS),
         beside(rows, THESIS_FIGURES),
