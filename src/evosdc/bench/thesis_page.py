@@ -114,9 +114,9 @@ SECTIONS = (
     Section(
         "full",
         "The full table as the only objective",
-        "Section 5.4: four variables; the GA (adaptive rates, one elite) runs until its "
-        "distance is 0.08, at most 5,000 generations, beside sequential trees and the "
-        "default of this package.",
+        "Section 5.4: four variables; the GA (adaptive rates, one elite) runs until "
+        "its distance is 0.08, at most 5,000 generations, beside sequential trees and "
+        "the default of this package.",
         ("generations", *_METRICS),
         "jsd_full",
         "full JS distance",

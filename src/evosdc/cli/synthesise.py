@@ -38,6 +38,9 @@ def synthesise(
     memetic: bool = typer.Option(
         True, help="Improve candidates by record moves (off: the plain GA)."
     ),
+    moves: int | None = typer.Option(
+        None, help="Record moves of each candidate in the whole run [default: by size]."
+    ),
     generations: int | None = typer.Option(None, help="Stop after so many."),
     time_limit: float | None = typer.Option(
         None, help="Seconds [default: 60, none with --generations]."
@@ -89,6 +92,7 @@ def synthesise(
             most_levels=most_levels,
             bins=bins,
             memetic=memetic,
+            moves=moves,
             generations=generations,
             time_limit=limit,
             copies=copies,
