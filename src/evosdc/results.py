@@ -25,11 +25,11 @@ class Exposure:
 
     cell: int
     label: str
-    low: float
-    high: float
-    needed_low: float
-    needed_high: float
-    needed_width: float
+    low: float = field(repr=False)
+    high: float = field(repr=False)
+    needed_low: float = field(repr=False)
+    needed_high: float = field(repr=False)
+    needed_width: float = field(repr=False)
     reason: str = ""
 
 
@@ -96,8 +96,8 @@ class Protection:
     lower_bound: float | None
     gap: float | None
     verdict: Verdict
-    certificate: Certificate
-    record: tuple[Entry, ...]
+    certificate: Certificate = field(repr=False)
+    record: tuple[Entry, ...] = field(repr=False)
     seconds: float
     evaluations: int
     seed: int
@@ -105,8 +105,9 @@ class Protection:
     reason: str
     settings: Mapping[str, Any]
     notes: tuple[str, ...] = ()
-    pattern: Any = None
-    published: Any = None
+    # Kept out of logs and tracebacks: the pattern holds the confidential values.
+    pattern: Any = field(default=None, repr=False)
+    published: Any = field(default=None, repr=False)
 
     @property
     def safe(self) -> bool:

@@ -15,6 +15,7 @@ from evosdc.cli import main
 from evosdc.cli.app import app
 from evosdc.instances import make
 from evosdc.io import write_table
+from evosdc.suppress.registry import load_methods
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -212,6 +213,13 @@ def test_every_command_is_documented() -> None:
         assert f"## evosdc {command.name}" in text
         assert command.callback is not None
         assert "Example: evosdc" in (command.callback.__doc__ or "")
+
+
+def test_every_method_is_documented() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "methods.md"
+    text = page.read_text()
+    for name in load_methods():
+        assert f"| `{name}` |" in text
 
 
 def test_help_loads_no_heavy_library() -> None:

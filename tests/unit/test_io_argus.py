@@ -135,15 +135,18 @@ def test_fixed_format(tmp_path: Path) -> None:
     put(tmp_path, "region.HRC", "N\n@ 9\n@11\n")
     data = open_microdata(put(tmp_path, "firms.asc", RECORDS), total="T")
     frame = data.source
-    assert frame["Year"].to_pylist() == ["84", "84", None]
-    assert frame["Industry"].to_pylist() == ["34100", "29240", None]
+    assert frame["Year"].to_pylist() == ["84", "84", "99"]
+    assert frame["Industry"].to_pylist() == ["34100", "29240", "99998"]
     assert frame["Region"].to_pylist() == ["9", "11", "9"]
     assert frame["Wgt"].to_pylist() == [2.2, 1, 3.3]
     assert frame["Turnover"].to_pylist() == [28.26, 887, -5]
     assert frame["Firm"].to_pylist() == ["7", "8", "7"]
     assert frame["Ask"].to_pylist() == ["0", "1", None]
     assert data.hierarchies["Region"].codes == ("T", "N", "9", "11")
-    assert data.hierarchies["Industry"].codes[1:4] == ("292", "2924", "29240")
+    industry = data.hierarchies["Industry"]
+    assert industry.codes[1:4] == ("292", "2924", "29240")
+    # A missing code is a part of the total, not a branch made of its digits.
+    assert (industry.codes[-1], industry.parents[-1]) == ("99998", 0)
     assert data.description is not None
     ask = data.description.with_role("request")[0]
     assert ask.requests == ("1", "2")
@@ -164,7 +167,7 @@ def test_free_format(tmp_path: Path) -> None:
     rda = '<SEPARATOR> ";"\nRegion 2 99\n<RECODEABLE>\nTurnover 8\n<NUMERIC>\n'
     description = read_rda(put(tmp_path, "m.rda", rda))
     frame = read_asc(put(tmp_path, "m.asc", '01;1,5\n99;2\n"02";\n'), description)
-    assert frame["Region"].to_pylist() == ["01", None, "02"]
+    assert frame["Region"].to_pylist() == ["01", "99", "02"]
     assert frame["Turnover"].to_pylist() == [1.5, 2, None]
     with pytest.raises(InputError, match="line 2: 3 fields"):
         read_asc(put(tmp_path, "m.asc", "1;2\n1;2;3\n"), description)

@@ -37,6 +37,7 @@ from evosdc.io import (
     like,
     pattern_frame,
     published_frame,
+    read_hierarchy,
     read_pattern,
     read_table,
     table_from_frame,
@@ -50,6 +51,7 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 from evosdc.table import Dimension, Hierarchy, Table, build_table
+from evosdc.table.status import SECONDARY
 from evosdc.tabulation import tabulate as tabulate_records
 
 DEFAULT_TIME_LIMIT = 60.0
@@ -82,14 +84,14 @@ class Audit:
 
 def tabulate(
     source: Any,
-    by: Sequence[str],
+    by: Sequence[str] | str,
     value: str | None = None,
     *,
     weight: str | None = None,
     holding: str | None = None,
     request: str | None = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-    rules: Sequence[Rule | str] = (),
+    hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
+    rules: Sequence[Rule | str] | str = (),
     **options: Any,
 ) -> Tabulation:
     """Tabulate microdata and mark its sensitive cells.
@@ -106,20 +108,22 @@ def tabulate(
         Columns with sampling weights, the group a contributor belongs to, and the
         contributors that asked for protection.
     hierarchies
-        The trees of codes of the variables that have one.
+        The trees of codes of the variables that have one, or the files of the trees.
     rules
         What makes a cell sensitive: rules, or their short form such as ``"p:15"``.
     options
         Passed on to `evosdc.tabulation.tabulate`.
     """
+    if isinstance(rules, str):
+        rules = [rules]
     table = tabulate_records(
         source,
-        by,
+        [by] if isinstance(by, str) else by,
         value,
         weight=weight,
         holding=holding,
         request=request,
-        hierarchies=hierarchies,
+        hierarchies=_trees(hierarchies),
         rules=[parse_rule(r) if isinstance(r, str) else r for r in rules],
         **options,
     )
@@ -137,6 +141,7 @@ def protect(
     seed: int = 0,
     workers: int | None = None,
     strict: bool = False,
+    keep_secondaries: bool = False,
     options: Mapping[str, Any] | None = None,
     on_progress: Callable[[Entry], None] | None = None,
     **reading: Any,
@@ -161,6 +166,9 @@ def protect(
         The same seed gives the same answer for any number of workers.
     strict
         Levels must be exceeded, not only reached.
+    keep_secondaries
+        Cells that the table says are secondary stay hidden, as last year's pattern in
+        an a-priori file; otherwise the search starts afresh.
     options
         Parameters of the method.
     on_progress
@@ -175,7 +183,11 @@ def protect(
         complete pattern so far.
     """
     resolved = as_table(table, **reading)
-    problem = Problem.of(resolved, costs(resolved, cost), strict=strict)
+    prices = costs(resolved, cost)
+    kept = (resolved.status == SECONDARY) & keep_secondaries
+    # Hidden anyway: free to the search, and paid for by every pattern alike.
+    paid = float(prices[kept].sum())
+    problem = Problem.of(resolved, np.where(kept, 0.0, prices), strict=strict)
     chosen = find_method(choose(problem) if method == "auto" else method)
     refused = chosen.takes(problem)
     if refused is not None:
@@ -188,6 +200,10 @@ def protect(
     if time_limit is None and evaluations is None:
         time_limit = DEFAULT_TIME_LIMIT
     stop = _stopping(time_limit, evaluations, gap)
+    if seed < 0:
+        raise InputError(f"seed is {seed}", expected="a whole number of 0 or more")
+    if workers is not None and workers < 1:
+        raise InputError(f"workers is {workers}", expected="1 or more processes")
     _warm_up(chosen, parameters, problem.network is not None)
     search = Search(
         seed=seed,
@@ -196,20 +212,19 @@ def protect(
         record=RunRecord(listeners=[on_progress] if on_progress else []),
     )
     pattern, notes = _run(problem, chosen, parameters, search)
-    search.note(
-        f"ended: {search.reason or 'finished'}; --evaluations {search.evaluations} "
-        f"--method {chosen.name} --seed {seed} repeats exactly"
-    )
-    hidden = resolved.with_pattern(pattern.hidden)
+    search.note(_ending(search, chosen.name, evaluations))
+    hidden = resolved.with_pattern(pattern.hidden | kept)
     verdict, certificate = judge(hidden, strict=strict)
     seconds = search.seconds
     bound = _lower_bound(problem, pattern, search)
+    total = pattern.cost + paid
+    bound = None if bound is None else bound + paid
     result = Protection(
         table=hidden,
         method=chosen.name,
-        cost=pattern.cost,
+        cost=total,
         lower_bound=bound,
-        gap=gap_of(pattern.cost, bound),
+        gap=gap_of(total, bound),
         verdict=verdict,
         certificate=certificate,
         record=tuple(search.record.entries),
@@ -226,6 +241,7 @@ def protect(
             "gap": gap,
             "seed": seed,
             "strict": strict,
+            "keep_secondaries": keep_secondaries,
             "options": dict(options or {}),
         },
         notes=notes,
@@ -273,15 +289,29 @@ def as_table(source: Any, **reading: Any) -> Table:
         return source
     if isinstance(source, Tabulation):
         return source.table
+    if "hierarchies" in reading:
+        reading["hierarchies"] = _trees(reading["hierarchies"])
     if isinstance(source, (str, Path)):
         return read_table(source, **reading)
     return table_from_frame(source, **reading)
 
 
+def _trees(
+    given: Mapping[str, Hierarchy | str | Path] | None,
+) -> dict[str, Hierarchy] | None:
+    """Read the hierarchies that are given as files."""
+    if given is None:
+        return None
+    return {
+        name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree)
+        for name, tree in given.items()
+    }
+
+
 def _stopping(time_limit: float | None, evaluations: int | None, gap: float) -> Stop:
     criteria: list[Stop] = [TargetGap(gap)]
     for limit, name in ((time_limit, "time limit"), (evaluations, "evaluations")):
-        if limit is not None and limit <= 0:
+        if limit is not None and not limit > 0:
             raise InputError(f"{name} is {limit}", expected="a number above 0")
     if not 0 <= gap < 1:
         raise InputError(f"gap is {gap}", expected="a share from 0 to below 1")
@@ -316,6 +346,21 @@ def _run(
     return pattern, notes
 
 
+def _ending(search: Search, method: str, evaluations: int | None) -> str:
+    """Say why a run ended and how to repeat it."""
+    again = f"--method {method} --seed {search.seed}"
+    reason = search.reason or "finished"
+    if reason == "evaluations":
+        return f"ended: {reason}; --evaluations {evaluations} {again} repeats exactly"
+    if reason == "interrupted" or (reason == "time limit" and search.cut_short):
+        return (
+            f"ended: {reason}, in the middle of a pattern; {again} with a budget of "
+            "--evaluations instead of time lets it finish, and that repeats exactly"
+        )
+    budget = max(1, search.evaluations)
+    return f"ended: {reason}; --evaluations {budget} {again} repeats exactly"
+
+
 def _lower_bound(problem: Problem, pattern: Pattern, search: Search) -> float | None:
     """Return the search's own bound, or a quick one where its method gives none."""
     if pattern.cost == 0:
@@ -346,9 +391,13 @@ def _warm_up(method: Method, parameters: Any, network: bool) -> None:
     status = np.where(level > 0, "u", "s")
     tiny = build_table(sides, codes, value, status=status, lpl=level, upl=level)
     problem = Problem.of(tiny)
-    if method.takes(problem) is None:
-        with suppress(EvosdcError):
-            method.run(problem, parameters, Search(stop=EvaluationLimit(50)))
+    runs = [
+        (find_method(name), find_method(name).configure({})) for name in method.parts
+    ]
+    for part, options in [(method, parameters), *runs]:
+        if part.takes(problem) is None:
+            with suppress(EvosdcError):
+                part.run(problem, options, Search(stop=EvaluationLimit(50)))
     judge(tiny.with_pattern(problem.hideable))
 
 

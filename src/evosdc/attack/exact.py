@@ -19,6 +19,7 @@ Number = int | Fraction
 
 _DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
 _MOST_UNKNOWNS = 20_000
+_NEARER = 1e-4
 _MOST_WORK = 2_000_000  # steps of an elimination before it is given up
 
 
@@ -40,9 +41,15 @@ def exact_vertex(
     room
         Upper bounds, None where open.
     closeness
-        How near a bound counts as at the bound.
+        How near a bound counts as at the bound. Where a level lies that near to the end
+        of an interval, cells that only come near a bound are taken for cells at it;
+        then a much smaller distance is tried.
     """
-    return _rounded(rows, x, room) or _solved(rows, x, room, closeness)
+    return (
+        _rounded(rows, x, room)
+        or _solved(rows, x, room, closeness, 1e-9)
+        or _solved(rows, x, room, _NEARER * closeness, _NEARER * 1e-9)
+    )
 
 
 def _rounded(
@@ -73,12 +80,14 @@ def _solved(
     x: NDArray[np.float64],
     room: list[int | None],
     closeness: float,
+    share: float,
 ) -> tuple[list[int], int] | None:
+    """Solve again in fractions; near a bound is `closeness`, or a share of the room."""
     value: dict[int, Number] = {}
     for j, (xj, rj) in enumerate(zip(x.tolist(), room, strict=True)):
         if xj <= closeness:
             value[j] = 0
-        elif rj is not None and xj >= rj - max(closeness, 1e-9 * rj):
+        elif rj is not None and xj >= rj - max(closeness, share * rj):
             value[j] = rj
     unknown = [j for j in range(len(x)) if j not in value]
     if len(unknown) > _MOST_UNKNOWNS:

@@ -7,7 +7,7 @@ analyse their tables by the same two tests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -68,8 +68,8 @@ class Blocks:
 
     def complete(self) -> Blocks:
         """Keep the treatments that have a value on every block."""
-        full = ~np.isnan(self.values).any(axis=0)
-        names = tuple(t for t, ok in zip(self.treatments, full, strict=True) if ok)
+        full = [j for j, line in enumerate(self.values.T) if not np.isnan(line).any()]
+        names = tuple(self.treatments[j] for j in full)
         return Blocks(names, self.blocks, self.values[:, full])
 
 
@@ -161,8 +161,9 @@ def signed_rank(differences: NDArray[np.float64]) -> float:
         return 1.0
     tied = len(np.unique(np.abs(moved))) < len(moved)
     # The exact distribution holds without ties; with them take the normal one.
-    method = "approx" if tied or len(moved) > 50 else "exact"
-    return float(wilcoxon(moved, method=method).pvalue)
+    if tied or len(moved) > 50:
+        return float(wilcoxon(moved, method="approx").pvalue)
+    return float(wilcoxon(moved, method="exact").pvalue)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -195,13 +196,7 @@ def with_ratio(rows: Sequence[Row], reference: str) -> list[Row]:
             return None
         return float((start.mean - row["cost"]) / row["cpu_seconds"])
 
-    return _with(rows, "ratio", ratio)
-
-
-def _with(
-    rows: Sequence[Row], name: str, value: Callable[[Row], float | None]
-) -> list[Row]:
-    return [{**row, name: value(row)} for row in rows]
+    return [{**row, "ratio": ratio(row)} for row in rows]
 
 
 def _relative(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -25,10 +25,14 @@ from evosdc.io.paths import read_text, write_text
 
 # People write below this heading; what they wrote is kept when a page is made again.
 REMARKS = "## Remarks"
+<<<<<<< HEAD
 _SHARES = ("gap", "node_gap", "failed", "fall")
+=======
+_SHARES = ("gap", "failed")
+>>>>>>> main
 _QUANTITIES = {
     "cost": "cost",
-    "node_gap": "gap to row and column bound",
+    "gap": "gap",
     "failed": "failed",
     "cpu_seconds": "CPU seconds",
     "ratio": "improvement ratio",
@@ -98,7 +102,7 @@ def number(value: float | None) -> str:
         return "–"
     if value == 0 or abs(value) >= 1000:
         return f"{value:,.0f}"
-    return f"{value:#.3g}".rstrip(".")
+    return f"{value:.3g}"
 
 
 def percent(share: float | None) -> str:
@@ -120,9 +124,9 @@ def _made_by(page: Page) -> str:
         [
             "## How it was made",
             f"```\n{commands}\n```",
-            f"{count} runs on: " + " / ".join(machines) + ".",
+            f"{count} runs on: " + "; and on: ".join(machines) + ".",
             f"Seeds of the tables: {_span(tables)}; seeds of the methods: "
-            f"{_span(seeds)}. One process a run. `method@S` had S seconds of time; the "
+            f"{_span(seeds)}. One process a run. `method@S` had S CPU seconds; the "
             f"others had {_limits(rows)} and mostly end by their own rules. All "
             f"{sum(row['safe'] is True for row in rows)} patterns of "
             f"{sum(not row['failed'] for row in rows)} runs that did not fail passed "
@@ -146,8 +150,8 @@ def _results(rows: Sequence[Row], reference: str) -> str:
     parts = [
         "## Results",
         "Cost is that of the secondary cells. A gap is (cost - bound) / bound: to the "
-        "bound of all capacity cuts, and to the row and column bound that the "
-        "documents use. Where a bound is 0 there is no gap. `proved` counts answers "
+        "bound of all capacity cuts, and to that of the cuts around single rows and "
+        "columns. Where a bound is 0 there is no gap. `proved` counts answers "
         "that the method itself proved optimal. The improvement ratio is (cost of "
         f"{reference} - cost) / CPU seconds.",
     ]

@@ -23,7 +23,6 @@ from evosdc.errors import EvosdcError
 
 app = typer.Typer(
     name="evosdc",
-    help="Statistical disclosure control by evolutionary search.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -72,6 +71,9 @@ def main() -> None:
     except EvosdcError as error:
         typer.echo(f"evosdc: {error}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:
+        typer.echo(f"evosdc: {error}. Next step: check the file and disk.", err=True)
+        sys.exit(EvosdcError.exit_code)
     except KeyboardInterrupt:
         typer.echo("evosdc: interrupted; nothing was written.", err=True)
         sys.exit(130)

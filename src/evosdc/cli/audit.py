@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from pathlib import Path
 
 import typer
@@ -13,7 +14,7 @@ from evosdc.cli import options as shared
 def audit(
     table: Path = typer.Argument(..., help="The table, as for: evosdc protect."),
     pattern: Path | None = typer.Option(
-        None, help="CSV with cell_id (or labels) and status [default: the table's own]."
+        None, help="CSV with cell_id (or labels) and status (default: the table's own)."
     ),
     strict: bool = shared.STRICT,
     secondaries: bool = typer.Option(
@@ -23,6 +24,9 @@ def audit(
     hierarchy: list[str] = shared.HIERARCHY,
     total: str = shared.TOTAL,
     missing: str | None = shared.MISSING,
+    value: str | None = shared.VALUE,
+    level_percent: float | None = shared.LEVEL_PERCENT,
+    apriori: Path | None = shared.APRIORI,
 ) -> None:
     """Judge a pattern: can anyone work out a sensitive cell?
 
@@ -33,11 +37,13 @@ def audit(
     """
     from evosdc import api
     from evosdc.cli.show import show_audit
+    from evosdc.io import read_apriori_into, read_table
 
-    reading = shared.reading_options(hierarchy, total, missing)
-    result = api.audit(
-        table, pattern, strict=strict, secondaries=secondaries, **reading
-    )
+    reading = shared.reading_options(hierarchy, total, missing, value, level_percent)
+    cells = read_table(table, **reading)
+    if apriori is not None:
+        cells = read_apriori_into(cells, apriori, level_percent=level_percent)
+    result = api.audit(cells, pattern, strict=strict, secondaries=secondaries)
     verdict = result.verdict
     if as_json:
         typer.echo(
@@ -49,8 +55,8 @@ def audit(
                         {
                             "cell_id": e.cell,
                             "label": e.label,
-                            "low": e.low,
-                            "high": e.high,
+                            "low": _finite(e.low),
+                            "high": _finite(e.high),
                         }
                         for e in verdict.exposed
                     ],
@@ -64,3 +70,8 @@ def audit(
     else:
         show_audit(result)
     raise typer.Exit(0 if verdict.safe else 3)
+
+
+def _finite(number: float) -> float | None:
+    """JSON has no infinity: an open or unknown end is null."""
+    return number if isfinite(number) else None

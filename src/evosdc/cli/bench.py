@@ -29,14 +29,14 @@ def bench(
     ),
     tables: int = typer.Option(3, help="Tables a family."),
     seeds: int = typer.Option(1, help="Runs of each method on each table."),
-    time_limit: float = typer.Option(60.0, help="Seconds a run."),
+    time_limit: float = typer.Option(60.0, help="CPU seconds a run."),
     methods: str = typer.Option(
         "", help="a,b,c: NAME, NAME@SECONDS, each perhaps with +option=value."
     ),
     families: str = typer.Option("", help="a,b,c: families [default: all]."),
     workers: int = typer.Option(1, help="Processes; 1 gives the cleanest times."),
     bound_limit: float = typer.Option(
-        60.0, help="Seconds for the lower bounds of a table; 0: no bounds."
+        60.0, help="CPU seconds for the bounds of a table; 0: no bounds."
     ),
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
     force: bool = typer.Option(False, "--force", help="Begin anew: drop old rows."),
@@ -73,22 +73,30 @@ def bench(
         )
     from evosdc.bench.experiment import Settings, conduct
 
-    written = conduct(
-        import_module(_EXPERIMENTS[name]).EXPERIMENT,
-        Settings(
-            tables=tables,
-            seeds=seeds,
-            time_limit=time_limit,
-            methods=_names(methods),
-            families=_names(families),
-            workers=workers,
-            bound_limit=bound_limit,
-        ),
-        output,
-        command=shlex.join(["evosdc", *sys.argv[1:]]),
-        force=force,
-        hear=_tell,
-    )
+    try:
+        written = conduct(
+            import_module(_EXPERIMENTS[name]).EXPERIMENT,
+            Settings(
+                tables=tables,
+                seeds=seeds,
+                time_limit=time_limit,
+                methods=_names(methods),
+                families=_names(families),
+                workers=workers,
+                bound_limit=bound_limit,
+            ),
+            output,
+            command=shlex.join(["evosdc", *sys.argv[1:]]),
+            force=force,
+            hear=_tell,
+        )
+    except KeyboardInterrupt:
+        typer.echo(
+            f"evosdc: interrupted; what is finished is in {output}, and the same "
+            "command goes on from there.",
+            err=True,
+        )
+        raise typer.Exit(130) from None
     for path in written:
         typer.echo(str(path))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from evosdc.cli import options as shared
-from evosdc.errors import InputError, MethodError
+from evosdc.errors import InputError
 
 
 def bounds(
@@ -23,7 +23,7 @@ def bounds(
     total: str = shared.TOTAL,
     missing: str | None = shared.MISSING,
 ) -> None:
-    """Print a lower bound on the cost of every safe pattern (two-dimensional tables).
+    """Print a lower bound on the cost of every safe pattern.
 
     Example: evosdc bounds table.jj --json
     """
@@ -36,11 +36,6 @@ def bounds(
         raise InputError(f"--method is {method!r}", expected="node or cut")
     cells = read_table(table, **shared.reading_options(hierarchy, total, missing))
     problem = Problem.of(cells, costs(cells, cost), strict=strict)
-    if problem.network is None:
-        raise MethodError(
-            "the bounds do not take this table: it is not a network",
-            expected="a two-dimensional table",
-        )
     start = time.monotonic()
     if method == "node":
         bound = node_bound(problem)

@@ -27,6 +27,14 @@ MISSING = typer.Option(
 APRIORI = typer.Option(
     None, "--apriori", help="tau-Argus .hst file: statuses, costs and levels of cells."
 )
+VALUE = typer.Option(
+    None, "--value", help="Column of values in labelled files (default: value)."
+)
+LEVEL_PERCENT = typer.Option(
+    None,
+    "--level-percent",
+    help="Levels of primaries that have none, as a percentage of the value.",
+)
 
 
 def names(text: str) -> list[str]:
@@ -52,7 +60,11 @@ def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
 
 
 def reading_options(
-    hierarchy: list[str], total: str, missing: str | None
+    hierarchy: list[str],
+    total: str,
+    missing: str | None,
+    value: str | None = None,
+    level_percent: float | None = None,
 ) -> dict[str, Any]:
     """Turn the shared options into arguments of `evosdc.io.read_table`."""
     from evosdc.io import read_hierarchy
@@ -67,4 +79,12 @@ def reading_options(
         if missing not in ("error", "empty"):
             raise InputError(f"--missing is {missing!r}", expected="error or empty")
         options["missing"] = missing
+    if value is not None:
+        options["value"] = value
+    if level_percent is not None:
+        if not 0 < level_percent < float("inf"):
+            raise InputError(
+                f"--level-percent is {level_percent}", expected="a number above 0"
+            )
+        options["level_percent"] = level_percent
     return options

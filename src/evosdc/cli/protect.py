@@ -19,15 +19,20 @@ def protect(
         "weight", help="weight, value, frequency, unit or boxcox:L."
     ),
     time_limit: float | None = typer.Option(
-        None, help="Seconds of search [default: 60, none with --evaluations]."
+        None, help="Seconds of search (default: 60, none with --evaluations)."
     ),
     evaluations: int | None = typer.Option(
         None, help="Patterns the search may build: repeats exactly."
     ),
     gap: float = typer.Option(0.01, help="Stop when proven this close to the optimum."),
     seed: int = shared.SEED,
-    workers: int | None = typer.Option(None, help="Processes [default: all cores]."),
+    workers: int | None = typer.Option(None, help="Processes (default: all cores)."),
     strict: bool = shared.STRICT,
+    keep_secondaries: bool = typer.Option(
+        False,
+        "--keep-secondaries",
+        help="Secondaries of the table stay hidden; implied by --apriori.",
+    ),
     option: list[str] = typer.Option(
         [], "--option", help="NAME=VALUE: a parameter of the method."
     ),
@@ -37,6 +42,8 @@ def protect(
     hierarchy: list[str] = shared.HIERARCHY,
     total: str = shared.TOTAL,
     missing: str | None = shared.MISSING,
+    value: str | None = shared.VALUE,
+    level_percent: float | None = shared.LEVEL_PERCENT,
     apriori: Path | None = shared.APRIORI,
 ) -> None:
     """Hide the cheapest cells that make a table safe, and prove it.
@@ -52,10 +59,10 @@ def protect(
     from evosdc.io import check_output_directory, read_apriori_into, read_table
 
     check_output_directory(output, force=force)
-    reading = shared.reading_options(hierarchy, total, missing)
+    reading = shared.reading_options(hierarchy, total, missing, value, level_percent)
     cells = read_table(table, **reading)
     if apriori is not None:
-        cells = read_apriori_into(cells, apriori)
+        cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     limit = time_limit
     if limit is None and evaluations is None:
         limit = api.DEFAULT_TIME_LIMIT
@@ -70,6 +77,7 @@ def protect(
             seed=seed,
             workers=workers,
             strict=strict,
+            keep_secondaries=keep_secondaries or apriori is not None,
             options=shared.pairs(option, "--option"),
             on_progress=ear,
         )

@@ -42,15 +42,19 @@ def show_protection(result: Protection, output: Path) -> None:
         )
     console.print(f"cost [bold]{result.cost:,.6g}[/], {bound}")
     for note in result.notes:
-        console.print(f"note: {note}")
+        console.print(f"note: {note}", markup=False)
     show_verdict(console, result.verdict)
-    console.print(f"written to {output}/ (open {output}/report.html)", highlight=False)
+    console.print(
+        f"written to {output}/ (open {output}/report.html)",
+        highlight=False,
+        markup=False,
+    )
 
 
 def show_audit(audit: Audit) -> None:
     """Print the verdict on a pattern."""
     console = Console()
-    console.print(f"{audit.table!r}", highlight=False)
+    console.print(f"{audit.table!r}", highlight=False, markup=False)
     show_verdict(console, audit.verdict)
 
 
@@ -77,7 +81,7 @@ def show_verdict(console: Console, verdict: Verdict) -> None:
     grid = Grid("cell", "an attacker knows it is between", "needed")
     for e in verdict.exposed[:20]:
         grid.add_row(
-            e.label,
+            Text(e.label),
             f"{e.low:,.6g} and {e.high:,.6g}",
             f"{e.needed_low:,.6g} and {e.needed_high:,.6g}",
         )
@@ -110,10 +114,10 @@ def show_grid(table: Table, console: Console | None = None) -> None:
         (u, w) for u, w in _UNITS if shown / u < _WIDEST or u == _UNITS[-1][0]
     )
     title = f"{table.name}{words}: {down.name} by {across.name}"
-    grid = Grid(title=title, box=None)
-    grid.add_column(down.name)
+    grid = Grid(title=Text(title), box=None)
+    grid.add_column(Text(down.name))
     for c in columns:
-        grid.add_column(across.hierarchy.codes[c], justify="right")
+        grid.add_column(Text(across.hierarchy.codes[c]), justify="right")
     for r in rows:
         indent = "  " * int(down.hierarchy.depth[r])
         line = [Text(indent + down.hierarchy.codes[r])]

@@ -62,6 +62,13 @@ def tabulate(
     beside = [text for text in hierarchy if "," in text.partition("=")[2]]
     files = [text for text in hierarchy if text not in beside]
     reading: dict[str, Any] = shared.reading_options(files, total, None)
+    for name in shared.pairs(hierarchy, "--hierarchy"):
+        if name not in names:
+            raise InputError(
+                f"there is a hierarchy for {name!r}, which is not tabulated by",
+                expected=f"hierarchies for some of {', '.join(names)}",
+                hint="add it to --by, or leave its --hierarchy out",
+            )
     trees = {**records.hierarchies, **reading.get("hierarchies", {})}
     for name, columns in shared.pairs(beside, "--hierarchy").items():
         trees[name] = hierarchy_from_columns(

@@ -22,8 +22,10 @@ def read_asc(
     """Read records as an Arrow table: codes as text, responses and weights as numbers.
 
     A number with a point is read as it stands; one without is a whole number, whatever
-    ``<DECIMALS>`` says, as tau-Argus does. Missing codes and blanks become null. The
-    file is read in blocks, so its text never stands in memory at once.
+    ``<DECIMALS>`` says, as tau-Argus does. A missing code of a spanning variable is a
+    code like any other, so that such records count in the totals, as in tau-Argus;
+    elsewhere missing codes become null, and so do blanks. The file is read in blocks,
+    so its text never stands in memory at once.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ class _Block:
         return [pc.list_element(parts, k) for k in range(count)]
 
     def column(self, position: int, variable: Variable) -> Any:
-        """Return one variable; null for missing codes and blanks."""
+        """Return one variable; null for blanks and for values that are missing."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -100,7 +102,8 @@ class _Block:
         else:
             field = self.fields[position]
         words = pc.utf8_trim(pc.utf8_trim_whitespace(field), '"')
-        absent = pc.is_in(words, pa.array(["", *variable.missing]))
+        unknown = () if variable.is_code else variable.missing
+        absent = pc.is_in(words, pa.array(["", *unknown]))
         words = pc.if_else(absent, None, words)
         if not variable.roles & _NUMERIC or variable.is_code:
             return words

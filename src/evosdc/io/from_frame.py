@@ -265,7 +265,8 @@ def _flat(column: str, words: Sequence[str], total: str) -> Hierarchy:
             raise InputError(
                 f"column {column!r} has a code {other[0]!r} and no code {total!r}",
                 expected=f"the total under the code {total!r}, or no totals at all",
-                hint=f"name the total: totals={{{column!r}: {other[0]!r}}}",
+                hint=f"name the total: totals={{{column!r}: {other[0]!r}}}, "
+                f"or --total {other[0]}",
             )
     return Hierarchy.flat(words, total)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,11 +54,19 @@ def open_microdata(
     frame = read_asc(p, description)
     trees: dict[str, Hierarchy] = {}
     for variable in description.with_role("code"):
-        codes = frame[variable.name].unique().drop_null().to_pylist()
-        tree = description.hierarchy(variable.name, codes, total=total)
+        codes = set(frame[variable.name].unique().drop_null().to_pylist())
+        missing = sorted(codes & set(variable.missing))
+        codes -= set(missing)
+        tree = description.hierarchy(variable.name, sorted(codes), total=total)
         if tree is not None:
-            trees[variable.name] = tree
+            trees[variable.name] = _with_leaves(tree, missing)
     return Microdata(frame, trees, description)
+
+
+def _with_leaves(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:
+    """Hang codes that a tree does not have right under its total."""
+    new = tuple(code for code in codes if code not in tree.node_of)
+    return Hierarchy(tree.codes + new, tree.parents + (0,) * len(new))
 
 
 def _rda_of(path: Path) -> Path:

@@ -7,7 +7,7 @@ import io
 import os
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TypeAlias
 
@@ -96,7 +96,28 @@ def refuse_existing(path: PathLike, force: bool) -> Path:
             expected="a folder that exists",
             hint="create it first",
         )
+    refuse_unwritable(p.parent)
     return p
+
+
+def refuse_unwritable(folder: Path) -> None:
+    """Raise for a folder that cannot be written to, or cannot be made."""
+    nearest = folder.resolve()
+    while not nearest.exists():
+        nearest = nearest.parent
+    if not nearest.is_dir():
+        raise unwritable(folder, f"{nearest} is a file")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise unwritable(folder, f"no permission to write to {nearest}")
+
+
+def unwritable(path: PathLike, why: object) -> InputError:
+    """Describe an output that cannot be written."""
+    return InputError(
+        f"{path} cannot be written: {why}",
+        expected="a folder you may write to, on a disk with room",
+        hint="give another name, or check permissions and free space",
+    )
 
 
 @contextmanager
@@ -107,8 +128,11 @@ def replacing(path: PathLike, force: bool = False) -> Iterator[Path]:
     try:
         yield temporary
         temporary.replace(p)
+    except OSError as error:
+        raise unwritable(p, error.strerror or error) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -15,7 +15,14 @@ from evosdc.io.columns import code_column, letter_column, number_column
 from evosdc.io.delimited import read_csv, write_csv
 from evosdc.io.frames import pattern_frame, published_frame, to_arrow
 from evosdc.io.jj import write_jj
-from evosdc.io.paths import PathLike, open_output, refuse_existing, write_text
+from evosdc.io.paths import (
+    PathLike,
+    open_output,
+    refuse_existing,
+    refuse_unwritable,
+    unwritable,
+    write_text,
+)
 from evosdc.table import Table
 from evosdc.table.build import cell_keys
 from evosdc.table.status import HIDDEN, STATUSES
@@ -65,7 +72,10 @@ def write_protection(
     again = None if source is None else _jj_name(Path(source))
     if again is not None:
         names.append(again)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error.strerror or error) from error
     files = [refuse_existing(folder / name, force) for name in names]
     pattern = pattern_frame(table, original_ids=original_ids)
     write_csv(folder / "pattern.csv", pattern, force=force)
@@ -96,6 +106,7 @@ def check_output_directory(path: PathLike, *, force: bool = False) -> Path:
             expected="a new or an empty folder",
             hint="give another name, or --force (force=True) to overwrite its files",
         )
+    refuse_unwritable(folder)
     return folder
 
 

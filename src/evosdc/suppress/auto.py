@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from evosdc.suppress.problem import Problem
 
+# Beyond these, a round of cuts of a general table takes longer than it is worth.
+_CELLS = 3000
+_LEVELS = 1500
+
 
 def choose(problem: Problem) -> str:
     """Name the method that `auto` runs on this table."""
     if problem.network is not None:
+        return "hybrid"
+    if problem.hideable.sum() <= _CELLS and len(problem.levels) <= _LEVELS:
         return "optimal"
     return "attacker"

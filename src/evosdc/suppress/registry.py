@@ -69,6 +69,8 @@ class Method:
         `LevelError` naming what no pattern can reach.
     takes
         Why a table is refused, or None.
+    parts
+        Other methods whose kernels it uses: they are compiled before the clock starts.
     may_fail
         Whether it may raise `ProtectionFailed` on tables that others can protect, as
         published; such a failure names the cells.
@@ -81,6 +83,7 @@ class Method:
     parameters: type
     run: Run
     takes: Takes = any_table
+    parts: tuple[str, ...] = ()
     may_fail: bool = False
 
     def configure(self, options: Mapping[str, Any]) -> Any:

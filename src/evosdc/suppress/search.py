@@ -53,6 +53,16 @@ class Search:
         self._first_cost = 0.0
         self._improved_at = 0
         self._improved_seconds = 0.0
+        self._ended_at = 0
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether the end came in the middle of a pattern, which was then hurried.
+
+        What was counted after the end shows it. Such a pattern depends on the moment,
+        and no number of evaluations repeats it.
+        """
+        return self.reason is not None and self.evaluations > self._ended_at
 
     def rng(self, *key: int) -> np.random.Generator:
         """Return the generator of one part of the run, named by numbers."""
@@ -64,7 +74,7 @@ class Search:
         return self._clock() - self._start
 
     def count(self, evaluations: int = 1) -> None:
-        """Count evaluations: complete patterns built or priced."""
+        """Count evaluations: patterns built, relaxations solved."""
         self.evaluations += evaluations
 
     def offer(
@@ -122,4 +132,5 @@ class Search:
         """Whether the run is over; remembers why."""
         if self.reason is None:
             self.reason = self.stop.reason(self.progress())
+            self._ended_at = self.evaluations
         return self.reason is not None

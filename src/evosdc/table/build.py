@@ -65,7 +65,8 @@ def build_table(
             raise TableError(
                 f"inner cells are missing, the first: {'; '.join(absent)}",
                 expected="a row for every combination of codes",
-                hint="add them with value 0, or say that absent cells are empty",
+                hint="add them with value 0, or say that absent cells are empty "
+                "(missing='empty', --missing empty)",
             )
     counts = None if frequency is None else np.array(frequency, np.int64).ravel()
     full, full_values, full_counts = _complete(dims, given, values, counts)

@@ -281,7 +281,10 @@ class Table:
 
     def _check_additive(self) -> None:
         off = np.abs(self.residuals())
-        size = np.maximum(1.0, abs(self.matrix) @ np.abs(self.value))
+        # Next to nothing beside the largest cell is rounding, in tables of any size.
+        floor = min(1.0, 1e-9 * float(np.abs(self.value).max()))
+        terms = abs(self.matrix) @ np.abs(self.value) + np.abs(self.rhs)
+        size = np.maximum(max(floor, np.finfo(float).tiny), terms)
         bad = np.flatnonzero(off > ADDITIVITY * size)
         if not len(bad):
             return

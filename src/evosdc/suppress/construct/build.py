@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.construct.raising import raise_totals
 from evosdc.suppress.linear.cleanup import clean_up
-from evosdc.suppress.linear.demands import demands_of, refuse_unreachable
+from evosdc.suppress.linear.demands import Demands, demands_of, refuse_unreachable
 from evosdc.suppress.linear.engine import Engine
 from evosdc.suppress.linear.model import Move
 from evosdc.suppress.linear.witness import Witnesses
@@ -28,18 +28,42 @@ class Builder:
     left open, takes out what is redundant and hands the pattern over.
     """
 
-    def __init__(self, problem: Problem, search: Search) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        search: Search,
+        *,
+        like: Builder | None = None,
+        start: NDArray[np.bool_] | None = None,
+        cost: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Start a pattern.
+
+        Parameters
+        ----------
+        like
+            Another builder of the same problem, whose engine is used again.
+        start
+            Cells hidden from the start; the primaries always are.
+        cost
+            What hiding a cell costs while covering; clean-up goes by the problem's.
+        """
         self.problem = problem
         self.search = search
-        self.engine = Engine(problem)
-        self.demands = demands_of(self.engine)
+        self.engine: Engine = Engine(problem) if like is None else like.engine
+        self.demands: Demands = (
+            demands_of(self.engine) if like is None else like.demands
+        )
         self.witnesses = Witnesses(problem, self.demands)
         self.hidden = problem.primary.copy()
+        if start is not None:
+            self.hidden |= start & problem.hideable
+        self.cost = problem.cost if cost is None else cost
         self.order = self.demands.by_weight(problem.table.weight)
 
     def price(self) -> NDArray[np.float64]:
         """What moving each cell costs now: nothing for hidden cells."""
-        return np.where(self.hidden, 0.0, self.problem.cost)
+        return np.where(self.hidden, 0.0, self.cost)
 
     def open_rows(self) -> list[int]:
         """Demands without a witness, in order of weight."""

@@ -38,8 +38,12 @@ if TYPE_CHECKING:
     from evosdc.suppress.network.engine import PatternState, TableNetwork
 
 Flags = NDArray[np.bool_]
-# A gap at which a pattern counts as proven.
-_CLOSED = 1e-9
+# A gap at which a pattern counts as proven: what integer programmes can tell.
+_CLOSED = 2e-6
+# A gap below which an integer programme on all open cells is likely to close it.
+_NEAR = 0.06
+# Secondaries above which changing and mending a pattern is slow.
+_LARGE = 1000
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class HybridParameters:
     core: int = 600
     nodes: int = 500
     rounds: int = 12
-    steps: int = 2000
+    steps: int = 8000
 
 
 @dataclass
@@ -89,6 +93,11 @@ class _Run:
     loop: CutLoop
     people: Population
     cuts: list[Cut] = field(default_factory=list)
+
+    @property
+    def heavy(self) -> bool:
+        """Whether patterns are so large that integer programmes had better go first."""
+        return len(self.people.states[0].secondaries) > _LARGE
 
     @property
     def best(self) -> Pattern:
@@ -126,14 +135,13 @@ def run_hybrid(
     for cycle in range(parameters.cycles):
         if run.over():
             break
-        _refill(run, cycle)
-        _breed(run, cycle)
-        if _programme(run, run.open_cells(), 0.3, True):
-            # Nothing cheaper is left outside or inside these cells.
-            search.raise_bound(run.best.cost)
+        if cycle or not run.heavy:
+            _refill(run, cycle)
+            _breed(run, cycle)
+            _walk(run, cycle)
+        if _programme(run, run.open_cells(), _share_of_proof(run), True):
             break
-        _programme(run, _core(run), 0.3, False)
-        _walk(run, cycle)
+        _programme(run, _core(run), 0.25, False)
     return run.best
 
 
@@ -157,17 +165,23 @@ def _start(
     if not len(network) or search.stopped():
         return None
     mender = Mender(network, search.rng(0))
-    loop = CutLoop(problem, problem.network)
+    loop = CutLoop(problem)
     run = _Run(problem, network, parameters, search, mender, loop, people)
     loop.run_nodes()
 
     def follow(value: float) -> None:
         search.raise_bound(value)
+        # Ever more rarely: where shortest paths are slow, the bound must not wait.
+        if run.heavy or loop.rounds & (loop.rounds - 1):
+            return
         state = guided_state(network, mender, loop.fractions)
         welcome(people, state, search, "guided by the bound")
 
     follow(loop.value)
     loop.run_cuts(run.slice(0.3), follow)
+    if not search.stopped():
+        state = guided_state(network, mender, loop.fractions)
+        welcome(people, state, search, "guided by the bound")
     return run
 
 
@@ -191,7 +205,7 @@ def _refill(run: _Run, cycle: int) -> None:
 def _breed(run: _Run, cycle: int) -> None:
     """Make generations until they no longer pay."""
     rng = run.search.rng(2, cycle)
-    stopped = run.slice(0.25)
+    stopped = run.slice(0.15)
     held = 0
     while not stopped() and held < run.parameters.patience:
         if len(run.people.states) < 2:
@@ -222,6 +236,14 @@ def _core(run: _Run) -> Flags:
         order = np.argsort(run.loop.reduced[others], kind="stable")
         core[others[order[:wanted]]] = True
     return core
+
+
+def _share_of_proof(run: _Run) -> float:
+    """How much of the time left to spend on all open cells: less if it looks vain."""
+    now = gap(run.best.cost, run.search.bound)
+    if run.heavy:
+        return 0.6
+    return 0.3 if now is not None and now < _NEAR else 0.1
 
 
 def _programme(run: _Run, cells: Flags, share: float, every: bool) -> bool:
@@ -280,9 +302,9 @@ def _try(run: _Run, hidden: Flags, stopped: Callable[[], bool]) -> list[Cut]:
 def _walk(run: _Run, cycle: int) -> None:
     """Ruin and recreate from the best pattern."""
     state = run.people.states[0].copy()
-    chosen = RuinParameters(steps=run.parameters.steps, memory=20)
+    chosen = RuinParameters(steps=run.parameters.steps)
     pattern = improve_in(
-        run.search, state, run.search.rng(3, cycle), chosen, run.slice(0.15)
+        run.search, state, run.search.rng(3, cycle), chosen, run.slice(0.25)
     )
     run.people.add(_state_of(run, pattern))
 
@@ -300,5 +322,6 @@ register(
         parameters=HybridParameters,
         run=run_hybrid,
         takes=networks_only,
+        parts=("gensup", "ls-ruin"),
     )
 )

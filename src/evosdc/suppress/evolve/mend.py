@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.evolve import ruin_kernels as kernels
-from evosdc.suppress.network.cover import change
+from evosdc.suppress.evolve import mend_kernels as kernels
+from evosdc.suppress.evolve.changes import Log, forget
+from evosdc.suppress.network.cover import FULL, change
 from evosdc.suppress.network.engine import PatternState, TableNetwork
 
 Cells = NDArray[np.int64]
@@ -34,7 +35,7 @@ class Mender:
         self._state = rng.integers(0, 2**63, 1).astype(np.uint64)
         self._critic = np.zeros(len(network.problem.table), dtype=np.int32)
         self._levels = np.empty(len(network), dtype=np.int64)
-        self._log: kernels.Log | None = None
+        self._log: Log | None = None
 
     def child(self, parent: PatternState, hidden: NDArray[np.bool_]) -> PatternState:
         """Return a safe pattern that hides these cells, or as few more as it takes.
@@ -54,8 +55,8 @@ class Mender:
     def recover(self, state: PatternState) -> None:
         """Cover the levels whose witness runs through published cells."""
         network = self._network
-        result = kernels.FULL
-        while result == kernels.FULL:
+        result = FULL
+        while result == FULL:
             log = self._empty_log(state)
             result = kernels.recreate(
                 network.arcs,
@@ -68,7 +69,7 @@ class Mender:
                 self._levels,
                 np.inf,
             )
-            if result == kernels.FULL:
+            if result == FULL:
                 state.make_room()
 
     def prune(self, state: PatternState, order: Cells | None = None) -> None:
@@ -115,11 +116,15 @@ class Mender:
             if at < len(order):
                 state.make_room()
 
+<<<<<<< HEAD
     def _empty_log(self, state: PatternState) -> kernels.Log:
+=======
+    def _empty_log(self, state: PatternState) -> Log:
+>>>>>>> main
         """Return the log of the last call, emptied, if it is large enough."""
         if self._log is None or len(self._log.flow) < len(state.live.pool_cell):
             self._log = make_log(state)
-        kernels.forget(self._log)
+        forget(self._log)
         return self._log
 
 
@@ -130,11 +135,11 @@ def dearest_first(state: PatternState) -> Cells:
     return cells[np.argsort(-cost, kind="stable")]
 
 
-def make_log(state: PatternState) -> kernels.Log:
+def make_log(state: PatternState) -> Log:
     """Allocate an empty log of changes to a state."""
     cells, levels = len(state.network.problem.table), len(state.network)
     pool = len(state.live.pool_cell)
-    return kernels.Log(
+    return Log(
         mark=np.zeros(cells, dtype=np.int8),
         cell=np.zeros(cells, dtype=np.int32),
         level=np.zeros(levels, dtype=np.int32),
@@ -143,5 +148,5 @@ def make_log(state: PatternState) -> kernels.Log:
         logged=np.zeros(levels, dtype=np.bool_),
         flow_cell=np.zeros(pool, dtype=np.int32),
         flow=np.zeros(pool, dtype=np.int64),
-        count=np.zeros(3, dtype=np.int64),
+        counts=np.zeros(3, dtype=np.int64),
     )

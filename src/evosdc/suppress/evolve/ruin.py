@@ -45,16 +45,17 @@ class RuinParameters:
     memory
         Steps that late acceptance looks back.
     blur
-        How far the costs that steer the paths stray: up to this share each way.
+        How far the costs that steer the paths stray: the standard deviation of their
+        logarithms.
     turn
         Steps between two blurs.
     """
 
     steps: int = 100_000
-    most: int = 6
-    memory: int = 300
-    blur: float = 0.5
-    turn: int = 200
+    most: int = 3
+    memory: int = 20
+    blur: float = 0.8
+    turn: int = 40
 
 
 class Walker:
@@ -136,7 +137,7 @@ class Walker:
 
     def _blurred(self) -> TableNetwork:
         blur = self.parameters.blur
-        noise = self._rng.uniform(1.0 - blur, 1.0 + blur, len(self._guide))
+        noise = np.exp(self._rng.normal(0.0, blur, len(self._guide)))
         return self._network.with_cost(self._guide * noise)
 
 

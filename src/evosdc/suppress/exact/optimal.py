@@ -1,9 +1,9 @@
 """Cut and branch: proven optima, or the best pattern and bound within the time.
 
-Fischetti and Salazar (1999) solve cell suppression by branch and cut. Here the cuts are
-separated in rounds: an LP over capacity cuts gives a bound and steers the shortest path
-heuristic; an integer programme over the same cuts gives a better bound and candidates;
-candidates that fail a level yield new cuts and, repaired, new patterns.
+Fischetti and Salazar (1999, 2000) solve cell suppression by branch and cut. Here the
+cuts are separated in rounds: an LP over the cuts gives a bound and steers a heuristic;
+an integer programme over the same cuts gives a better bound and candidates; candidates
+that fail a level yield new cuts and, repaired, new patterns.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, register
 from evosdc.suppress.search import Search
 
 if TYPE_CHECKING:
     from evosdc.suppress.exact.bounds import CutLoop
-    from evosdc.suppress.network.engine import TableNetwork
+    from evosdc.suppress.exact.patterns import Patterns
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,17 @@ class OptimalParameters:
     Attributes
     ----------
     first_gap
-        Relative gap of the first integer programmes; halved whenever one yields a
+        Relative gap of the first integer programmes; quartered whenever one yields a
         candidate that protects everything.
     columns
         Most cells an integer programme may have; beyond that only cuts are used.
+    nodes
+        Most branches of an integer programme where there is no time limit.
     """
 
     first_gap: float = 0.01
     columns: int = 20000
+    nodes: int = 2000
 
 
 def run_optimal(
@@ -46,58 +49,53 @@ def run_optimal(
 ) -> Pattern:
     """Run cut and branch."""
     from evosdc.suppress.exact.bounds import CutLoop
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
+    from evosdc.suppress.exact.patterns import patterns
 
-    assert problem.network is not None
-    network = TableNetwork(problem)
-    state = PatternState(network)
-    state.cover()
-    state.clean_up(stopped=search.stopped)
-    search.count()
-    search.offer(state.pattern(), "shortest paths")
-    if not len(network):
+    upper = patterns(problem, search)
+    upper.build("first pattern")
+    assert search.best is not None
+    if search.best.cost == 0:
         search.raise_bound(0.0)
-        return state.pattern()
-    loop = CutLoop(problem, problem.network)
+    if search.best.cost == 0 or search.stopped():
+        return search.best
+    loop = CutLoop(problem)
     loop.run_nodes()
-    search.raise_bound(loop.value)
 
     def follow(value: float) -> None:
+        search.count()
         search.raise_bound(value)
-        guided(network, loop.fractions, search)
+        # Few patterns a run are worth their time: when the bound has moved on.
+        if value > follow_at[0]:
+            follow_at[0] = 1.05 * value
+            _guided(problem, upper, loop.fractions)
 
-    guided(network, loop.fractions, search)
+    follow_at = [0.0]
+    follow(loop.value)
     complete = loop.run_cuts(search.stopped, follow)
+    if not search.stopped():
+        _guided(problem, upper, loop.fractions)
     if complete and not search.stopped():
-        _branch(problem, network, loop, parameters, search)
-    assert search.best is not None
+        _branch(problem, upper, loop, parameters, search)
     return search.best
 
 
-def guided(
-    network: TableNetwork, fractions: NDArray[np.float64], search: Search
-) -> None:
+def _guided(
+    problem: Problem, upper: Patterns, fractions: NDArray[np.float64]
+) -> Pattern:
     """Build a pattern with cells the relaxation hides made cheap (LB-guided costs)."""
-    from evosdc.suppress.network.engine import PatternState
-
-    price = network.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
-    state = PatternState(network.with_cost(price))
-    state.cover()
-    state.clean_up(stopped=search.stopped)
-    search.count()
-    search.offer(state.pattern(), "guided by the bound")
+    price = problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
+    return upper.build("guided by the bound", price=price)
 
 
 def _branch(
     problem: Problem,
-    network: TableNetwork,
+    upper: Patterns,
     loop: CutLoop,
     parameters: OptimalParameters,
     search: Search,
 ) -> None:
     """Alternate integer programmes and cuts until the gap closes or time is up."""
     from evosdc.suppress.exact.branch import Branch
-    from evosdc.suppress.network.engine import PatternState
 
     assert search.best is not None
     free = problem.hideable & ~problem.primary
@@ -107,20 +105,23 @@ def _branch(
         return
     branch = Branch(loop, problem.cost, open_cells)
     gap = parameters.first_gap
+    timed = np.isfinite(search.seconds_left())
     while not search.stopped():
-        candidate = branch.solve(search.best.hidden, search.seconds_left(), gap)
+        candidate = branch.solve(
+            search.best.hidden,
+            search.seconds_left(),
+            gap,
+            None if timed else parameters.nodes,
+        )
         # Patterns outside these columns cost at least the best one.
         search.raise_bound(min(candidate.bound, search.best.cost))
         if candidate.hidden is None:
             return
         known = len(loop.master.cuts)
         violated = loop.separate(candidate.hidden.astype(np.float64), search.stopped)
-        state = PatternState(network)
-        state.become(candidate.hidden | problem.primary)
-        state.cover()
-        state.clean_up(stopped=search.stopped)
-        search.count()
-        search.offer(state.pattern(), "branch")
+        if search.stopped():
+            return
+        upper.build("branch", start=candidate.hidden)
         if violated:
             for cut in loop.master.cuts[known:]:
                 branch.add(cut)
@@ -134,10 +135,9 @@ register(
     Method(
         name="optimal",
         summary="cut and branch: proves the optimum, or ends with bound and gap",
-        tables="two-dimensional",
-        source="after Fischetti & Salazar 1999; Almeida, Schuetz & Carvalho 2008",
+        tables="any; proofs for tables of a few thousand cells",
+        source="after Fischetti & Salazar 1999, 2000; Almeida, Schuetz & Carvalho 2008",
         parameters=OptimalParameters,
         run=run_optimal,
-        takes=networks_only,
     )
 )

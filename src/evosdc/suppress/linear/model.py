@@ -131,7 +131,7 @@ class DeviationModel:
     def _solver(self) -> Any:
         if self._loaded is None:
             both = sparse.hstack([self._part, -self._part], format="csc")
-            self._loaded = _load(sparse.csc_array(both))
+            self._loaded = load_program(sparse.csc_array(both))
         return self._loaded
 
     def _as_move(self, d: NDArray[np.float64], k: int, amount: float) -> Move | None:
@@ -161,7 +161,8 @@ def _level_prices(price: NDArray[np.float64]) -> NDArray[np.float64]:
     return cost
 
 
-def _load(matrix: Any) -> Any:
+def load_program(matrix: Any) -> Any:
+    """Load equations ``matrix @ x = 0`` (CSC) into a solver; all columns fixed at 0."""
     rows, columns = matrix.shape
     lp = highspy.HighsLp()
     lp.num_col_, lp.num_row_ = columns, rows

@@ -1,0 +1,133 @@
+"""Methods that improve patterns: safe, repeatable, no worse than their start."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from network_twins import is_safe, random_problem
+
+from evosdc.attack import judge
+from evosdc.errors import LevelError
+from evosdc.evolution.stopping import EvaluationLimit
+from evosdc.suppress.evolve.changes import undo
+from evosdc.suppress.evolve.mend import Mender, make_log
+from evosdc.suppress.evolve.mend_kernels import recreate
+from evosdc.suppress.evolve.ruin_kernels import ruin
+from evosdc.suppress.network.cover import FAILED
+from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import find_method
+from evosdc.suppress.search import Search
+
+METHODS = {
+    "gensup": {"population": 6, "iterations": 4},
+    "heurgene": {"population": 4, "generations": 15, "patience": 8},
+    "gapn": {"population": 4, "generations": 15},
+    "ls-ruin": {"steps": 120, "turn": 40},
+    "hybrid": {"cycles": 2, "population": 6, "steps": 60, "rounds": 3},
+}
+examples = settings(max_examples=12, deadline=None, derandomize=True)
+problems = st.builds(
+    random_problem,
+    st.integers(0, 10**6),
+    st.sampled_from(["whole", "decimal", "bounded", "sliding", "margins"]),
+)
+
+
+def run(problem: Problem, name: str, seed: int = 0, workers: int = 1) -> Pattern:
+    method = find_method(name)
+    search = Search(seed, EvaluationLimit(2000), workers)
+    pattern = method.run(problem, method.configure(METHODS.get(name, {})), search)
+    assert search.best is not None
+    assert search.best.cost == pytest.approx(pattern.cost)
+    return pattern
+
+
+@pytest.mark.parametrize("name", METHODS)
+@examples
+@given(problem=problems)
+def test_every_pattern_is_safe(name, problem):
+    try:
+        pattern = run(problem, name)
+    except LevelError:
+        assert not is_safe(problem, problem.hideable)
+        return
+    assert is_safe(problem, pattern.hidden)
+    assert not (pattern.hidden & ~problem.hideable).any()
+    assert problem.pattern(pattern.hidden).cost == pytest.approx(pattern.cost)
+    verdict, _ = judge(problem.table.with_pattern(pattern.hidden))
+    assert verdict.safe
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_same_seed_same_pattern_for_any_number_of_workers(name):
+    problem = random_problem(11, "margins")
+    first = run(problem, name, seed=3)
+    for workers in (1, 2):
+        again = run(problem, name, seed=3, workers=workers)
+        np.testing.assert_array_equal(first.hidden, again.hidden)
+
+
+@examples
+@given(problems)
+def test_gensup_is_never_worse_than_its_own_shortest_paths(problem):
+    try:
+        plain = run(problem, "sp")
+    except LevelError:
+        return
+    for name in ("gensup", "ls-ruin", "hybrid"):
+        assert run(problem, name).cost <= plain.cost + 1e-9
+
+
+@examples
+@given(problems, st.integers(0, 10**6))
+def test_a_child_is_safe_and_has_nothing_redundant(problem, seed):
+    try:
+        parent = PatternState(TableNetwork(problem))
+        parent.cover()
+    except LevelError:
+        return
+    rng = np.random.default_rng(seed)
+    wanted = problem.hideable & (rng.random(len(problem.table)) < 0.3)
+    child = Mender(parent.network, rng).child(parent, wanted)
+    assert is_safe(problem, child.hidden)
+    if len(problem.levels.slide):
+        return  # a sliding level may be met in other ways than the engine's split
+    for cell in child.secondaries:
+        fewer = child.hidden.copy()
+        fewer[cell] = False
+        assert not is_safe(problem, fewer)
+
+
+@examples
+@given(problems, st.integers(0, 2**32))
+def test_an_undone_step_leaves_no_trace(problem, seed):
+    try:
+        state = PatternState(TableNetwork(problem))
+        state.cover()
+    except LevelError:
+        return
+    if not len(state.secondaries):
+        return
+    network = state.network
+    before = [state.witness(level) for level in range(len(network))]
+    hidden = state.hidden.copy()
+    log = make_log(state)
+    random_state = np.array([seed], dtype=np.uint64)
+    levels = np.empty(len(network), dtype=np.int64)
+    parts = (network.arcs, network.demands, state.live)
+    ruin(*parts, log, problem.cost, random_state, 4)
+    result = recreate(
+        *parts, network.work, log, random_state, problem.cost, levels, np.inf
+    )
+    assert result != FAILED
+    undo(network.arcs, state.live, log)
+    np.testing.assert_array_equal(state.hidden, hidden)
+    for level, (cells, flow) in enumerate(before):
+        np.testing.assert_array_equal(state.witness(level)[0], cells)
+        np.testing.assert_array_equal(state.witness(level)[1], flow)
+    assert not log.mark.any()
+    assert not log.logged.any()

@@ -1,0 +1,49 @@
+"""The record of a run tells the truth about how to repeat it."""
+
+from __future__ import annotations
+
+import pytest
+
+import evosdc
+from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
+from evosdc.instances import make
+from evosdc.suppress.search import Search
+
+
+def test_a_search_knows_that_it_was_cut_short() -> None:
+    now = [0.0]
+    search = Search(stop=TimeLimit(1.0), clock=lambda: now[0])
+    search.count(3)
+    assert not search.stopped()
+    now[0] = 2.0
+    assert search.stopped()
+    assert not search.cut_short
+    search.count()  # the pattern that was under way
+    assert search.cut_short
+
+
+def test_a_search_that_ends_between_patterns_is_not_cut_short() -> None:
+    search = Search(stop=EvaluationLimit(2))
+    search.count(2)
+    assert search.stopped()
+    assert not search.cut_short
+
+
+@pytest.mark.parametrize("evaluations", [1, 100])
+def test_the_record_says_how_to_repeat_a_run(evaluations: int) -> None:
+    table = make("random", 3, shape="4,3,3", sensitive=0.3)
+    result = evosdc.protect(table, method="attacker", evaluations=evaluations)
+    last = result.record[-1].event
+    assert "repeats exactly" in last
+    again = int(last.split("--evaluations ")[1].split()[0])
+    repeat = evosdc.protect(table, method="attacker", evaluations=again)
+    assert (repeat.table.status == result.table.status).all()
+
+
+def test_a_hurried_pattern_does_not_pretend_to_repeat() -> None:
+    table = make("random", 3, shape="4,3,3", sensitive=0.3)
+    result = evosdc.protect(table, method="attacker", time_limit=1e-9)
+    assert result.safe
+    last = result.record[-1].event
+    assert "time limit" in last
+    assert "in the middle of a pattern" in last
