@@ -25,11 +25,7 @@ from evosdc.io.paths import read_text, write_text
 
 # People write below this heading; what they wrote is kept when a page is made again.
 REMARKS = "## Remarks"
-<<<<<<< HEAD
-_SHARES = ("gap", "node_gap", "failed", "fall")
-=======
-_SHARES = ("gap", "failed")
->>>>>>> main
+_SHARES = ("gap", "failed", "fall")
 _QUANTITIES = {
     "cost": "cost",
     "gap": "gap",

@@ -116,11 +116,7 @@ class Mender:
             if at < len(order):
                 state.make_room()
 
-<<<<<<< HEAD
-    def _empty_log(self, state: PatternState) -> kernels.Log:
-=======
     def _empty_log(self, state: PatternState) -> Log:
->>>>>>> main
         """Return the log of the last call, emptied, if it is large enough."""
         if self._log is None or len(self._log.flow) < len(state.live.pool_cell):
             self._log = make_log(state)
