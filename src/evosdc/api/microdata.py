@@ -21,9 +21,16 @@ class Synthesis:
     evaluation: Evaluation
 
     @property
-    def risk_met(self) -> bool:
-        """Whether every risk limit that was set is met."""
-        return bool(self.model.risk_met_)
+    def risk_met(self) -> bool | None:
+        """Whether every risk limit is met; None where there is none to meet."""
+        return bool(self.model.risk_met_) if self.model.risk_limits_ else None
+
+    @property
+    def first_risk(self) -> str:
+        """The risk that a single limit is about."""
+        risk = self.model.risk
+        names = risk.split(",") if isinstance(risk, str) else list(risk)
+        return str(names[0]).strip()
 
     def run_rows(self) -> list[dict[str, Any]]:
         """Return the run record, a row a generation."""
@@ -34,12 +41,13 @@ class Synthesis:
                 "evaluations": g.evaluations,
                 "cost": g.cost,
                 "utility": g.utility,
-                "risk": max(g.risks),
-                **dict(zip(self.model.risk_, g.risks, strict=True)),
+                "risk": risks[self.first_risk],
+                **risks,
                 "mean_cost": g.mean_cost,
                 "diversity": g.diversity,
             }
             for g in self.model.record_
+            for risks in [dict(zip(self.model.risk_, g.risks, strict=True))]
         ]
 
     def front_rows(self) -> list[dict[str, Any]]:
@@ -50,7 +58,7 @@ class Synthesis:
             {
                 "number": p.number,
                 "utility": p.utility,
-                "risk": p.risks["dcap-u"],
+                "risk": p.risks[self.first_risk],
                 **p.risks,
             }
             for p in self.model.front_

@@ -25,13 +25,24 @@ from evosdc.io.paths import read_text, write_text
 
 # People write below this heading; what they wrote is kept when a page is made again.
 REMARKS = "## Remarks"
-_SHARES = ("gap", "failed")
+_SHARES = ("gap", "failed", "fall")
 _QUANTITIES = {
     "cost": "cost",
     "gap": "gap",
     "failed": "failed",
     "cpu_seconds": "CPU seconds",
     "ratio": "improvement ratio",
+    "before": "fitness at the start",
+    "after": "fitness at the end",
+    "fall": "fall of the fitness",
+    "converged": "generations to converge",
+    "utility": "full JS distance",
+    "risk": "DCAP-U",
+    "baseline": "DCAP-U by guessing",
+    "pmse": "pMSE",
+    "pmse_ratio": "pMSE ratio",
+    "roe": "ratio of estimates, 2-way",
+    "logit_correlation": "correlation of logits",
 }
 # Published statistics that the page leaves out, to stay readable.
 _LEFT_OUT = {
@@ -64,7 +75,7 @@ def write_page(page: Page, folder: Path) -> None:
         page.about,
         _made_by(page),
         _results(rows, page.reference),
-        _beside(rows, page.published),
+        beside(rows, page.published),
         _tests(rows),
         "## Plots\n\n" + "\n\n".join(f"![{title}]({p})" for title, p in plots),
     ]
@@ -202,7 +213,8 @@ def _proved(row: Row) -> bool:
     return bool(row["proven"] >= row["cost"] - 1e-6 * max(1.0, row["cost"]))
 
 
-def _beside(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
+def beside(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
+    """Put published figures and the same of our rows into one table."""
     known = [
         figure
         for figure in figures
@@ -260,7 +272,7 @@ def _tests(rows: Sequence[Row]) -> str:
             "## Tests of difference",
             f"Blocks are the {len(data.blocks)} tables, values the mean cost over "
             f"seeds.{left_out}",
-            _friedman_text(found),
+            friedman_text(found),
             "Wilcoxon's signed rank test on relative differences, p after Holm over "
             f"all {len(pairs)} pairs, on the tables that both methods protect. Each "
             "entry: median difference of row against column (negative: the row is "
@@ -271,7 +283,8 @@ def _tests(rows: Sequence[Row]) -> str:
     )
 
 
-def _friedman_text(found: Friedman | None) -> str:
+def friedman_text(found: Friedman | None) -> str:
+    """Say what Friedman's test found."""
     if found is None:
         return ""
     ranks = sorted(found.ranks.items(), key=lambda item: item[1])

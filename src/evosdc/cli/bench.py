@@ -18,10 +18,15 @@ _EXPERIMENTS = {
     "gensup": "evosdc.bench.gensup",
     "heurgene": "evosdc.bench.heurgene",
 }
+_THESIS = "thesis"
 
 
 def bench(
-    name: str = typer.Argument(..., help=" or ".join(_EXPERIMENTS) + "."),
+    ctx: typer.Context,
+    name: str = typer.Argument(..., help=", ".join(_EXPERIMENTS) + " or thesis."),
+    data: Path | None = typer.Option(
+        None, help="Directory of CSV microdata for thesis [default: made up]."
+    ),
     tables: int = typer.Option(3, help="Tables a family."),
     seeds: int = typer.Option(1, help="Runs of each method on each table."),
     time_limit: float = typer.Option(60.0, help="CPU seconds a run."),
@@ -43,10 +48,28 @@ def bench(
 
     Example: evosdc bench gensup --tables 1 --families class1-50x20 -o results
     """
+    if name == _THESIS:
+        _refuse(ctx, name, "tables", "time_limit", "bound_limit")
+        from evosdc.bench import thesis
+
+        for path in thesis.conduct(
+            output,
+            data=data,
+            seeds=seeds,
+            experiments=_names(families),
+            methods=_names(methods),
+            workers=workers,
+            command=shlex.join(["evosdc", *sys.argv[1:]]),
+            force=force,
+            hear=_tell_trial,
+        ):
+            typer.echo(str(path))
+        return
+    _refuse(ctx, name, "data")
     if name not in _EXPERIMENTS:
         raise InputError(
             f"there is no experiment {name!r}",
-            expected=f"one of {', '.join(_EXPERIMENTS)}",
+            expected=f"one of {', '.join((*_EXPERIMENTS, _THESIS))}",
         )
     from evosdc.bench.experiment import Settings, conduct
 
@@ -78,6 +101,17 @@ def bench(
         typer.echo(str(path))
 
 
+def _refuse(ctx: typer.Context, experiment: str, *options: str) -> None:
+    """Refuse options that an experiment has no use for."""
+    for option in options:
+        source = ctx.get_parameter_source(option)
+        if source is not None and source.name == "COMMANDLINE":
+            raise InputError(
+                f"--{option.replace('_', '-')} means nothing to {experiment!r}",
+                hint="leave it out",
+            )
+
+
 def _names(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
@@ -87,5 +121,14 @@ def _tell(row: Mapping[str, Any], done: int, total: int) -> None:
     typer.echo(
         f"{done}/{total} {row['family']} table {row['table']} {row['method']} "
         f"seed {row['seed']}: {cost}, {row['seconds']:.1f} s",
+        err=True,
+    )
+
+
+def _tell_trial(row: Mapping[str, Any], done: int, total: int) -> None:
+    found = row["utility"] if row["after"] is None else row["after"]
+    typer.echo(
+        f"{done}/{total} {row['family']} {row['method']} seed {row['seed']}: "
+        f"{found:.4f}, {row['seconds']:.1f} s",
         err=True,
     )

@@ -32,12 +32,13 @@ def evaluate(
     from evosdc.io import check_output_directory, read_records
 
     check_output_directory(output, force=force)
+    real = read_records(original).frame
     result = api.evaluate(
-        read_records(original).frame,
-        read_records(synthetic).frame,
-        key=[name.strip() for name in key.split(",") if name.strip()],
+        real,
+        read_records(synthetic, like=real).frame,
+        key=shared.names(key),
         target=target,
-        holdout=None if holdout is None else read_records(holdout).frame,
+        holdout=None if holdout is None else read_records(holdout, like=real).frame,
         seed=seed,
     )
     write_metrics(output, result, force)

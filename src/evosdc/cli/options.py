@@ -37,6 +37,11 @@ LEVEL_PERCENT = typer.Option(
 )
 
 
+def names(text: str) -> list[str]:
+    """Read ``a,b,c``."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
     """Read ``name=value`` texts."""
     found: dict[str, str] = {}

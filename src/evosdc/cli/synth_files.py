@@ -11,6 +11,15 @@ if TYPE_CHECKING:
     from evosdc.io.records import Records
     from evosdc.metrics import Evaluation
 
+# Metrics that are the same number as an objective.
+_AXES = {
+    "jsd:1": "jsd_1",
+    "jsd:2": "jsd_2",
+    "jsd:3": "jsd_3",
+    "jsd:4": "jsd_4",
+    "jsd:full": "jsd_full",
+}
+
 
 def write_synthesis(
     output: Path, result: Synthesis, records: Records, *, suffix: str, force: bool
@@ -27,7 +36,17 @@ def write_synthesis(
     front = result.front_rows()
     if front:
         _write_rows(output / "front.csv", front, force)
-    write_page(output, result.evaluation, result.run_rows(), front, force)
+    # The map has metrics on its axes: a front of other objectives has no place there.
+    model = result.model
+    alike = model.objective in _AXES and result.first_risk == "dcap-u"
+    write_page(
+        output,
+        result.evaluation,
+        result.run_rows(),
+        front if alike else None,
+        force,
+        utility=_AXES.get(model.objective, "jsd_2"),
+    )
 
 
 def write_page(
@@ -36,13 +55,15 @@ def write_page(
     run: Sequence[Mapping[str, Any]] | None,
     front: Sequence[Mapping[str, Any]] | None,
     force: bool,
+    *,
+    utility: str = "jsd_2",
 ) -> None:
     """Write report.html."""
     from evosdc.io import open_output
     from evosdc.report.synthesis import synthesis_html
 
     output.mkdir(parents=True, exist_ok=True)
-    page = synthesis_html(evaluation, run, front)
+    page = synthesis_html(evaluation, run, front, utility=utility)
     with open_output(output / "report.html", force) as stream:
         stream.write(page.encode())
 

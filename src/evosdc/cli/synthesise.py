@@ -28,8 +28,18 @@ def synthesise(
     population: int | None = typer.Option(None, help="Candidates [default: by mode]."),
     crossover: str = typer.Option("whole-cpc", help="How candidates are mixed."),
     initial: str = typer.Option("univariate", help="univariate, uniform, cart, ..."),
+    columns: str | None = typer.Option(
+        None, help="Synthesise only these: a,b,c; the others stay as they are."
+    ),
+    most_levels: int = typer.Option(
+        30, help="Numbers with more different values are binned."
+    ),
+    bins: int = typer.Option(20, help="Bins of such a column."),
     memetic: bool = typer.Option(
         True, help="Improve candidates by record moves (off: the plain GA)."
+    ),
+    moves: int | None = typer.Option(
+        None, help="Record moves of each candidate in the whole run [default: by size]."
     ),
     generations: int | None = typer.Option(None, help="Stop after so many."),
     time_limit: float | None = typer.Option(
@@ -48,48 +58,54 @@ def synthesise(
     """Evolve synthetic data that keep the statistics and not the people.
 
     Writes the synthetic data, run.csv, report.html and, in Pareto mode, front.csv.
+    Exit code 3: a risk limit is not met.
 
     Example: evosdc synthesise census.csv --key age,sex,region --target income -o out
     """
     from evosdc import api
     from evosdc.cli.synth_files import write_synthesis
+    from evosdc.cli.synth_progress import progress
     from evosdc.io import check_output_directory, read_records
 
     check_output_directory(output, force=force)
     records = read_records(data)
-    other = None if holdout is None else read_records(holdout).frame
+    other = None
+    if holdout is not None:
+        other = read_records(holdout, like=records.frame).frame
     limit = time_limit
     if limit is None and generations is None:
         limit = api.DEFAULT_TIME_LIMIT
-    result = api.synthesise(
-        records.frame,
-        key=_names(key),
-        target=target,
-        holdout=other,
-        objective=objective,
-        risk=_names(risk),
-        risk_limit=risk_limit,
-        mode=mode,
-        population=population,
-        crossover=crossover,
-        initial=initial,
-        memetic=memetic,
-        generations=generations,
-        time_limit=limit,
-        copies=copies,
-        seed=seed,
-        workers=workers,
-    )
+    with progress(not as_json, limit) as ear:
+        result = api.synthesise(
+            records.frame,
+            key=shared.names(key),
+            target=target,
+            holdout=other,
+            objective=objective,
+            risk=shared.names(risk),
+            risk_limit=risk_limit,
+            mode=mode,
+            population=population,
+            crossover=crossover,
+            initial=initial,
+            columns=None if columns is None else shared.names(columns),
+            most_levels=most_levels,
+            bins=bins,
+            memetic=memetic,
+            moves=moves,
+            generations=generations,
+            time_limit=limit,
+            copies=copies,
+            seed=seed,
+            workers=workers,
+            listener=ear,
+        )
     write_synthesis(output, result, records, suffix=_suffix(data), force=force)
     if as_json:
         typer.echo(json.dumps(result.summary()))
     else:
         _show(result, output)
-    raise typer.Exit(0 if result.risk_met else 3)
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+    raise typer.Exit(3 if result.risk_met is False else 0)
 
 
 def _suffix(path: Path) -> str:
@@ -111,8 +127,10 @@ def _show(result: Any, output: Path) -> None:
         limit = model.risk_limits_.get(name)
         beside = "" if limit is None else f" (limit {limit:.4g})"
         console.print(f"risk {name}: [bold]{value:.4g}[/]{beside}")
-    met = "[green]met[/]" if result.risk_met else "[red]NOT met[/]"
-    console.print(f"risk limits: {met}; verdict: {result.evaluation.verdict}")
+    met = {True: "[green]met[/]", False: "[red]NOT met[/]", None: "none set"}
+    console.print(
+        f"risk limits: {met[result.risk_met]}; verdict: {result.evaluation.verdict}"
+    )
     for sentence in (*model.notes_, *result.evaluation.plain_words):
         console.print(f"- {sentence}", highlight=False)
     console.print(f"written to {output}/ (open {output}/report.html)", highlight=False)

@@ -28,15 +28,23 @@ class Records:
     missing: Mapping[str, str] = field(default_factory=dict)
 
 
-def read_records(path: PathLike) -> Records:
-    """Read microdata (``.csv``, ``.csv.gz`` or ``.parquet``) as an Arrow table."""
+def read_records(path: PathLike, like: Any = None) -> Records:
+    """Read microdata (``.csv``, ``.csv.gz`` or ``.parquet``) as an Arrow table.
+
+    Parameters
+    ----------
+    like
+        A frame of the same variables: what is text or numbers there is read as such,
+        so that two files of the same survey agree even where one of them alone would
+        look different.
+    """
     p = readable(path)
     name = p.name.lower()
     if name.endswith(".parquet"):
         from pyarrow import ArrowInvalid, parquet
 
         try:
-            return Records(parquet.read_table(p))
+            return Records(_as_in(parquet.read_table(p), like))
         except ArrowInvalid:
             raise InputError(
                 f"{p.name} is not a Parquet file", expected="a file written by Parquet"
@@ -50,12 +58,16 @@ def read_records(path: PathLike) -> Records:
     columns: dict[str, Any] = {}
     missing: dict[str, str] = {}
     for column in text.column_names:
-        columns[column], word = _numbers(text[column].combine_chunks())
+        words = text[column].combine_chunks()
+        if _is_text(like, column):
+            columns[column] = words
+            continue
+        columns[column], word = _numbers(words, always=like is not None)
         if word:
             missing[column] = word
     import pyarrow as pa
 
-    return Records(pa.table(columns), missing)
+    return Records(_as_in(pa.table(columns), like), missing)
 
 
 def write_records(
@@ -82,8 +94,36 @@ def write_records(
     write_csv(path, frame, force=force)
 
 
-def _numbers(words: Any) -> tuple[Any, str]:
-    """Turn a column of text into numbers where that loses nothing."""
+def _is_text(like: Any, column: str) -> bool:
+    import pyarrow as pa
+
+    if like is None or column not in like.column_names:
+        return False
+    kind = like.schema.field(column).type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _as_in(frame: Any, like: Any) -> Any:
+    """Give columns the type they have in another frame where that loses nothing."""
+    import pyarrow as pa
+
+    if like is None:
+        return frame
+    for at, column in enumerate(frame.column_names):
+        if column in like.column_names:
+            wanted = like.schema.field(column)
+            try:
+                frame = frame.set_column(at, wanted, frame[column].cast(wanted.type))
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+                continue
+    return frame
+
+
+def _numbers(words: Any, *, always: bool = False) -> tuple[Any, str]:
+    """Turn a column of text into numbers where that loses nothing.
+
+    Few different decimals are categories and stay text, unless `always`.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -99,10 +139,15 @@ def _numbers(words: Any) -> tuple[Any, str]:
             return whole, word
     except pa.ArrowInvalid:
         pass
+    # 01 is a code; 0.1 and -0.5 are numbers.
+    if pc.any(pc.match_substring_regex(plain, "^[+-]?0[0-9]")).as_py():
+        return words, ""
     try:
         real = plain.cast(pa.float64())
     except pa.ArrowInvalid:
         return words, ""
-    if pc.count_distinct(real).as_py() <= _FEW:
+    if not pc.all(pc.is_finite(real)).as_py():
+        return words, ""
+    if not always and pc.count_distinct(real).as_py() <= _FEW:
         return words, ""
     return real, word

@@ -43,7 +43,8 @@ _RATES = {
 }
 _GENERATIONS = {True: 60, False: 1000}
 _LATE = 5000
-_FRONT_WEIGHTS = (0.003, 3.0)
+_FRONT_SIZE = 8
+_FRONT_WEIGHTS = (0.0003, 1.0)
 
 
 def make_engine(
@@ -59,7 +60,11 @@ def make_engine(
     front = options.mode == "pareto"
     size = options.population
     if size is None:
-        size = (12 if front else max(2, options.copies)) if options.memetic else 100
+        size = (
+            (_FRONT_SIZE if front else max(2, options.copies))
+            if options.memetic
+            else 100
+        )
     if size < max(1, options.copies):
         raise InputError(
             f"a population of {size} cannot hold {options.copies} copies",
@@ -131,7 +136,9 @@ def _schedule(problem: Problem, options: Synthesiser, generations: int) -> Sched
     n, m = problem.original.shape
     moves = options.moves
     if moves is None:
-        moves = max(2_000_000, 30 * n * m)
+        # A front shares the time of one answer among its candidates.
+        front = options.mode == "pareto"
+        moves = max(1_000_000, 10 * n * m) if front else max(2_000_000, 30 * n * m)
     rate = options.crossover_rate
     return Schedule(
         max(1, moves // generations),

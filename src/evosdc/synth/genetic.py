@@ -21,7 +21,7 @@ from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import Selection
 from evosdc.synth.anneal import Goal
 from evosdc.synth.encoding import Ints
-from evosdc.synth.population import Population, Team
+from evosdc.synth.population import Population, Team, costs
 from evosdc.synth.rates import SelfAdaptive
 from evosdc.synth.rng import streams
 
@@ -201,16 +201,6 @@ class Genetic:
                 alive[at] = child
                 cost[at] = newcomer
         return alive
-
-
-def costs(goal: Goal, population: Population, slots: Ints) -> Floats:
-    """Return the cost of some slots; `cost_of` is the same for one candidate."""
-    groups = np.maximum(population.groups[slots], population.problem.target.floor)
-    risks = population.risks[slots]
-    u = goal.utility * np.sqrt((groups**2).mean(axis=1))
-    v = goal.risk * (risks @ goal.share)
-    excess = np.maximum(0.0, risks - goal.limit) @ goal.penalty
-    return (np.hypot(u, v) if goal.euclid else u + v) + excess
 
 
 def crowded_rank(points: Floats) -> Floats:

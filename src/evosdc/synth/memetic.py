@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.synth.anneal import Goal, anneal, cost_of
+from evosdc.synth.anneal import Goal, anneal
 from evosdc.synth.encoding import Ints
-from evosdc.synth.population import Population, Team
+from evosdc.synth.population import Population, Team, costs
 from evosdc.synth.rng import streams
 from evosdc.synth.tables import CRAMER
 
@@ -68,14 +68,10 @@ class Memetic:
 
     def costs(self) -> Floats:
         """Return the cost of each candidate by its own goal."""
-        floor = self.population.problem.target.floor
-        groups = np.maximum(self.population.groups[self.alive], floor)
-        utility = np.sqrt((groups**2).mean(axis=1))
-        risks = self.population.risks[self.alive]
-        return np.array(
+        return np.concatenate(
             [
-                cost_of(goal, u, r)
-                for goal, u, r in zip(self.goals, utility, risks, strict=True)
+                costs(goal, self.population, self.alive[k : k + 1])
+                for k, goal in enumerate(self.goals)
             ]
         )
 

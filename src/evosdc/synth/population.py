@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.synth.anneal import Goal
 from evosdc.synth.breeding import breed
 from evosdc.synth.encoding import Codes, Ints
 from evosdc.synth.risk import RiskIndex, risk_totals
@@ -213,6 +214,16 @@ class Population:
             )
 
         team.each(work, _parts(len(pairs), team.workers))
+
+
+def costs(goal: Goal, population: Population, slots: Ints) -> NDArray[np.float64]:
+    """Return the cost of some slots; `cost_of` is the same for one candidate."""
+    groups = np.maximum(population.groups[slots], population.problem.target.floor)
+    risks = population.risks[slots]
+    u = goal.utility * np.sqrt((groups**2).mean(axis=1))
+    v = goal.risk * (risks @ goal.share)
+    excess = np.maximum(0.0, risks - goal.limit) @ goal.penalty
+    return (np.hypot(u, v) if goal.euclid else u + v) + excess
 
 
 def _has_weights(problem: Problem) -> bool:

@@ -1,0 +1,315 @@
+"""The experiments of Chen (2020) on genetic synthesis, chapters 4, 5 and 7."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from evosdc.bench.sessions import read_sessions, this_session, write_sessions
+from evosdc.bench.store import Row, Store
+from evosdc.bench.thesis_data import find_material
+from evosdc.bench.thesis_page import write_thesis
+from evosdc.bench.thesis_trials import COLUMNS, KEY, Trial
+from evosdc.errors import InputError
+
+NAME = "thesis"
+Hear = Callable[[Row, int, int], None]
+
+# The thesis's GA: no elite, no noise floor, no record moves, no clock. One candidate in
+# a hundred has a random part redrawn, which is about one element in a thousand.
+_PLAIN: dict[str, Any] = {
+    "memetic": False,
+    "population": 100,
+    "noise_floor": False,
+    "time_limit": None,
+    "elitism": 0,
+}
+_SMALL = {"mutation": "univariate", "mutation_rate": 0.001, "objective": "jsd:2,3,4"}
+_BOTH = {"mode": "weighted", "risk": "dcap-u", "objective": "jsd:full"}
+# Two rates each, so that crossovers move as many elements (5.2 table 2, 5.3).
+_CROSSOVERS = (
+    ("matrix", 1.0),
+    ("matrix", 0.7),
+    ("variable", 0.5455),
+    ("variable", 0.273),
+    ("puc", 0.3818),
+    ("puc", 0.1911),
+    ("cpc", 0.5005),
+    ("cpc", 0.3505),
+    ("round-cpc", 0.5005),
+    ("round-cpc", 0.3505),
+    ("whole-cpc", 0.5005),
+    ("whole-cpc", 0.3505),
+)
+_TUNED = {
+    "crossover_rate": "tuned:0.75:0.25=0.75:0.2=0.5",
+    "mutation_rate": "tuned:0.005:0.25=0.001:0.2=0.0005",
+}
+
+
+def _crossovers(seed: int) -> list[Trial]:
+    return [
+        Trial(
+            f"crossover-{data}",
+            data,
+            f"{name} {rate:g}",
+            seed,
+            {
+                **_PLAIN,
+                **_SMALL,
+                "crossover": name,
+                "crossover_rate": rate,
+                "generations": 100,
+            },
+        )
+        for data in ("data1", "data2", "data3")
+        for name, rate in _CROSSOVERS
+    ]
+
+
+def _mature(seed: int) -> list[Trial]:
+    return [
+        Trial(
+            f"mature-{data}",
+            data,
+            name,
+            seed,
+            {
+                **_PLAIN,
+                **_SMALL,
+                "crossover": name,
+                "initial": "cart",
+                "generations": 100,
+            },
+        )
+        for data in ("data1", "data2", "data3")
+        for name in ("puc", "round-cpc", "whole-cpc")
+    ]
+
+
+def _selections(seed: int) -> list[Trial]:
+    return [
+        Trial(
+            f"selection-{size}",
+            "tiny",
+            name,
+            seed,
+            {
+                **_PLAIN,
+                "objective": "jsd:2",
+                "population": size,
+                "selection": name,
+                "crossover": "puc",
+                "mutation_rate": 0.0,
+                "generations": 400,
+            },
+        )
+        for size in (10, 50, 100)
+        for name in (
+            "linear-rank",
+            "exponential-rank",
+            "tournament",
+            "roulette",
+            "universal",
+            "truncation",
+        )
+    ]
+
+
+def _initial(seed: int) -> list[Trial]:
+    return [
+        Trial(
+            f"initial-{data}",
+            data,
+            model,
+            seed,
+            {
+                **_PLAIN,
+                **_BOTH,
+                "initial": model,
+                "crossover": "whole-cpc",
+                "crossover_rate": 0.5,
+                "mutation_rate": 0.01,
+                "generations": 200,
+            },
+            attacked=True,
+        )
+        for data in ("binary4", "mixed4", "pairs4")
+        for model in ("uniform", "univariate", "cart")
+    ]
+
+
+def _adaptive(seed: int) -> list[Trial]:
+    rates: dict[str, dict[str, Any]] = {
+        f"adaptive {c:g} {m:g}": {
+            "crossover_rate": f"adaptive:{c}",
+            "mutation_rate": f"adaptive:{m}",
+        }
+        for c in (0.25, 0.75, 1.25)
+        for m in (0.0, 0.001, 0.005, 0.05)
+    }
+    rates["fixed 0.3505 0.001"] = {"crossover_rate": 0.3505, "mutation_rate": 0.001}
+    rates["tuned"] = dict(_TUNED)
+    return [
+        Trial(
+            "adaptive-data3",
+            "data3",
+            name,
+            seed,
+            {**_PLAIN, "objective": "jsd:2,3,4", "generations": 200, **chosen},
+        )
+        for name, chosen in rates.items()
+    ]
+
+
+def _full(seed: int) -> list[Trial]:
+    def trial(method: str, **options: Any) -> Trial:
+        return Trial("full-four", "four", method, seed, options, True, True)
+
+    return [
+        trial(
+            "ga jsd:full",
+            **{**_PLAIN, "elitism": 1},
+            objective="jsd:full",
+            crossover_rate="adaptive:0.75",
+            mutation_rate="adaptive:0.005",
+            generations=5000,
+            stop_utility=0.08,
+            mode="weighted",
+            risk_weight=0.0,
+        ),
+        Trial("full-four", "four", "cart", seed, {}, True, True, "cart"),
+        trial("evosdc default", time_limit=None),
+    ]
+
+
+def _trade_off(seed: int) -> list[Trial]:
+    """Start near the original, as the thesis does."""
+    common = {
+        **_PLAIN,
+        "objective": "jsd:full",
+        "risk": "dcap-u",
+        "initial": "mutation:0.05",
+        "crossover": "whole-cpc",
+        "crossover_rate": 0.1,
+        "mutation_rate": 0.001,
+    }
+
+    def trial(method: str, rival: str = "", **options: Any) -> Trial:
+        return Trial(
+            "trade-off-census", "census", method, seed, options, True, True, rival
+        )
+
+    return [
+        trial("soga", **common, mode="weighted", generations=57),
+        trial("soga 500", **common, mode="weighted", generations=500),
+        trial("npga 500", **common, mode="pareto", algorithm="npga", generations=500),
+        trial("nsga2 500", **common, mode="pareto", algorithm="nsga2", generations=500),
+        trial("cart", rival="cart"),
+        trial("evosdc default", time_limit=None),
+    ]
+
+
+EXPERIMENTS: dict[str, Callable[[int], list[Trial]]] = {
+    "crossover": _crossovers,
+    "mature": _mature,
+    "selection": _selections,
+    "initial": _initial,
+    "adaptive": _adaptive,
+    "full": _full,
+    "trade-off": _trade_off,
+}
+
+
+def plan(
+    seeds: int, experiments: Sequence[str] = (), methods: Sequence[str] = ()
+) -> list[Trial]:
+    """List the trials, experiment by experiment."""
+    for name in experiments:
+        if name not in EXPERIMENTS:
+            raise InputError(
+                f"there is no family {name!r} in this experiment",
+                expected=f"one of {', '.join(EXPERIMENTS)}",
+            )
+    trials = [
+        trial
+        for name in experiments or EXPERIMENTS
+        for seed in range(1, seeds + 1)
+        for trial in EXPERIMENTS[name](seed)
+    ]
+    known = dict.fromkeys(trial.method for trial in trials)
+    for method in methods:
+        if method not in known:
+            raise InputError(
+                f"no trial here has the method {method!r}",
+                expected=f"some of {', '.join(known)}",
+            )
+    return [trial for trial in trials if not methods or trial.method in methods]
+
+
+def conduct(
+    output: Path,
+    *,
+    data: Path | None = None,
+    seeds: int = 1,
+    experiments: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    workers: int = 1,
+    command: str,
+    force: bool = False,
+    hear: Hear = lambda *_: None,
+) -> list[Path]:
+    """Run what is not there yet and write CSV, page and plots; return the files.
+
+    Rows in the output folder are kept and not run again, unless `force` begins anew.
+    """
+    if seeds < 1 or workers < 1:
+        raise InputError(
+            f"seeds is {seeds} and workers is {workers}", expected="1 or more of each"
+        )
+    trials = plan(seeds, experiments, methods)
+    material = find_material(data)
+    rows = _prepare(output, force)
+    store = Store(rows, KEY, COLUMNS)
+    before = len(store)
+    try:
+        for done, trial in enumerate(trials, 1):
+            if trial.key not in store:
+                store.add(trial.run(material, workers))
+                hear(store.get(trial.key) or {}, done, len(trials))
+    finally:
+        if len(store):
+            store.sort(_order(store.rows))
+            _write(store, output, command, len(store) - before, material.words)
+    return sorted(output.glob(f"{NAME}.*"))
+
+
+def _order(rows: Sequence[Row]) -> list[Any]:
+    """Order rows as the experiments list them, seeds of a method together."""
+    trials = plan(max(int(row["seed"]) for row in rows))
+    families = list(dict.fromkeys(trial.family for trial in trials))
+    methods = list(dict.fromkeys((trial.family, trial.method) for trial in trials))
+    return sorted(
+        (trial.key for trial in trials),
+        key=lambda key: (families.index(key[0]), methods.index(key[:2]), key[2]),
+    )
+
+
+def _prepare(output: Path, force: bool) -> Path:
+    if output.exists() and not output.is_dir():
+        raise InputError(f"{output} is a file", expected="a folder to write")
+    output.mkdir(parents=True, exist_ok=True)
+    if force:
+        for path in output.glob(f"{NAME}.*"):
+            path.unlink()
+    return output / f"{NAME}.csv"
+
+
+def _write(store: Store, output: Path, command: str, added: int, words: str) -> None:
+    path = output / f"{NAME}.sessions.json"
+    sessions = read_sessions(path)
+    if added or not sessions:
+        sessions.append(this_session(command, added))
+        write_sessions(path, sessions)
+    write_thesis(store.rows, sessions, words, output)

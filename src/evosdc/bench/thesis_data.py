@@ -1,0 +1,226 @@
+"""Data of the shapes that Chen (2020) used: from the user's files, or made up.
+
+The surveys of the thesis are licensed and cannot be handed on. What a genetic search
+meets is the number of records, of variables and of their levels, and how far the data
+are from independence; those are repeated here. Columns of a user's file are coarsened
+to the wanted number of levels; without files a seeded population of latent classes
+takes their place. Of several draws that one is kept whose copy by independent margins
+is about as far away as the source says of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError
+from evosdc.io import read_records
+from evosdc.synth.encoding import Codes
+from evosdc.synth.initial import univariate
+from evosdc.synth.noise import distances
+from evosdc.synth.objective import parse_objective
+
+_MOST_LEVELS = 60
+_CENSUS_COLUMNS = 5
+_CENSUS_ROWS = 10_000
+_CLASSES = 6
+_DRAWS = 60
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Records and levels of each variable; the last variable is the target.
+
+    `start` is the published distance of a copy by independent margins, by `objective`.
+    """
+
+    rows: int
+    levels: tuple[int, ...]
+    source: str
+    objective: str
+    start: float
+
+
+_TABLES = "jsd:2,3,4"
+_FULL = "jsd:full"
+SHAPES = {
+    "data1": Shape(1000, (2,) * 10, "5.2 and 5.3, data 1", _TABLES, 0.08),
+    "data2": Shape(
+        1000, (4, 4, 4, 3, *(2,) * 6), "5.2 and 5.3, data 2", _TABLES, 0.2259
+    ),
+    "data3": Shape(
+        1000, (11, 9, 6, 6, 4, 4, *(2,) * 4), "5.2, 5.3, 5.6, data 3", _TABLES, 0.261
+    ),
+    "binary4": Shape(1000, (2, 2, 2, 2), "5.5, data 1", _FULL, 0.2958),
+    "mixed4": Shape(1000, (11, 9, 6, 2), "5.5, data 2", _FULL, 0.7633),
+    "pairs4": Shape(1000, (10, 9, 2, 2), "5.5, data 3", _FULL, 0.6269),
+    "four": Shape(1000, (6, 3, 3, 2), "5.4", _FULL, 0.3),
+    "tiny": Shape(100, (6, 3, 3, 2), "4.2, table 4.4", "jsd:2", 0.15),
+    "census": Shape(82_851, (29, 10, 5, 2, 3), "5.7 and 7.2.4", _FULL, 0.3),
+}
+
+
+@dataclass(frozen=True)
+class Material:
+    """Where the data come from: the user's files, or a made-up population.
+
+    Attributes
+    ----------
+    wide
+        The file with the most columns, for the sets of a thousand records.
+    census
+        A file of five variables and many records, its last one the target.
+    """
+
+    wide: Any = None
+    census: Any = None
+    words: str = "made-up population of latent classes"
+    _made: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    def table(self, name: str) -> Any:
+        """Return a data set as an Arrow table of text."""
+        if name not in SHAPES:
+            raise InputError(
+                f"there is no data set {name!r} in this experiment",
+                expected=f"one of {', '.join(SHAPES)}",
+            )
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def _make(self, name: str) -> Any:
+        shape = SHAPES[name]
+        rng = np.random.default_rng([2020, list(SHAPES).index(name)])
+        if name == "census" and self.census is not None:
+            return self.census
+        if self.wide is None:
+            draws = [invented(shape, rng) for _ in range(_DRAWS)]
+        else:
+            draws = list(sampled(self.wide, shape, rng))
+        return _as_table(
+            min(draws, key=lambda d: abs(distance_of_margins(d, shape) - shape.start))
+        )
+
+
+def find_material(folder: Path | None) -> Material:
+    """Read the CSV files of a folder and choose what each is good for."""
+    if folder is None:
+        return Material()
+    if not folder.is_dir():
+        raise InputError(f"there is no folder {folder}", expected="a folder of CSVs")
+    files = sorted(folder.glob("*.csv"))
+    if not files:
+        raise InputError(f"{folder} has no CSV file", expected="microdata as .csv")
+    tables = {path: _categories(read_records(path).frame) for path in files}
+    wide = max(tables, key=lambda p: (tables[p].num_columns, tables[p].num_rows))
+    narrow = [
+        path
+        for path, table in tables.items()
+        if table.num_columns == _CENSUS_COLUMNS and table.num_rows >= _CENSUS_ROWS
+    ]
+    census = max(narrow, key=lambda p: tables[p].num_rows) if narrow else None
+    named = dict.fromkeys(p.name for p in (wide, census) if p is not None)
+    return Material(
+        tables[wide],
+        None if census is None else tables[census],
+        "columns of " + " and ".join(named),
+    )
+
+
+def distance_of_margins(codes: Codes, shape: Shape) -> float:
+    """Return how far a copy by independent margins is from the data."""
+    rng = np.random.default_rng(0)
+    sizes = codes.max(axis=0).astype(np.int64) + 1
+    copy = univariate(codes, sizes, rng, len(codes))
+    found = distances(codes, copy, sizes, parse_objective(shape.objective))
+    return float(np.sqrt((found**2).mean()))
+
+
+def sampled(table: Any, shape: Shape, rng: np.random.Generator) -> Iterator[Codes]:
+    """Draw records and columns, coarsened until they have the shape, several times."""
+    if table.num_rows < shape.rows and shape.rows < _CENSUS_ROWS:
+        raise InputError(
+            f"the widest file has {table.num_rows} records",
+            expected=f"{shape.rows} or more",
+        )
+    if table.num_columns < len(shape.levels):
+        raise InputError(
+            f"the widest file has {table.num_columns} columns of categories",
+            expected=f"{len(shape.levels)} or more",
+        )
+    columns = [_coded(table[name]) for name in table.column_names]
+    for _ in range(_DRAWS):
+        rows = rng.permutation(table.num_rows)[: shape.rows]
+        drawn = [columns[j][rows] for j in rng.permutation(len(columns))]
+        yield _shaped(drawn, shape)
+
+
+def _shaped(columns: list[NDArray[np.int64]], shape: Shape) -> Codes:
+    """Give each variable the first column with enough levels, most levels first."""
+    free = {j: len(np.unique(column)) for j, column in enumerate(columns)}
+    out = np.empty((len(columns[0]), len(shape.levels)), np.int16)
+    for j in np.argsort([-k for k in shape.levels], kind="stable"):
+        wanted = shape.levels[j]
+        # Where no column has as many levels, the richest one is taken as it is.
+        at = next((i for i, k in free.items() if k >= wanted), None)
+        if at is None:
+            at = max(free, key=free.__getitem__)
+        del free[at]
+        out[:, j] = coarsened(columns[at], wanted)
+    return out
+
+
+def coarsened(codes: NDArray[np.int64], levels: int) -> NDArray[np.int64]:
+    """Put the two smallest neighbouring levels together until there are so many."""
+    _, inverse, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    parts = [[size, 1] for size in counts.tolist()]
+    while len(parts) > levels:
+        sizes = [a[0] + b[0] for a, b in itertools.pairwise(parts)]
+        at = sizes.index(min(sizes))
+        size, count = parts.pop(at + 1)
+        parts[at][0] += size
+        parts[at][1] += count
+    group = np.repeat(np.arange(len(parts)), [count for _, count in parts])
+    return group[inverse.ravel()]
+
+
+def invented(shape: Shape, rng: np.random.Generator) -> Codes:
+    """Draw records of a population of latent classes that differ more or less."""
+    latent = rng.choice(_CLASSES, shape.rows, p=rng.dirichlet(np.full(_CLASSES, 2.0)))
+    apart = rng.random()
+    out = np.empty((shape.rows, len(shape.levels)), np.int16)
+    for j, levels in enumerate(shape.levels):
+        common = rng.dirichlet(np.full(levels, 2.0))
+        own = rng.dirichlet(np.full(levels, 0.5), _CLASSES)
+        shares = ((1 - apart) * common + apart * own).cumsum(axis=1)
+        chosen = (rng.random(shape.rows)[:, None] > shares[latent]).sum(axis=1)
+        out[:, j] = np.minimum(chosen, levels - 1)
+    return out
+
+
+def _categories(table: Any) -> Any:
+    """Keep columns with several levels but not too many."""
+    kept = [
+        name
+        for name in table.column_names
+        if 1 < len(np.unique(_coded(table[name]))) <= _MOST_LEVELS
+    ]
+    return table.select(kept)
+
+
+def _coded(column: Any) -> NDArray[np.int64]:
+    words = np.asarray(column.to_pylist(), dtype=object).astype(str)
+    return np.unique(words, return_inverse=True)[1].ravel().astype(np.int64)
+
+
+def _as_table(codes: Codes) -> Any:
+    import pyarrow as pa
+
+    columns = range(codes.shape[1])
+    return pa.table({f"v{j + 1}": codes[:, j].astype(str) for j in columns})

@@ -1,0 +1,214 @@
+"""The page of the thesis's experiments: tables, tests and plots by experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evosdc.bench.plots import dots
+from evosdc.bench.sessions import Session
+from evosdc.bench.statistics import block_up, column, friedman, group, summarise
+from evosdc.bench.store import Row
+from evosdc.bench.thesis_data import SHAPES
+from evosdc.bench.thesis_published import THESIS_FIGURES
+from evosdc.bench.write import (
+    REMARKS,
+    beside,
+    friedman_text,
+    kept_remarks,
+    markdown_table,
+    number,
+    percent,
+)
+from evosdc.io.paths import write_text
+
+_HEADS = {
+    "generations": "generations",
+    "before": "start",
+    "after": "end",
+    "sd": "sd",
+    "best": "best",
+    "fall": "fall",
+    "converged": "converged at",
+    "utility": "distance",
+    "risk": "DCAP-U",
+    "baseline": "guessing",
+    "front": "front",
+    "jsd_2": "2-way JS",
+    "jsd_full": "full JS",
+    "pmse": "pMSE",
+    "pmse_ratio": "pMSE ratio",
+    "roe": "ROE",
+    "logit_correlation": "logit corr.",
+    "rep_uniques_pct": "rep. uniques %",
+    "disco_pct": "DiSCO %",
+    "cpu_seconds": "CPU s",
+}
+_METRICS = (
+    "jsd_full",
+    "jsd_2",
+    "pmse",
+    "pmse_ratio",
+    "roe",
+    "logit_correlation",
+    "risk",
+    "rep_uniques_pct",
+    "disco_pct",
+    "cpu_seconds",
+)
+_FITNESS = ("before", "after", "sd", "best", "fall", "cpu_seconds")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment on the page; `quantity` is what tests and plots look at."""
+
+    name: str
+    title: str
+    about: str
+    columns: tuple[str, ...]
+    quantity: str = "after"
+    label: str = "fitness of the best at the end"
+
+
+SECTIONS = (
+    Section(
+        "crossover",
+        "Crossovers",
+        "Sections 5.2 and 5.3: 100 candidates of independent margins, tournaments of "
+        "two, 100 generations; fitness is the Euclidean mean of the Jensen-Shannon "
+        "distances of all 2-, 3- and 4-way tables. The two rates of a crossover move "
+        "as many elements as the others'.",
+        _FITNESS,
+    ),
+    Section(
+        "mature",
+        "Crossovers on a mature population",
+        "Section 5.3, additional experiment: the same, from CART copies.",
+        _FITNESS,
+    ),
+    Section(
+        "selection",
+        "Selections",
+        "Table 4.4: a tiny data set, no mutation, until all candidates are alike (at "
+        "most 400 generations), by size of the population. The source names neither "
+        "its variables nor its fitness; ours is the 2-way distance.",
+        ("converged", "before", "after", "sd", "best"),
+    ),
+    Section(
+        "initial",
+        "Initial models",
+        "Section 5.5: full-table distance and DCAP-U weigh alike; whole-case crossover "
+        "at 0.5, uniform mutation at 0.01, 200 generations.",
+        ("before", "after", "utility", "risk", "fall", "cpu_seconds"),
+    ),
+    Section(
+        "adaptive",
+        "Adaptive and tuned rates",
+        "Section 5.6: rates proportional to the fitness of a candidate, `adaptive kc "
+        "km`; the source found 0.75 and 0.005 best and prints a heat map only. `tuned` "
+        "is its algorithm 4.3.",
+        _FITNESS,
+    ),
+    Section(
+        "full",
+        "The full table as the only objective",
+        "Section 5.4: four variables; the GA (adaptive rates, one elite) runs until "
+        "its distance is 0.08, at most 5,000 generations, beside sequential trees and "
+        "the default of this package.",
+        ("generations", *_METRICS),
+        "jsd_full",
+        "full JS distance",
+    ),
+    Section(
+        "trade-off",
+        "Utility against risk: SOGA, NPGA, NSGA-II, CART",
+        "Sections 5.7 and 7.2.4: a census extract of five variables; candidates start "
+        "as the original with 5 % of its elements redrawn. Of a front the candidate "
+        "nearest to no distance and no risk is shown.",
+        ("generations", "front", "utility", "baseline", *_METRICS),
+        "risk",
+        "DCAP-U",
+    ),
+)
+
+
+def write_thesis(
+    rows: Sequence[Row], sessions: Sequence[Session], words: str, folder: Path
+) -> None:
+    """Write ``thesis.md`` and its plots."""
+    path = folder / "thesis.md"
+    remarks = kept_remarks(path)
+    parts = [
+        "# Genetic synthesis: the experiments of the thesis",
+        "The experiments of Chen (2020), *Genetic algorithms and their application to "
+        "synthetic data generation*, run again. Its surveys cannot be handed on; ours "
+        "are other data of the same records, variables and levels, chosen among many "
+        "draws so that a copy by independent margins is as far away as in the source. "
+        "What can be compared is relative fall, order and who wins.",
+        _made_by(rows, sessions, words),
+        *(_section(section, rows, folder) for section in SECTIONS),
+        beside(rows, THESIS_FIGURES),
+    ]
+    if remarks:
+        parts.append(f"{REMARKS}\n\n{remarks}")
+    write_text(path, "\n\n".join(part for part in parts if part) + "\n", force=True)
+
+
+def _made_by(rows: Sequence[Row], sessions: Sequence[Session], words: str) -> str:
+    commands = "\n".join(f"{s.command}   # {s.date}, {s.runs} runs" for s in sessions)
+    machines = dict.fromkeys(session.machine for session in sessions)
+    seeds = sorted({int(row["seed"]) for row in rows})
+    used = [name for name in SHAPES if any(r["family"].endswith(name) for r in rows)]
+    lines = [
+        [
+            name,
+            f"{SHAPES[name].rows:,}",
+            ", ".join(map(str, SHAPES[name].levels)),
+            SHAPES[name].source,
+        ]
+        for name in used
+    ]
+    return "\n\n".join(
+        [
+            "## How it was made",
+            f"```\n{commands}\n```",
+            f"{len(rows)} runs on: {' / '.join(machines)}. Data: {words}. Seeds of the "
+            f"runs: {', '.join(map(str, seeds))}; the data have a seed of their own.",
+            markdown_table(["set", "records", "levels", "stands for"], lines)
+            if lines
+            else "",
+        ]
+    )
+
+
+def _section(section: Section, rows: Sequence[Row], folder: Path) -> str:
+    mine = [r for r in rows if r["family"].startswith(section.name + "-")]
+    if not mine:
+        return ""
+    parts = [f"## {section.title}", section.about]
+    for (family,), part in group(mine, "family").items():
+        head = ["method", "runs", *(_HEADS[name] for name in section.columns)]
+        lines = [
+            [method, str(len(runs)), *(_cell(runs, name) for name in section.columns)]
+            for (method,), runs in group(part, "method").items()
+        ]
+        parts.append(f"### {family}\n\n{markdown_table(head, lines)}")
+    blocks = block_up(mine, blocks=("family", "seed"), value=section.quantity)
+    found = friedman(blocks.complete())
+    if found is not None:
+        parts.append(f"On {section.label}. {friedman_text(found)}")
+    plot = f"thesis.{section.name}.svg"
+    dots(mine, section.quantity, section.label, folder / plot)
+    parts.append(f"![{section.label} by method]({plot})")
+    return "\n\n".join(parts)
+
+
+def _cell(runs: Sequence[Row], name: str) -> str:
+    if name in ("sd", "best"):
+        found = summarise(column(runs, "after"))
+        return number(None if found is None else getattr(found, name))
+    found = summarise(column(runs, name))
+    value = None if found is None else found.mean
+    return percent(value) if name == "fall" else number(value)

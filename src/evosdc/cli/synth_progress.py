@@ -1,0 +1,34 @@
+"""Progress of a synthesis on stderr; silent when piped."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def progress(
+    wanted: bool, time_limit: float | None
+) -> Iterator[Callable[[Any], None] | None]:
+    """Show a line that follows the generations while the block runs."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    start = time.monotonic()
+    with console.status("preparing (kernels compile on first use)") as status:
+
+        def hear(generation: Any) -> None:
+            limit = "" if time_limit is None else f" of {time_limit:.0f}"
+            status.update(
+                f"generation {generation.generation}  distance "
+                f"[bold]{generation.utility:.4g}[/]  cost {generation.cost:.4g}  "
+                f"{time.monotonic() - start:.0f}{limit} s"
+            )
+
+        yield hear

@@ -1,0 +1,162 @@
+"""The thesis's experiments: data of the right shapes, rows, pages, refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from evosdc.bench import thesis
+from evosdc.bench.store import Store
+from evosdc.bench.thesis_data import (
+    SHAPES,
+    Material,
+    coarsened,
+    distance_of_margins,
+    find_material,
+    sampled,
+)
+from evosdc.bench.thesis_published import THESIS_FIGURES
+from evosdc.bench.thesis_rivals import RIVALS
+from evosdc.bench.thesis_trials import COLUMNS, KEY
+from evosdc.errors import InputError
+
+
+def codes_of(table: pa.Table) -> np.ndarray:
+    return np.column_stack(
+        [np.array(table[n].to_pylist(), dtype=np.int16) for n in table.column_names]
+    )
+
+
+@pytest.mark.parametrize("name", ["data1", "mixed4", "tiny"])
+def test_made_up_data_have_the_published_shape_and_distance(name: str) -> None:
+    shape = SHAPES[name]
+    found = codes_of(Material().table(name))
+    assert found.shape == (shape.rows, len(shape.levels))
+    assert tuple(len(np.unique(c)) for c in found.T) == shape.levels
+    assert distance_of_margins(found, shape) == pytest.approx(shape.start, rel=0.15)
+    again = codes_of(Material().table(name))
+    assert (found == again).all()
+
+
+def test_coarsening_joins_the_smallest_neighbours() -> None:
+    codes = np.repeat([0, 1, 2, 3, 4], [50, 3, 4, 60, 10])
+    found = coarsened(codes, 3)
+    assert np.bincount(found).tolist() == [57, 60, 10]
+    assert (np.diff(found) >= 0).all()
+    assert (coarsened(codes, 9) == codes).all()
+
+
+def test_a_file_gives_its_columns(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    lines = [",".join("abcdefghijkl")]
+    lines += [",".join(map(str, row)) for row in rng.integers(0, 12, (1200, 12))]
+    (tmp_path / "wide.csv").write_text("\n".join(lines) + "\n")
+    material = find_material(tmp_path)
+    assert material.census is None
+    assert "wide.csv" in material.words
+    table = material.table("data2")
+    assert table.num_rows == 1000
+    levels = tuple(len(table[name].unique()) for name in table.column_names)
+    assert levels == SHAPES["data2"].levels
+    narrow = material.wide.select(["a", "b"])
+    with pytest.raises(InputError, match="2 columns"):
+        next(sampled(narrow, SHAPES["four"], rng))
+
+
+def test_folders_without_data_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no CSV"):
+        find_material(tmp_path)
+    with pytest.raises(InputError, match="no folder"):
+        find_material(tmp_path / "none")
+    with pytest.raises(InputError, match="no data set"):
+        Material().table("moon")
+
+
+def test_every_published_figure_has_a_trial() -> None:
+    known = {(trial.family, trial.method) for trial in thesis.plan(1)}
+    for figure in THESIS_FIGURES:
+        assert (figure.families[0], figure.method) in known
+        assert figure.quantity in COLUMNS
+        assert figure.place.startswith("Chen 2020")
+
+
+def test_rivals_are_what_they_say() -> None:
+    table = Material().table("tiny")
+    pairs = set(map(tuple, codes_of(table)))
+    for name, rival in RIVALS.items():
+        copy = rival(table, 1)
+        assert copy.schema == table.schema
+        assert copy.num_rows == table.num_rows
+        assert copy.equals(rival(table, 1))
+        assert not copy.equals(rival(table, 2))
+        records = set(
+            zip(*(copy[n].to_pylist() for n in copy.column_names), strict=True)
+        )
+        if name != "cart":
+            assert (records <= pairs) == (name == "bootstrap")
+
+
+def test_rows_are_kept_and_the_page_is_made_again(tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+
+    def conduct(seeds: int, **options: object) -> list[Path]:
+        return thesis.conduct(
+            tmp_path / "out",
+            seeds=seeds,
+            experiments=["selection"],
+            methods=["tournament", "roulette"],
+            command="evosdc bench thesis",
+            hear=lambda row, done, total: told.append((done, total)),
+            **options,  # type: ignore[arg-type]
+        )
+
+    files = conduct(1)
+    assert {path.name for path in files} == {
+        "thesis.csv",
+        "thesis.md",
+        "thesis.selection.svg",
+        "thesis.sessions.json",
+    }
+    assert len(told) == 6
+    page = (tmp_path / "out" / "thesis.md").read_text()
+    assert "Table 4.4" in page
+    assert "Published beside measured" in page
+    assert "made-up population" in page
+    before = {r["method"]: r for r in Store(files[0], KEY, COLUMNS).rows}
+    conduct(2, workers=2)
+    assert len(told) == 12
+    rows = Store(files[0], KEY, COLUMNS).rows
+    assert len(rows) == 12
+    for row in rows:
+        assert row["converged"] is not None
+        assert row["fall"] == pytest.approx(1 - row["after"] / row["before"])
+    assert before["roulette"] in rows
+    large = [row for row in rows if row["family"] == "selection-100"]
+    assert all(row["after"] < 0.8 * row["before"] for row in large)
+
+
+def test_unknown_parts_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no family"):
+        thesis.plan(1, ["kissing"])
+    with pytest.raises(InputError, match="no trial"):
+        thesis.plan(1, ["initial"], ["magic"])
+    with pytest.raises(InputError, match="seeds is 0"):
+        thesis.conduct(tmp_path, seeds=0, command="")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match="is a file"):
+        thesis.conduct(tmp_path / "file", experiments=["selection"], command="")
+
+
+def test_the_genetic_algorithm_falls_as_published() -> None:
+    """Table 2 of section 5.2: with PUC the best fitness falls by 46 % on data 1."""
+    trial = next(
+        t
+        for t in thesis.plan(1, ["crossover"], ["puc 0.3818"])
+        if t.family == "crossover-data1"
+    )
+    row = trial.run(Material(), 1)
+    assert row["generations"] == 100
+    assert row["fall"] >= 0.46

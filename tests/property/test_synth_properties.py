@@ -1,0 +1,86 @@
+"""Properties of the synthesiser's scores and codings on any small data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evosdc.synth.anneal import Goal, cost_of
+from evosdc.synth.domain import Coding, make_domain
+from evosdc.synth.frames import to_table
+from evosdc.synth.noise import distances
+from evosdc.synth.objective import parse_objective
+from evosdc.synth.population import Population, Problem, costs
+from evosdc.synth.risk import build_risk
+from evosdc.synth.rules import no_rules
+from evosdc.synth.tables import build_target
+
+SIZES = np.array([2, 3, 4])
+records = st.lists(
+    st.tuples(st.integers(0, 1), st.integers(0, 2), st.integers(0, 3)),
+    min_size=2,
+    max_size=30,
+)
+quick = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+@quick
+@given(records, st.randoms(use_true_random=False))
+def test_distances_are_metrics_of_the_multiset(rows, random):
+    one = np.array(rows, np.int16)
+    two = np.array(random.sample(rows, len(rows)), np.int16)
+    other = np.array([[1 - a, (b + 1) % 3, (c + 1) % 4] for a, b, c in rows], np.int16)
+    for text in ("jsd:1,2,full", "tables"):
+        aims = parse_objective(text)
+        assert np.allclose(distances(one, two, SIZES, aims), 0, atol=1e-7)
+        there = distances(one, other, SIZES, aims)
+        back = distances(other, one, SIZES, aims)
+        assert np.allclose(there, back)
+        assert (there >= 0).all()
+        assert (there <= 2 + 1e-12).all()
+
+
+@quick
+@given(records, st.floats(0, 2), st.floats(0, 1), st.booleans())
+def test_costs_of_many_and_of_one_agree(rows, weight, limit, euclid):
+    codes = np.array(rows, np.int16)
+    target = build_target(codes, SIZES, parse_objective("jsd:2"))
+    risk = build_risk(codes, SIZES, (0, 1), 2)
+    problem = Problem(codes, SIZES, target, risk, no_rules(3), np.arange(3))
+    population = Population(problem, 1)
+    population.put(0, np.ascontiguousarray(codes[::-1] * 0 + codes[0]))
+    goal = Goal(
+        euclid, 1.0, weight, np.full(4, 0.25), np.full(4, limit), np.arange(4) / 10
+    )
+    utility = population.utility(np.arange(1))[0]
+    expected = cost_of(goal, utility, population.risks[0])
+    assert np.isclose(costs(goal, population, np.arange(1))[0], expected)
+
+
+@quick
+@given(
+    st.lists(
+        st.one_of(st.none(), st.floats(-1e6, 1e6, allow_nan=False, width=32)),
+        min_size=2,
+        max_size=80,
+    ),
+    st.sampled_from(["quantile", "width"]),
+    st.integers(1, 6),
+)
+def test_a_restored_number_stays_in_its_bin(values, binning, bins):
+    table = to_table(pa.table({"x": pa.array(values, pa.float64())}))
+    coding = Coding(bins={"x": bins}, binning=binning)
+    domain = make_domain(table, coding)
+    codes = domain.encode(table)
+    back = domain.decode(codes, np.random.default_rng(0))
+    before = np.array([np.nan if v is None else v for v in values])
+    after = np.array([np.nan if v is None else v for v in back.column("x").to_pylist()])
+    assert (np.isnan(before) == np.isnan(after)).all()
+    for level in np.unique(codes):
+        mine = codes[:, 0] == level
+        if np.isnan(before[mine]).any():
+            continue
+        assert after[mine].min() >= before[mine].min()
+        assert after[mine].max() <= before[mine].max()
