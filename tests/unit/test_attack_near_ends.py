@@ -8,7 +8,8 @@ import pytest
 from evosdc.attack import judge
 from evosdc.table import Table
 
-END = 7.666666666666667  # how far the sensitive cell below can go down, by linear programming
+# How far down the sensitive cell can go, by linear programming.
+END = 7.666666666666667
 
 
 def _table(level: float) -> Table:
