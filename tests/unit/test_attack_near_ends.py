@@ -8,7 +8,7 @@ import pytest
 from evosdc.attack import judge
 from evosdc.table import Table
 
-# How far the sensitive cell below can go down, by linear programming.
+# How far down the sensitive cell can go, by linear programming.
 END = 7.666666666666667
 
 
