@@ -6,14 +6,15 @@ from evosdc.instances import business
 firms = business(seed=1, firms=6000)
 tabulated = evosdc.tabulate(
     firms.records,
-    by=["region", "size"],
+    by=["region", "activity"],
     value="turnover",
-    hierarchies={"region": firms.hierarchies["region"]},
+    hierarchies=firms.hierarchies,
     rules=["p:15", "freq:3"],
 )
 result = evosdc.protect(tabulated, time_limit=10, seed=1)
 print(result.summary())
-print(result.published.to_pandas().head(12))
+for row in result.published.slice(0, 12).to_pylist():
+    print(row)
 
 # The judge again, from the table alone.
 assert evosdc.audit(tabulated, result.pattern).safe
