@@ -210,7 +210,7 @@ def _mean(rows: Sequence[Row], name: str) -> float | None:
 def _proved(row: Row) -> bool:
     if row["cost"] is None or row["proven"] is None:
         return False
-    return bool(row["proven"] >= row["cost"] - 1e-6 * max(1.0, row["cost"]))
+    return bool(row["proven"] >= row["cost"] - 1e-5 * max(1.0, row["cost"]))
 
 
 def beside(rows: Sequence[Row], figures: Sequence[Figure]) -> str:
