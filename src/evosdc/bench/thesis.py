@@ -185,9 +185,10 @@ def _full(seed: int) -> list[Trial]:
 
 
 def _trade_off(seed: int) -> list[Trial]:
-    """Start near the original, as the thesis does."""
+    """Start near the original, as the thesis does; a tenth of a population is kept."""
     common = {
         **_PLAIN,
+        "elitism": 10,
         "objective": "jsd:full",
         "risk": "dcap-u",
         "initial": "mutation:0.05",
