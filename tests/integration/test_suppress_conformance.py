@@ -7,7 +7,7 @@ import pytest
 
 from evosdc.attack import judge
 from evosdc.errors import EvosdcError, ProtectionFailed
-from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
+from evosdc.evolution.stopping import AnyOf, EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -68,6 +68,8 @@ def taken(kind: str) -> list[str]:
     return names
 
 
+# Enough for every phase of a method, and an end for those that go on to a proof.
+SOME = AnyOf((EvaluationLimit(60), TimeLimit(10.0)))
 PAIRS = [(name, kind) for kind in TABLES for name in taken(kind)]
 
 
@@ -75,7 +77,8 @@ def run(name: str, problem: Problem, search: Search | None = None) -> Pattern | 
     """Run a method; None where it fails loudly and may."""
     method = load_methods()[name]
     try:
-        return method.run(problem, method.configure({}), search or Search(seed=3))
+        chosen = search or Search(seed=3, stop=SOME)
+        return method.run(problem, method.configure({}), chosen)
     except ProtectionFailed as failure:
         names = [problem.table.label(int(c)) for c in problem.table.primaries]
         if method.may_fail and any(name in str(failure) for name in names):
@@ -96,7 +99,7 @@ def assert_protects(table: Table, pattern: Pattern, strict: bool = False) -> Non
 def test_protects(name: str, kind: str) -> None:
     strict = kind == "strict"
     table = TABLES[kind]
-    search = Search(seed=3)
+    search = Search(seed=3, stop=SOME)
     pattern = run(name, Problem.of(table, strict=strict), search)
     if pattern is None:
         return
