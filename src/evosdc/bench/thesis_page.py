@@ -128,7 +128,7 @@ SECTIONS = (
         "as the original with 5 % of its elements redrawn, rates are 0.1 and 0.001, "
         "ten of a hundred candidates are kept. Of a front the candidate nearest to no "
         "distance and no risk is shown.",
-        ("generations", "front", "utility", "baseline", *_METRICS),
+        ("generations", "front", "baseline", *_METRICS),
         "risk",
         "DCAP-U",
     ),
