@@ -9,7 +9,7 @@ import pytest
 
 import evosdc
 from evosdc.errors import NotAdditiveError
-from evosdc.table import Table
+from evosdc.table import Table, link_tables
 
 CELLS = {
     "r": ["a", "a", "b", "b"],
@@ -19,6 +19,14 @@ CELLS = {
     "lpl": [2.0, 0.0, 0.0, 0.0],
     "upl": [2.0, 0.0, 0.0, 0.0],
 }
+RECORDS = pa.table(
+    {
+        "a": list("xxyyxxyyxy"),
+        "b": list("ppppqqqqqp"),
+        "c": list("rsrsrsrsrr"),
+        "v": [5.0, 7.0, 11.0, 13.0, 17.0, 19.0, 23.0, 29.0, 31.0, 37.0],
+    }
+)
 
 
 def test_results_do_not_show_confidential_values_when_printed() -> None:
@@ -56,3 +64,20 @@ def test_wrong_totals_are_found_in_tables_of_any_size(unit: float) -> None:
 def test_rounding_beside_large_cells_is_no_wrong_total() -> None:
     noise = 0.1 + 0.2 - 0.3
     Table.of([0.3, noise, 0.0], [[0, 1, -1]])
+
+
+def test_linked_tables_go_in_as_they_are() -> None:
+    one = evosdc.tabulate(RECORDS, ["a", "b"], "v", rules="freq:3").table
+    two = evosdc.tabulate(RECORDS, ["a", "c"], "v", rules="freq:3").table
+    linked = link_tables([one, two])
+    result = evosdc.protect(linked, evaluations=20)
+    assert len(result.table.primaries) > 0
+    assert result.safe
+    assert evosdc.audit(result.table).safe
+
+
+def test_a_table_without_sensitive_cells_says_so() -> None:
+    table = evosdc.tabulate(RECORDS, ["a", "b"], "v")
+    result = evosdc.protect(table, evaluations=5)
+    assert result.safe
+    assert "no sensitive cells" in result.notes[0]

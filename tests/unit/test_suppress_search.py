@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import evosdc
+from evosdc.api import tables
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 
 
@@ -47,3 +53,32 @@ def test_a_hurried_pattern_does_not_pretend_to_repeat() -> None:
     last = result.record[-1].event
     assert "time limit" in last
     assert "in the middle of a pattern" in last
+
+
+def test_an_interrupt_before_the_first_pattern_ends_soon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = find_method("marginal")
+    limits = []
+
+    def interrupted(*_: object) -> Pattern:
+        raise KeyboardInterrupt
+
+    def watched(problem: Problem, parameters: object, search: Search) -> Pattern:
+        limits.append(search.seconds_left())
+        return real.run(problem, parameters, search)
+
+    swaps = {"attacker": interrupted, "marginal": watched}
+
+    def find(name: str) -> Method:
+        return replace(find_method(name), run=swaps[name])
+
+    monkeypatch.setattr(tables, "find_method", find)
+    monkeypatch.setattr(tables, "_warm_up", lambda *_: None)
+    table = make("random", 3, shape="4,3,3", sensitive=0.3)
+    result = evosdc.protect(table, method="attacker")
+    assert result.safe
+    assert result.reason == "interrupted"
+    assert "by 'marginal'" in result.notes[0]
+    assert limits[0] < 10
+    assert result.record[0].event == "started: attacker"

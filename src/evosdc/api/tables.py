@@ -51,12 +51,15 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 from evosdc.table import Dimension, Hierarchy, Table, build_table
+from evosdc.table.link import LinkedTables
 from evosdc.table.status import SECONDARY
 from evosdc.tabulation import tabulate as tabulate_records
 
 DEFAULT_TIME_LIMIT = 60.0
 # Methods that prove no bound themselves get one after the search, where it is quick.
 _BOUND_CELLS = 50_000
+# Someone who pressed Ctrl-C waits no longer than this for a last resort.
+_HURRY_SECONDS = 2.0
 _BOUND_SECONDS = 5.0
 
 
@@ -151,7 +154,8 @@ def protect(
     Parameters
     ----------
     table
-        A `Table`, a `Tabulation`, a frame of labelled cells, or the path of a table.
+        A `Table`, a `Tabulation`, linked tables, a frame of labelled cells, or the
+        path of a table.
     method
         A name listed by ``evosdc methods``; ``auto`` takes the best for the table.
     cost
@@ -211,7 +215,10 @@ def protect(
         workers=workers or os.cpu_count() or 1,
         record=RunRecord(listeners=[on_progress] if on_progress else []),
     )
+    search.note(f"started: {chosen.name}")
     pattern, notes = _run(problem, chosen, parameters, search)
+    if not len(resolved.primaries):
+        notes += ("the table has no sensitive cells, so there was nothing to protect",)
     search.note(_ending(search, chosen.name, evaluations))
     hidden = resolved.with_pattern(pattern.hidden | kept)
     verdict, certificate = judge(hidden, strict=strict)
@@ -287,7 +294,7 @@ def as_table(source: Any, **reading: Any) -> Table:
     """Take a `Table`, a `Tabulation`, a frame or a path for a table."""
     if isinstance(source, Table):
         return source
-    if isinstance(source, Tabulation):
+    if isinstance(source, (Tabulation, LinkedTables)):
         return source.table
     if "hierarchies" in reading:
         reading["hierarchies"] = _trees(reading["hierarchies"])
@@ -336,7 +343,8 @@ def _run(
             notes = ("interrupted: this is the best complete pattern found so far",)
         else:
             last_resort = find_method("marginal")
-            pattern = last_resort.run(problem, last_resort.configure({}), Search())
+            hurry = Search(stop=TimeLimit(_HURRY_SECONDS))
+            pattern = last_resort.run(problem, last_resort.configure({}), hurry)
             notes = (
                 f"interrupted before {method.name!r} had a complete pattern: "
                 "this one is by 'marginal', safe but dear",

@@ -19,7 +19,7 @@ from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
 
 # A witness that could not be made exact is taken up to this share of its move.
-_FLOATING = 1e-6
+_FLOATING = 1e-8
 
 
 def judge(

@@ -39,6 +39,7 @@ class Branch:
     ) -> None:
         self._loop = loop
         self._cost = cost
+        self._whole = bool(np.all(cost == np.rint(cost)))
         self._cells = np.flatnonzero(free)
         self._column = np.full(len(cost), -1, dtype=np.int64)
         self._column[self._cells] = np.arange(len(self._cells))
@@ -89,6 +90,9 @@ class Branch:
         if not np.isfinite(bound):
             bound = -np.inf if bound < 0 else np.inf
         bound -= _TOLERANCE * abs(bound) if np.isfinite(bound) else 0.0
+        if self._whole and np.isfinite(bound):
+            # Costs that are all whole numbers add up to one.
+            bound = float(np.ceil(bound))
         if info.primal_solution_status != 2:
             return Candidate(None, bound)
         hidden = np.zeros(len(self._cost), dtype=bool)
