@@ -92,9 +92,7 @@ def test_rivals_are_what_they_say() -> None:
         assert copy.num_rows == table.num_rows
         assert copy.equals(rival(table, 1))
         assert not copy.equals(rival(table, 2))
-        records = set(
-            zip(*(copy[n].to_pylist() for n in copy.column_names), strict=True)
-        )
+        records = set(map(tuple, codes_of(copy)))
         if name != "cart":
             assert (records <= pairs) == (name == "bootstrap")
 

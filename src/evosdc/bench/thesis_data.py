@@ -125,12 +125,12 @@ def find_material(folder: Path | None) -> Material:
         if table.num_columns == _CENSUS_COLUMNS and table.num_rows >= _CENSUS_ROWS
     ]
     census = max(narrow, key=lambda p: tables[p].num_rows) if narrow else None
-    named = dict.fromkeys(p.name for p in (wide, census) if p is not None)
-    return Material(
-        tables[wide],
-        None if census is None else tables[census],
-        "columns of " + " and ".join(named),
-    )
+    words = f"columns of {wide.name}"
+    if census is None:
+        return Material(tables[wide], None, words)
+    table = tables[census]
+    words += f"; as census {census.name} as it is, {table.num_rows:,} records"
+    return Material(tables[wide], table, words)
 
 
 def distance_of_margins(codes: Codes, shape: Shape) -> float:

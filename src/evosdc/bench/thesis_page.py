@@ -128,7 +128,7 @@ SECTIONS = (
         "as the original with 5 % of its elements redrawn, rates are 0.1 and 0.001, "
         "ten of a hundred candidates are kept. Of a front the candidate nearest to no "
         "distance and no risk is shown.",
-        ("generations", "front", "utility", "baseline", *_METRICS),
+        ("generations", "front", "baseline", *_METRICS),
         "risk",
         "DCAP-U",
     ),
@@ -150,7 +150,6 @@ def write_thesis(
         "What can be compared is relative fall, order and who wins.",
         _made_by(rows, sessions, words),
         *(_section(section, rows, folder) for section in SECTIONS),
-        beside(rows, THESIS_FIGURES),
     ]
     if remarks:
         parts.append(f"{REMARKS}\n\n{remarks}")
@@ -161,15 +160,9 @@ def _made_by(rows: Sequence[Row], sessions: Sequence[Session], words: str) -> st
     commands = "\n".join(f"{s.command}   # {s.date}, {s.runs} runs" for s in sessions)
     machines = dict.fromkeys(session.machine for session in sessions)
     seeds = sorted({int(row["seed"]) for row in rows})
-    used = [name for name in SHAPES if any(r["family"].endswith(name) for r in rows)]
     lines = [
-        [
-            name,
-            f"{SHAPES[name].rows:,}",
-            ", ".join(map(str, SHAPES[name].levels)),
-            SHAPES[name].source,
-        ]
-        for name in used
+        [name, f"{s.rows:,}", ", ".join(map(str, s.levels)), s.source, f"{s.start:g}"]
+        for name, s in SHAPES.items()
     ]
     return "\n\n".join(
         [
@@ -177,9 +170,11 @@ def _made_by(rows: Sequence[Row], sessions: Sequence[Session], words: str) -> st
             f"```\n{commands}\n```",
             f"{len(rows)} runs on: {' / '.join(machines)}. Data: {words}. Seeds of the "
             f"runs: {', '.join(map(str, seeds))}; the data have a seed of their own.",
-            markdown_table(["set", "records", "levels", "stands for"], lines)
-            if lines
-            else "",
+            "What the sets have to look like; the distance is that of a copy by "
+            "independent margins.",
+            markdown_table(
+                ["set", "records", "levels", "section of the source", "distance"], lines
+            ),
         ]
     )
 
@@ -196,6 +191,7 @@ def _section(section: Section, rows: Sequence[Row], folder: Path) -> str:
             for (method,), runs in group(part, "method").items()
         ]
         parts.append(f"### {family}\n\n{markdown_table(head, lines)}")
+    parts.append(_published(section, mine))
     blocks = block_up(mine, blocks=("family", "seed"), value=section.quantity)
     found = friedman(blocks.complete())
     if found is not None:
@@ -203,7 +199,12 @@ def _section(section: Section, rows: Sequence[Row], folder: Path) -> str:
     plot = f"thesis.{section.name}.svg"
     dots(mine, section.quantity, section.label, folder / plot)
     parts.append(f"![{section.label} by method]({plot})")
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
+
+
+def _published(section: Section, rows: Sequence[Row]) -> str:
+    figures = [f for f in THESIS_FIGURES if f.where.startswith(section.name + "-")]
+    return beside(rows, figures).replace("## Published", "### Published", 1)
 
 
 def _cell(runs: Sequence[Row], name: str) -> str:

@@ -93,7 +93,7 @@ class Trial:
         row["cpu_seconds"] = round(time.process_time() - cpu, 3)
         if self.measured:
             row.update(_measure(table, synthetic, self.seed))
-        if self.rival:
+            # Whatever a method optimises, they are compared by whole records.
             row["utility"] = row["jsd_full"]
         return row
 
