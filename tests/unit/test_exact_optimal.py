@@ -27,7 +27,7 @@ def test_small_general_tables_are_solved(options: dict[str, object]) -> None:
     table = make("random", 1, shape="4,3,2", sensitive=0.15, **options)
     problem = Problem.of(table)
     assert problem.network is None
-    search = Search(stop=EvaluationLimit(300))
+    search = Search(stop=EvaluationLimit(40))
     pattern = run_optimal(problem, OptimalParameters(), search)
     assert search.bound is not None
     assert search.bound <= pattern.cost * (1 + 1e-9)
