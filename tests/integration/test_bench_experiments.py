@@ -73,7 +73,7 @@ def test_the_command_writes_rows_page_and_plots(evosdc: Evosdc, tmp_path: Path) 
         "gensup.csv",
         "gensup.md",
         "gensup.quality.svg",
-        "gensup.sessions.json",
+        "gensup.sittings.json",
         "gensup.time.svg",
     ]
     assert "6/6 class2-6x6" in err
@@ -81,8 +81,8 @@ def test_the_command_writes_rows_page_and_plots(evosdc: Evosdc, tmp_path: Path) 
     for part in ("evosdc bench gensup --tables 2", "Friedman", "Holm", "Python 3"):
         assert part in page
     assert "13.16 %" in page  # a published figure
-    (session,) = json.loads((tmp_path / "gensup.sessions.json").read_text())
-    assert session["runs"] == 6
+    (sitting,) = json.loads((tmp_path / "gensup.sittings.json").read_text())
+    assert sitting["runs"] == 6
     assert (tmp_path / "gensup.quality.svg").read_text().startswith("<?xml")
 
 
@@ -136,16 +136,16 @@ def test_rows_that_are_there_are_not_run_again(tmp_path: Path) -> None:
     assert before[0] in stored(tmp_path)
     assert page.read_text().endswith("## Remarks\n\nSmall tables.\n")
     assert run_tiny(tmp_path) == []
-    sessions = json.loads((tmp_path / "gensup.sessions.json").read_text())
-    assert [s["runs"] for s in sessions] == [1, 7]
+    sittings = json.loads((tmp_path / "gensup.sittings.json").read_text())
+    assert [s["runs"] for s in sittings] == [1, 7]
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_force_begins_anew(tmp_path: Path) -> None:
     run_tiny(tmp_path)
     assert len(run_tiny(tmp_path, force=True)) == 8
-    sessions = json.loads((tmp_path / "gensup.sessions.json").read_text())
-    assert len(sessions) == 1
+    sittings = json.loads((tmp_path / "gensup.sittings.json").read_text())
+    assert len(sittings) == 1
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -116,7 +116,7 @@ def test_rows_are_kept_and_the_page_is_made_again(tmp_path: Path) -> None:
         "thesis.csv",
         "thesis.md",
         "thesis.selection.svg",
-        "thesis.sessions.json",
+        "thesis.sittings.json",
     }
     assert len(told) == 6
     page = (tmp_path / "out" / "thesis.md").read_text()

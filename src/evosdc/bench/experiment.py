@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evosdc.bench.published import Figure
 from evosdc.bench.run import COLUMNS, KEY, Contender, Hear, Instance, Run, run_all
-from evosdc.bench.sessions import read_sessions, this_session, write_sessions
+from evosdc.bench.sittings import read_sittings, this_sitting, write_sittings
 from evosdc.bench.store import Store
 from evosdc.bench.write import Page, write_page
 from evosdc.errors import InputError
@@ -130,10 +130,10 @@ def sorted_keys(store: Store, runs: Sequence[Run]) -> list[tuple]:
 def _write(
     experiment: Experiment, store: Store, files: _Files, command: str, added: int
 ) -> None:
-    sessions = read_sessions(files.sessions)
-    if added or not sessions:
-        sessions.append(this_session(command, added))
-        write_sessions(files.sessions, sessions)
+    sittings = read_sittings(files.sittings)
+    if added or not sittings:
+        sittings.append(this_sitting(command, added))
+        write_sittings(files.sittings, sittings)
     write_page(
         Page(
             name=experiment.name,
@@ -142,7 +142,7 @@ def _write(
             rows=store.rows,
             reference=experiment.reference,
             published=experiment.published,
-            sessions=sessions,
+            sittings=sittings,
         ),
         files.folder,
     )
@@ -158,8 +158,8 @@ class _Files:
         return self.folder / f"{self.name}.csv"
 
     @property
-    def sessions(self) -> Path:
-        return self.folder / f"{self.name}.sessions.json"
+    def sittings(self) -> Path:
+        return self.folder / f"{self.name}.sittings.json"
 
     def prepare(self, force: bool) -> None:
         """Make the folder; pages that are not of an experiment are left alone."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from evosdc.bench.sessions import read_sessions, this_session, write_sessions
+from evosdc.bench.sittings import read_sittings, this_sitting, write_sittings
 from evosdc.bench.store import Row, Store
 from evosdc.bench.thesis_data import find_material
 from evosdc.bench.thesis_page import write_thesis
@@ -308,9 +308,9 @@ def _prepare(output: Path, force: bool) -> Path:
 
 
 def _write(store: Store, output: Path, command: str, added: int, words: str) -> None:
-    path = output / f"{NAME}.sessions.json"
-    sessions = read_sessions(path)
-    if added or not sessions:
-        sessions.append(this_session(command, added))
-        write_sessions(path, sessions)
-    write_thesis(store.rows, sessions, words, output)
+    path = output / f"{NAME}.sittings.json"
+    sittings = read_sittings(path)
+    if added or not sittings:
+        sittings.append(this_sitting(command, added))
+        write_sittings(path, sittings)
+    write_thesis(store.rows, sittings, words, output)

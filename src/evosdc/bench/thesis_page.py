@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evosdc.bench.plots import dots
-from evosdc.bench.sessions import Session
+from evosdc.bench.sittings import Sitting
 from evosdc.bench.statistics import block_up, column, friedman, group, summarise
 from evosdc.bench.store import Row
 from evosdc.bench.thesis_data import SHAPES
@@ -136,7 +136,7 @@ SECTIONS = (
 
 
 def write_thesis(
-    rows: Sequence[Row], sessions: Sequence[Session], words: str, folder: Path
+    rows: Sequence[Row], sittings: Sequence[Sitting], words: str, folder: Path
 ) -> None:
     """Write ``thesis.md`` and its plots."""
     path = folder / "thesis.md"
@@ -148,7 +148,7 @@ def write_thesis(
         "are other data of the same records, variables and levels, chosen among many "
         "draws so that a copy by independent margins is as far away as in the source. "
         "What can be compared is relative fall, order and who wins.",
-        _made_by(rows, sessions, words),
+        _made_by(rows, sittings, words),
         *(_section(section, rows, folder) for section in SECTIONS),
     ]
     if remarks:
@@ -156,9 +156,9 @@ def write_thesis(
     write_text(path, "\n\n".join(part for part in parts if part) + "\n", force=True)
 
 
-def _made_by(rows: Sequence[Row], sessions: Sequence[Session], words: str) -> str:
-    commands = "\n".join(f"{s.command}   # {s.date}, {s.runs} runs" for s in sessions)
-    machines = dict.fromkeys(session.machine for session in sessions)
+def _made_by(rows: Sequence[Row], sittings: Sequence[Sitting], words: str) -> str:
+    commands = "\n".join(f"{s.command}   # {s.date}, {s.runs} runs" for s in sittings)
+    machines = dict.fromkeys(sitting.machine for sitting in sittings)
     seeds = sorted({int(row["seed"]) for row in rows})
     lines = [
         [name, f"{s.rows:,}", ", ".join(map(str, s.levels)), s.source, f"{s.start:g}"]

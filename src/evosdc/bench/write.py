@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evosdc.bench.plots import dots, trade_off
 from evosdc.bench.published import Figure
-from evosdc.bench.sessions import Session
+from evosdc.bench.sittings import Sitting
 from evosdc.bench.statistics import (
     Friedman,
     Pair,
@@ -61,7 +61,7 @@ class Page:
     rows: Sequence[Row]
     reference: str
     published: Sequence[Figure]
-    sessions: Sequence[Session]
+    sittings: Sequence[Sitting]
 
 
 def write_page(page: Page, folder: Path) -> None:
@@ -113,12 +113,12 @@ def percent(share: float | None) -> str:
 
 def _made_by(page: Page) -> str:
     rows = page.rows
-    count = sum(session.runs for session in page.sessions)
+    count = sum(sitting.runs for sitting in page.sittings)
     commands = "\n".join(
-        f"{session.command}   # {session.date}, {session.runs} runs"
-        for session in page.sessions
+        f"{sitting.command}   # {sitting.date}, {sitting.runs} runs"
+        for sitting in page.sittings
     )
-    machines = dict.fromkeys(session.machine for session in page.sessions)
+    machines = dict.fromkeys(sitting.machine for sitting in page.sittings)
     tables = sorted({row["table"] for row in rows})
     seeds = sorted({row["seed"] for row in rows})
     return "\n\n".join(

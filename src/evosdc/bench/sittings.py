@@ -18,7 +18,7 @@ _PACKAGES = ("numpy", "scipy", "numba", "highspy")
 
 
 @dataclass(frozen=True)
-class Session:
+class Sitting:
     """One command that added rows."""
 
     command: str
@@ -36,9 +36,9 @@ class Session:
         return f"{self.processor}, {self.cores} cores; Python {self.python}, {named}"
 
 
-def this_session(command: str, runs: int) -> Session:
+def this_sitting(command: str, runs: int) -> Sitting:
     """Describe this machine, now."""
-    return Session(
+    return Sitting(
         command=command,
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         cores=os.cpu_count() or 1,
@@ -49,16 +49,16 @@ def this_session(command: str, runs: int) -> Session:
     )
 
 
-def read_sessions(path: Path) -> list[Session]:
+def read_sittings(path: Path) -> list[Sitting]:
     """Read what earlier commands left."""
     if not path.exists():
         return []
-    return [Session(**entry) for entry in json.loads(read_text(path))]
+    return [Sitting(**entry) for entry in json.loads(read_text(path))]
 
 
-def write_sessions(path: Path, sessions: Sequence[Session]) -> None:
-    """Write all sessions."""
-    text = json.dumps([asdict(session) for session in sessions], indent=2)
+def write_sittings(path: Path, sittings: Sequence[Sitting]) -> None:
+    """Write all sittings."""
+    text = json.dumps([asdict(sitting) for sitting in sittings], indent=2)
     write_text(path, text + "\n", force=True)
 
 
