@@ -11,25 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evosdc.cli import main
 from evosdc.cli.app import app
 from evosdc.instances import make
 from evosdc.io import write_table
 from evosdc.suppress.registry import load_methods
 
 Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["evosdc", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return int(ended.value.code or 0), shown.out, shown.err
-
-    return call
 
 
 @pytest.fixture

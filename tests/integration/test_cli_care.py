@@ -4,29 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from evosdc.cli import main
-
 Run = Callable[..., tuple[int, str, str]]
 HEAD = "r,c,value,status,lpl,upl\n"
 CELLS = "a,x,10,u,2,2\na,y,20,s,0,0\nb,x,30,s,0,0\nb,y,40,s,0,0\n"
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["evosdc", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return int(ended.value.code or 0), shown.out, shown.err
-
-    return call
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,25 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from evosdc.cli import main
 from evosdc.io import read_records
 
 Run = Callable[..., tuple[int, str, str]]
 KEY = ("--key", "age,area,sex", "--target", "health")
 QUICK = ("--generations", 4, "--population", 6, "--no-memetic")
 MOVES = ("--generations", 3, "--moves", 30_000)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["evosdc", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return int(ended.value.code or 0), shown.out, shown.err
-
-    return call
 
 
 def people(rows: int = 300, seed: int = 1) -> dict[str, list[str]]:

@@ -114,7 +114,9 @@ def _as_in(frame: Any, like: Any) -> Any:
             wanted = like.schema.field(column)
             try:
                 frame = frame.set_column(at, wanted, frame[column].cast(wanted.type))
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            except pa.ArrowException:
+                # A code that the first file does not have: the column stays as it was
+                # read, and its values count as levels of their own.
                 continue
     return frame
 
