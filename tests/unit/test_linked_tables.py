@@ -137,5 +137,5 @@ def test_columns_beside_give_the_tree_of_the_padded_codes() -> None:
 
 
 def test_a_dict_that_is_no_table_is_refused() -> None:
-    with pytest.raises(InputError, match="not one of columns"):
+    with pytest.raises(InputError, match="cannot be turned into columns"):
         tabulate({"kind": [1, 2], "v": [1]}, ["kind"], "v")

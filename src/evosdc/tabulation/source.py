@@ -12,6 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from evosdc.errors import InputError
+from evosdc.io.arrow import to_arrow
 
 _CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".txt")
 _PARQUET = (".parquet", ".pq")
@@ -188,7 +189,7 @@ def _relation(connection: Any, source: Any) -> Any:
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
     if isinstance(source, Mapping):
-        source = _columns_of(source)
+        source = to_arrow(source)
     if type(source).__module__.split(".")[0] == "polars":
         source = (source.collect() if hasattr(source, "collect") else source).to_arrow()
     if isinstance(source, pa.Table):
@@ -201,17 +202,6 @@ def _relation(connection: Any, source: Any) -> Any:
         "of columns, or a DuckDB relation",
         hint="convert the records to one of them",
     )
-
-
-def _columns_of(source: Mapping[str, Any]) -> pa.Table:
-    try:
-        return pa.table({str(name): pa.array(c) for name, c in source.items()})
-    except (pa.ArrowException, ValueError, TypeError) as error:
-        raise InputError(
-            f"a dict that is not one of columns ({type(error).__name__})",
-            expected="columns of one length, each of one type",
-            hint="give every column one type, for instance strings for codes",
-        ) from error
 
 
 def _file(connection: Any, path: str) -> Any:
