@@ -223,7 +223,7 @@ def protect(
         notes += ("the table has no sensitive cells, so there was nothing to protect",)
     search.note(_ending(search, chosen.name, evaluations))
     hidden = resolved.with_pattern(pattern.hidden | kept)
-    verdict, certificate = judge(hidden, strict=strict)
+    verdict, certificate = judge(hidden, strict=strict, hints=pattern.hints)
     seconds = search.seconds
     bound = _lower_bound(problem, pattern, search)
     total = pattern.cost + paid

@@ -153,7 +153,11 @@ class Run:
         if pattern is None:
             return row
         before = time.process_time()
-        verdict, _ = judge(table.with_pattern(pattern.hidden), strict=self.strict)
+        verdict, _ = judge(
+            table.with_pattern(pattern.hidden),
+            strict=self.strict,
+            hints=pattern.hints,
+        )
         return row | {
             "judge_seconds": round(time.process_time() - before, 4),
             "secondaries": int(pattern.hidden.sum()) - len(table.primaries),

@@ -16,10 +16,10 @@ from evosdc.suppress.linear.pool import (
     assign,
     claim,
     in_use,
+    put_back,
     release,
     rows_using,
     store,
-    take_back,
 )
 
 Ints = NDArray[np.int64]
@@ -30,8 +30,8 @@ Flags = NDArray[np.bool_]
 class Field(NamedTuple):
     """What never changes while patterns are built on a table.
 
-    `price` is what hiding a cell costs, infinite where it may not be hidden; `rest` is
-    scratch space of zeros, one an equation.
+    `price` is what hiding a cell costs, infinite where it may not be hidden. `off` is
+    scratch space of zeros, one an equation; `cells` and `by` take the deviation found.
     """
 
     grid: Grid
@@ -71,41 +71,57 @@ def _balanced(field: Field, size: int) -> bool:
 
 
 @njit(cache=True)
-def find_box(field: Field, hidden: Flags, row: int, only_hidden: bool) -> int:
-    """Find the cheapest box for a demand; its cells are left in the field."""
-    rows, grid, work = field.rows, field.grid, field.work
-    amount = rows.amount[row]
-    places, price = cheapest_box(
-        grid,
-        work,
-        rows.cell[row],
-        rows.sign[row],
-        amount,
-        field.up,
-        field.down,
-        field.price,
-        hidden,
-        only_hidden,
-    )
-    if price > 0.0:
-        longer, _ = cheapest_cycle(
-            grid, work, field.planes, field.paths, rows.cell[row], rows.sign[row],
-            amount, field.up, field.down, field.price, hidden, only_hidden, price,
-        )  # fmt: skip
-        if longer > 0:
-            places = longer
+def _take_down(field: Field, places: int, amount: float) -> int:
+    """Turn the best places into cells and steps; 0 where an equation would break."""
     size = 0
     for i in range(places):
-        c = grid.cell[work.best_place[i]]
+        c = field.grid.cell[field.work.best_place[i]]
         if c >= 0:
             field.cells[size] = c
-            field.by[size] = float(work.best_way[i])
+            field.by[size] = float(field.work.best_way[i])
             size += 1
     if size > 0 and not _balanced(field, size):
         return 0
     for i in range(size):
         field.by[i] *= amount
     return size
+
+
+@njit(cache=True)
+def find_only_box(field: Field, cell: int, sign: int, amount: float) -> int:
+    """Find the cheapest box; its cells are left in the field."""
+    nothing = np.zeros(len(field.up), np.bool_)
+    places, _ = cheapest_box(
+        field.grid, field.work, cell, sign, amount,
+        field.up, field.down, field.price, nothing, False,
+    )  # fmt: skip
+    return _take_down(field, places, amount)
+
+
+@njit(cache=True)
+def find_move(field: Field, hidden: Flags, row: int, only_hidden: bool) -> int:
+    """Find the cheapest box or cycle for a demand; its cells are left in the field."""
+    rows = field.rows
+    cell, sign, amount = rows.cell[row], rows.sign[row], rows.amount[row]
+    places, price = cheapest_box(
+        field.grid, field.work, cell, sign, amount,
+        field.up, field.down, field.price, hidden, only_hidden,
+    )  # fmt: skip
+    if price > 0.0:
+        longer, _ = cheapest_cycle(
+            field.grid, field.work, field.planes, field.paths, cell, sign, amount,
+            field.up, field.down, field.price, hidden, only_hidden, price,
+        )  # fmt: skip
+        if longer > 0:
+            size = _take_down(field, longer, amount)
+            if size > 0:
+                return size
+            # Links to another table broke it: fall back on the box.
+            places, _ = cheapest_box(
+                field.grid, field.work, cell, sign, amount,
+                field.up, field.down, field.price, hidden, only_hidden,
+            )  # fmt: skip
+    return _take_down(field, places, amount)
 
 
 @njit(cache=True)
@@ -135,7 +151,7 @@ def cover_rows(
             continue
         if not _has_space(pool, field):
             return i, misses
-        size = find_box(field, hidden, row, only_hidden)
+        size = find_move(field, hidden, row, only_hidden)
         if size == 0:
             failed[misses] = row
             misses += 1
@@ -147,17 +163,6 @@ def cover_rows(
         if not pool.covered[row]:
             assign(pool, row, number)
     return len(order), misses
-
-
-@njit(cache=True)
-def _put_back(pool: Pool, found: Ints, old: Ints, count: int, witnesses: int) -> None:
-    """Undo a trial: give demands their old witnesses, forget the new ones."""
-    for i in range(count):
-        if pool.covered[found[i]]:
-            release(pool, found[i])
-    take_back(pool, witnesses)
-    for i in range(count):
-        assign(pool, found[i], old[i])
 
 
 @njit(cache=True)
@@ -196,9 +201,9 @@ def drop_cells(
             if pool.covered[row]:
                 continue
             full = not _has_space(pool, field)
-            size = 0 if full else find_box(field, hidden, row, True)
+            size = 0 if full else find_move(field, hidden, row, True)
             if size == 0:
-                _put_back(pool, found, old, count, witnesses)
+                put_back(pool, found, old, count, witnesses)
                 hidden[c] = True
                 if full:
                     return i
@@ -262,7 +267,7 @@ def ruin(
         row = found[j]
         if pool.covered[row]:
             continue
-        size = find_box(field, hidden, row, False) if _has_space(pool, field) else 0
+        size = find_move(field, hidden, row, False) if _has_space(pool, field) else 0
         if size == 0:
             keep = False
             break
@@ -282,7 +287,7 @@ def ruin(
             assign(pool, row, number)
     if keep:
         return change, added, lost
-    _put_back(pool, found, old, count, witnesses)
+    put_back(pool, found, old, count, witnesses)
     for i in range(added):
         hidden[fresh[i]] = False
     for i in range(lost):

@@ -116,8 +116,8 @@ def _known_empty(
     return empty.ravel()
 
 
-def plane_networks(table: Table, grid: Grid) -> Planes:
-    """List the planes of a grid that are networks."""
+def plane_networks(table: Table) -> Planes:
+    """List the planes of a table's dimensions that are networks."""
     dims = table.dimensions
     across, along, nodes = [], [], []
     tails, heads, starts, arcs = [], [], [], []
@@ -156,7 +156,7 @@ def plane_networks(table: Table, grid: Grid) -> Planes:
     )
 
 
-def make_pathwork(grid: Grid, planes: Planes) -> Pathwork:
+def make_pathwork(planes: Planes) -> Pathwork:
     """Make the scratch space for searches on planes."""
     most = int(planes.nodes.max()) if len(planes.nodes) else 1
     layers = 64

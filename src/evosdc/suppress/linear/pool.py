@@ -199,10 +199,21 @@ def in_use(pool: Pool, cell: int) -> bool:
 
 
 @njit(cache=True)
-def copy_live(source: Pool, target: Pool) -> None:
-    """Copy the witnesses that cover something into an empty pool."""
+def put_back(pool: Pool, rows: Ints, old: Ints, count: int, witnesses: int) -> None:
+    """Undo a trial: give demands their old witnesses, forget the new ones."""
+    for i in range(count):
+        if pool.covered[rows[i]]:
+            release(pool, rows[i])
+    take_back(pool, witnesses)
+    for i in range(count):
+        assign(pool, rows[i], old[i])
+
+
+@njit(cache=True)
+def copy_pool(source: Pool, target: Pool, keep_idle: bool) -> None:
+    """Copy witnesses into an empty pool, those that cover nothing only if asked to."""
     for number in range(source.tally[0]):
-        if source.users[number] == 0:
+        if source.users[number] == 0 and not keep_idle:
             continue
         begin = source.begin[number]
         end = begin + source.length[number]
