@@ -20,6 +20,7 @@ def audit(
     secondaries: bool = typer.Option(
         False, help="Judge the secondary cells as well as the primaries."
     ),
+    singletons: bool = shared.SINGLETONS,
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
     total: str = shared.TOTAL,
@@ -43,7 +44,13 @@ def audit(
     cells = read_table(table, **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
-    result = api.audit(cells, pattern, strict=strict, secondaries=secondaries)
+    result = api.audit(
+        cells,
+        pattern,
+        strict=strict,
+        secondaries=secondaries,
+        singletons=singletons,
+    )
     verdict = result.verdict
     if as_json:
         typer.echo(
@@ -63,6 +70,7 @@ def audit(
                     "exact": verdict.exact,
                     "tolerance": verdict.tolerance,
                     "strict": verdict.strict,
+                    "insiders": verdict.insiders,
                     "ways": dict(verdict.ways),
                 }
             )

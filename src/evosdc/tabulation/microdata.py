@@ -184,6 +184,7 @@ def _table(
         codes=cells.codes,
         frequency=frequency,
         name=columns.value or "count",
+        holdings=contributors.holdings,
     )
 
 
