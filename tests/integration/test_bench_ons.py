@@ -72,7 +72,7 @@ def test_options_of_other_experiments_are_refused(run: Evosdc, tmp_path: Path) -
 def test_a_table_that_a_method_does_not_take_is_a_row() -> None:
     solid = Instance("A", 1, partial(make, "random", 1, shape=(3, 3, 3)))
     row = Run(solid, Contender.parse("hypercube-2d", 1.0), 1, strict=True)()
-    assert (row["failed"], row["why"]) == (True, "MethodError")
+    assert (row["failed"], row["why"]) == (True, "RefusedError")
     assert row.get("cost") is None
 
 
@@ -82,6 +82,12 @@ def test_a_run_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("evosdc.bench.run._protect", _raise_out_of_time)
     row = Run(ons.instance("B", 1), Contender.parse("marginal", 1.0), 1)()
     assert (row["failed"], row["why"]) == (True, "OutOfTime")
+
+
+def test_a_wrong_option_is_an_error_and_no_row() -> None:
+    contender = Contender.parse("kelly+order=magic", 1.0)
+    with pytest.raises(MethodError, match="magic"):
+        Run(ons.instance("B", 1), contender, 1)()
 
 
 def _work_on() -> None:

@@ -226,7 +226,7 @@ def _reason(row: Row) -> str:
     reasons = {
         "ProtectionFailed": "could not protect all cells",
         "LevelError": "levels out of reach",
-        "MethodError": "does not take such tables",
+        "RefusedError": "does not take such tables",
         "OutOfTime": "ended after three times its limit",
     }
     if row["failed"]:

@@ -148,7 +148,7 @@ class _Decomposition:
         """Solve dirty sub-tables, the highest first, until none is dirty."""
         budget = self.search.seconds_left() * (1 - _WHOLE)
         most = 1 + self.parameters.again
-        while self.dirty.any() and not self.search.stopped():
+        while self.dirty.any() and budget > 0 and not self.search.stopped():
             spent = self.search.seconds
             number = int(np.argmax(self.dirty))
             self.dirty[number] = False
@@ -164,6 +164,8 @@ class _Decomposition:
     def solve_whole(self) -> Pattern:
         """Solve a table that cannot be cut."""
         pattern = self._inner(self.problem, self.parameters.seconds)
+        if pattern is None:
+            return Builder(self.problem, self.search).finish("hitas")
         self.search.count()
         self.search.offer(pattern, "hitas")
         return pattern
@@ -207,6 +209,8 @@ class _Decomposition:
                 found = self._inner(piece, seconds)
             except (LevelError, ProtectionFailed):
                 continue
+            if found is None:
+                break
             new = part.cells[found.hidden & ~self.hidden[part.cells]]
             self.hidden[new] = True
             self.forced += bool(step) and tries[0][0] is margins and len(new) > 0
@@ -214,7 +218,8 @@ class _Decomposition:
         self.failed += 1
         return np.empty(0, dtype=np.int64)
 
-    def _inner(self, piece: Problem, seconds: float) -> Pattern:
+    def _inner(self, piece: Problem, seconds: float) -> Pattern | None:
+        """Solve a problem; None where the time was too short for a first pattern."""
         if not len(piece.levels) and not len(piece.levels.slide):
             return piece.pattern(piece.primary)
         name = self.parameters.inner
@@ -232,7 +237,10 @@ class _Decomposition:
                 )
             ),
         )
-        return method.run(piece, method.configure({}), search)
+        pattern = method.run(piece, method.configure({}), search)
+        first = next(e.seconds for e in search.record.entries if e.cost is not None)
+        # What is put together after the end is safe but far too dear for one part.
+        return None if search.reason == "time limit" and first > seconds else pattern
 
 
 @dataclass(frozen=True)

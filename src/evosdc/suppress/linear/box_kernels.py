@@ -66,7 +66,7 @@ class Boxwork(NamedTuple):
     ways_cost: Floats
     below: Ints
     beside: Ints
-    count: Ints
+    listed: Ints
     order: Ints
     turn: Ints
     partial: Floats
@@ -189,7 +189,7 @@ def _list_vectors(
                 work.below[k, count] = leaves[a]
                 work.beside[k, count] = b
                 count += 1
-    work.count[k] = count
+    work.listed[k] = count
     if count > 0:
         work.order[k, :count] = np.argsort(work.ways_cost[k, :count], kind="mergesort")
 
@@ -250,7 +250,7 @@ def cheapest_box(
             grid, work, k, place, sign, amount, up, down, cost, hidden, only_hidden
         )
     for k in range(n):
-        if work.count[k] == 0:
+        if work.listed[k] == 0:
             return 0, np.inf
     work.rest[n - 1] = 0.0
     for k in range(n - 2, -1, -1):
@@ -262,7 +262,7 @@ def cheapest_box(
     k, steps = 0, 0
     while k >= 0:
         steps += 1
-        if work.turn[k] >= work.count[k] or steps > MOST_STEPS:
+        if work.turn[k] >= work.listed[k] or steps > MOST_STEPS:
             k -= 1
             continue
         vector = work.order[k, work.turn[k]]

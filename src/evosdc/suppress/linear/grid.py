@@ -73,7 +73,7 @@ def make_boxwork(grid: Grid) -> Boxwork:
         ways_cost=np.empty((n, vectors)),
         below=np.empty((n, vectors), np.int64),
         beside=np.empty((n, vectors), np.int64),
-        count=np.zeros(n, np.int64),
+        listed=np.zeros(n, np.int64),
         order=np.empty((n, vectors), np.int64),
         turn=np.empty(n + 1, np.int64),
         partial=np.empty(n + 1),

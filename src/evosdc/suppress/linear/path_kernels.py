@@ -263,7 +263,7 @@ def cheapest_cycle(
     place = grid.place[target]
     best, found, looked = bound, 0, 0
     for k in range(n):
-        if boxes.count[k] == 0:
+        if boxes.listed[k] == 0:
             # Nothing can balance the equation of the cell along this dimension.
             return 0, bound
     for plane in range(len(planes.nodes)):
@@ -279,12 +279,12 @@ def cheapest_cycle(
                     one = k
                 else:
                     two = k
-        for i in range(boxes.count[one] if one >= 0 else 1):
+        for i in range(boxes.listed[one] if one >= 0 else 1):
             first = boxes.order[one, i] if one >= 0 else 0
             line = boxes.ways_cost[one, first] if one >= 0 else 0.0
             if line >= best or looked > MOST_ARCS:
                 break
-            for j in range(boxes.count[two] if two >= 0 else 1):
+            for j in range(boxes.listed[two] if two >= 0 else 1):
                 work.shift[0], work.way[0] = 0, 1
                 layers = 1
                 if one >= 0:
