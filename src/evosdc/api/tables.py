@@ -41,10 +41,10 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
 from evosdc.table import Hierarchy, Table
-from evosdc.table.link import LinkedTables
+from evosdc.table.link import LinkedTables, link_tables
 from evosdc.table.singletons import lone_respondents
 from evosdc.table.status import FIXED, SECONDARY
-from evosdc.tabulation import tabulate as tabulate_records
+from evosdc.tabulation import tabulate_linked
 
 DEFAULT_TIME_LIMIT = 60.0
 
@@ -73,7 +73,7 @@ class Audit:
 
 def tabulate(
     source: Any,
-    by: Sequence[str] | str,
+    by: Sequence[str] | Sequence[Sequence[str]] | str,
     value: str | None = None,
     *,
     weight: str | None = None,
@@ -88,9 +88,10 @@ def tabulate(
     Parameters
     ----------
     source
-        A frame, or the path of a CSV or Parquet file; files of any size are streamed.
+        A frame, a dict of columns, or the path of a CSV or Parquet file; files of any
+        size are streamed.
     by
-        The spanning variables.
+        The spanning variables; several lists of them give linked tables, joined to one.
     value
         The response; without one the table counts records.
     weight, holding, request
@@ -105,9 +106,9 @@ def tabulate(
     """
     if isinstance(rules, str):
         rules = [rules]
-    table = tabulate_records(
+    linked = tabulate_linked(
         source,
-        [by] if isinstance(by, str) else by,
+        _spans(by),
         value,
         weight=weight,
         holding=holding,
@@ -116,6 +117,7 @@ def tabulate(
         rules=[parse_rule(r) if isinstance(r, str) else r for r in rules],
         **options,
     )
+    table = linked.table
     return Tabulation(table, like(pattern_frame(table), source))
 
 
@@ -146,7 +148,7 @@ def protect(
     ----------
     table
         A `Table`, a `Tabulation`, linked tables, a frame of labelled cells, or the
-        path of a table.
+        path of a table; a list of these is linked first.
     method
         A name listed by ``evosdc methods``; ``auto`` takes the best for the table.
     cost
@@ -284,7 +286,8 @@ def protect(
         },
         notes=notes,
     )
-    template = table.frame if isinstance(table, Tabulation) else table
+    template = table[0] if isinstance(table, (list, tuple)) else table
+    template = template.frame if isinstance(template, Tabulation) else template
     return replace(
         result,
         pattern=like(pattern_frame(hidden), template),
@@ -332,11 +335,22 @@ def as_table(source: Any, **reading: Any) -> Table:
         return source
     if isinstance(source, (Tabulation, LinkedTables)):
         return source.table
+    if isinstance(source, (list, tuple)):
+        return link_tables([as_table(part, **reading) for part in source]).table
     if "hierarchies" in reading:
         reading["hierarchies"] = _trees(reading["hierarchies"])
     if isinstance(source, (str, Path)):
         return read_table(source, **reading)
     return table_from_frame(source, **reading)
+
+
+def _spans(by: Sequence[str] | Sequence[Sequence[str]] | str) -> list[list[str]]:
+    """Read one list of spanning variables, or several."""
+    if isinstance(by, str):
+        return [[by]]
+    if all(isinstance(name, str) for name in by):
+        return [[str(name) for name in by]]
+    return [[span] if isinstance(span, str) else list(span) for span in by]
 
 
 def _trees(
