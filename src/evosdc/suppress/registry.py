@@ -34,6 +34,7 @@ _MODULES: list[str] = [
     "evosdc.suppress.evolve.ruin",
     "evosdc.suppress.exact.optimal",
     "evosdc.suppress.evolve.hybrid",
+    "evosdc.suppress.evolve.orders.methods",
 ]
 
 Run = Callable[[Problem, Any, Search], Pattern]
