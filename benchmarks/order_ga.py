@@ -74,10 +74,7 @@ class FullPrograms:
                 self.solver.changeColsBounds(2 * n, self.index, low, top)
                 self.solver.changeColsCost(2 * n, self.index, cost)
                 self.solver.run()
-                if (
-                    self.solver.getModelStatus()
-                    != highspy.HighsModelStatus.kOptimal
-                ):
+                if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
                     raise RuntimeError("a program has no solution")
                 x = np.array(self.solver.getSolution().col_value)
                 hidden[self.cells[np.abs(x[:n] - x[n:]) > MOVED]] = True

@@ -66,8 +66,11 @@ class Evaluator(Protocol):
         """Protect the elements in order; None for what the end of the run cut off."""
         ...
 
-    def complete(self, outcome: Outcome, clean: bool) -> Pattern:
-        """Protect what the order left open, clean up if asked, return the pattern."""
+    def complete(self, outcome: Outcome, clean: bool) -> Pattern | None:
+        """Protect what the order left open, clean up if asked, return the pattern.
+
+        None where the end of the run left levels open.
+        """
         ...
 
     def rescue(self) -> Pattern:

@@ -130,8 +130,10 @@ def _nearest_target(
             slot = live.first[node]
             while slot >= 0:
                 cell = slot >> 1
-                room = down[cell] + flow_of[cell] if slot & 1 else (
-                    up[cell] - flow_of[cell]
+                room = (
+                    down[cell] + flow_of[cell]
+                    if slot & 1
+                    else (up[cell] - flow_of[cell])
                 )
                 end = slot_end(arcs, slot)
                 through = max(here, here + potential[node] - potential[end])
@@ -193,9 +195,7 @@ def _room(arcs: Arcs, live: Live, work: Work, slot: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _send_along(
-    arcs: Arcs, live: Live, work: Work, flows: Flows, target: int
-) -> None:
+def _send_along(arcs: Arcs, live: Live, work: Work, flows: Flows, target: int) -> None:
     """Send as much as the path to a target takes."""
     sent = -flows.excess[target]
     node = target
@@ -223,9 +223,7 @@ def _send_along(
 
 
 @njit(cache=True, nogil=True)
-def send_cheapest(
-    arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real
-) -> int:
+def send_cheapest(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
     """Send every excess to the targets at least cost; return what is left to send.
 
     Needs a flow that is as cheap as any of its amount, such as none, or one through
@@ -370,9 +368,7 @@ def protect_together(
         open_ranges -= 1
         a, b = begin[open_ranges], end[open_ranges]
         if b - a == 1:
-            short = protect_level(
-                arcs, demands, live, work, flows, cost, wanted[a:b]
-            )
+            short = protect_level(arcs, demands, live, work, flows, cost, wanted[a:b])
             if short > 0:
                 left[0] = short
                 return wanted[a]

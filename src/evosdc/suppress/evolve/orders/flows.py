@@ -158,9 +158,13 @@ class FlowEvaluator:
             raise unreachable(self._problem, [int(network.row[level])], [best])
 
     def _reset(self, desk: _Desk, hidden: NDArray[np.int64]) -> None:
-        for target, source in zip(desk.live[:6], self._bare[:6], strict=True):
-            np.copyto(target, source)
-        cover.change(self.network.arcs, desk.live, hidden, True)
+        live, bare = desk.live, self._bare
+        np.copyto(live.hidden, bare.hidden)
+        np.copyto(live.first, bare.first)
+        np.copyto(live.following, bare.following)
+        np.copyto(live.place, bare.place)
+        np.copyto(live.tally, bare.tally)
+        cover.change(self.network.arcs, live, hidden, True)
 
     def _state(self, desk: _Desk) -> PatternState:
         """The hidden cells with a witness for each level, on the desk's own network.

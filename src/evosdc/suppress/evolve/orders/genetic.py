@@ -89,9 +89,7 @@ class Evolution:
         orders = [np.arange(length), np.arange(length)[::-1].copy()]
         while len(orders) < size:
             orders.append(self._rng.permutation(length))
-        children = [
-            Child(order, self._fresh(), None) for order in orders[:size]
-        ]
+        children = [Child(order, self._fresh(), None) for order in orders[:size]]
         # The first alone, so that there is an answer soon; then as many as fit.
         step = max(1, self._search.workers)
         for first in [0, *range(1, size, step)]:
@@ -161,6 +159,4 @@ class Evolution:
         return bool(cost.mean() <= cost.min() * (1 + self._parameters.within))
 
     def _fresh(self) -> Genes:
-        return fresh_genes(
-            self._evaluator.length, self._parameters.mutation, self._rng
-        )
+        return fresh_genes(self._evaluator.length, self._parameters.mutation, self._rng)

@@ -92,9 +92,7 @@ def fresh_genes(length: int, operator: str, rng: np.random.Generator) -> Genes:
     return Genes(_any_operator(rng), _any_rate(length, rng))
 
 
-def adapt(
-    genes: Genes, length: int, change: float, rng: np.random.Generator
-) -> Genes:
+def adapt(genes: Genes, length: int, change: float, rng: np.random.Generator) -> Genes:
     """Redraw each of the two genes with probability `change`."""
     operator, rate = genes.operator, genes.rate
     if rng.random() < change:

@@ -96,7 +96,8 @@ class OrderParameters(WeightParameters):
         Offspring without a better best at most.
     converged
         Iterations in a row with the mean cost within `within` of the best at most; 0
-        for no such limit. (Staggemeier et al. use 5,000.)
+        for no such limit. Smith et al. use 100 with fixed operators and none with
+        genes that adapt; Staggemeier et al. use 5,000.
     within
         Share of the best cost.
     batch
@@ -111,7 +112,7 @@ class OrderParameters(WeightParameters):
     change: float = 0.1
     evaluations: int = 10_000
     patience: int = 1_000
-    converged: int = 100
+    converged: int = 0
     within: float = 0.01
     batch: int = 1
 
@@ -130,6 +131,7 @@ class SwapParameters(OrderParameters):
     """The genetic algorithm with the swap mutation."""
 
     mutation: str = "swap"
+    converged: int = 100
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,7 @@ class InsertParameters(OrderParameters):
     """The genetic algorithm with the insert mutation."""
 
     mutation: str = "insert"
+    converged: int = 100
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,7 @@ class InvertParameters(OrderParameters):
     """The genetic algorithm with the invert mutation."""
 
     mutation: str = "invert"
+    converged: int = 100
 
 
 @dataclass(frozen=True)
