@@ -35,6 +35,7 @@ _MODULES: list[str] = [
     "evosdc.suppress.evolve.ruin",
     "evosdc.suppress.exact.optimal",
     "evosdc.suppress.evolve.hybrid",
+    "evosdc.suppress.evolve.orders.methods",
 ]
 
 # What other programs call a method that is here under its author's name.
