@@ -32,6 +32,10 @@ _MODULES: list[str] = [
     "evosdc.suppress.evolve.heurgene",
     "evosdc.suppress.evolve.gapn",
     "evosdc.suppress.evolve.ruin",
+    "evosdc.suppress.evolve.descent",
+    "evosdc.suppress.evolve.grasp",
+    "evosdc.suppress.evolve.ants",
+    "evosdc.suppress.evolve.hyper",
     "evosdc.suppress.exact.optimal",
     "evosdc.suppress.evolve.hybrid",
 ]
