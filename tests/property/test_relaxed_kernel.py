@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.construct.balance import construct, make_choice, rows_of
 from evosdc.suppress.construct.build import Builder
-from evosdc.suppress.evolve.relaxed_moves import ONE, TOGETHER, descend, move
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
-from evosdc.suppress.relaxed import (
+from evosdc.suppress.relaxed.balance import construct, make_choice, rows_of
+from evosdc.suppress.relaxed.check import (
     Frame,
     Live,
     forget,
@@ -28,6 +27,7 @@ from evosdc.suppress.relaxed import (
     start_from,
     undo,
 )
+from evosdc.suppress.relaxed.moves import ONE, TOGETHER, descend, move
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 
@@ -91,7 +91,7 @@ def assert_same(problem: Problem, frame: Frame, live: Live) -> None:
     fresh = make_live(frame)
     start_from(frame, fresh, live.hidden)
     fresh.claim[:] = live.claim
-    from evosdc.suppress.relaxed import recount_all
+    from evosdc.suppress.relaxed.check import recount_all
 
     recount_all(frame, fresh)
     for name in ("have", "ask", "spare"):

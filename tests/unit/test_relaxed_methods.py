@@ -9,18 +9,7 @@ from evosdc.attack import judge
 from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
-from evosdc.suppress.construct.balance import (
-    AHEAD,
-    CHEAPEST,
-    LARGEST,
-    PER_UNIT,
-    construct,
-    make_choice,
-    rows_of,
-)
-from evosdc.suppress.construct.repair import Repair
 from evosdc.suppress.evolve.ants import AntsParameters, DirectColony, IndirectColony
-from evosdc.suppress.evolve.ground import Ground, equation_depth
 from evosdc.suppress.evolve.hyper import (
     LOW_LEVEL,
     AdaptiveChances,
@@ -29,7 +18,18 @@ from evosdc.suppress.evolve.hyper import (
 )
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
-from evosdc.suppress.relaxed import make_frame, make_live, shortfalls, start_from
+from evosdc.suppress.relaxed.balance import (
+    AHEAD,
+    CHEAPEST,
+    LARGEST,
+    PER_UNIT,
+    construct,
+    make_choice,
+    rows_of,
+)
+from evosdc.suppress.relaxed.check import make_frame, make_live, shortfalls, start_from
+from evosdc.suppress.relaxed.ground import Ground, equation_depth
+from evosdc.suppress.relaxed.repair import Repair
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evosdc.suppress.construct.options import CHECKS, ORDERS, known
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, register
+from evosdc.suppress.relaxed.options import CHECKS, ORDERS, known
 from evosdc.suppress.search import Search
 
 # What each rule goes by.
@@ -52,7 +52,7 @@ def _run(rule: str) -> Callable[[Problem, GreedyParameters, Search], Pattern]:
     def run(problem: Problem, parameters: GreedyParameters, search: Search) -> Pattern:
         """Give each equation room by the rule, then repair by the strict check."""
         # Imported here so that listing the methods does not load the compiler.
-        from evosdc.suppress.evolve.ground import Ground
+        from evosdc.suppress.relaxed.ground import Ground
 
         ground = Ground(problem, search, parameters.check)
         cells = ground.in_order(parameters.order)

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evosdc.suppress.construct.options import CHECKS, RULES, at_least, known
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, register
+from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
 from evosdc.suppress.search import Search
 
 
@@ -49,7 +49,7 @@ def run_descent(
     problem: Problem, parameters: DescentParameters, search: Search
 ) -> Pattern:
     """Descend from a greedy pattern, then from the safe pattern it led to."""
-    from evosdc.suppress.evolve.ground import Ground
+    from evosdc.suppress.relaxed.ground import Ground
 
     ground = Ground(problem, search, parameters.check)
     choice = ground.choice(parameters.rule)

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.construct.options import CHECKS, RULES, at_least, known
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, register
+from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
 from evosdc.suppress.search import Search
 
 HIERARCHICAL = ("auto", "yes", "no")
@@ -65,7 +65,7 @@ class GraspParameters:
 
 def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> Pattern:
     """Run GRASP; the first cycle is the greedy construction itself."""
-    from evosdc.suppress.evolve.ground import Ground
+    from evosdc.suppress.relaxed.ground import Ground
 
     ground = Ground(problem, search, parameters.check)
     by_level = parameters.hierarchical == "yes" or (

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.construct.options import CHECKS, at_least, known
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, register
+from evosdc.suppress.relaxed.options import CHECKS, at_least, known
 from evosdc.suppress.search import Search
 
 if TYPE_CHECKING:
-    from evosdc.suppress.construct.balance import Choice
-    from evosdc.suppress.evolve.ground import Ground
+    from evosdc.suppress.relaxed.balance import Choice
+    from evosdc.suppress.relaxed.ground import Ground
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class _Moves:
     def __init__(
         self, ground: Ground, parameters: HyperParameters, rng: np.random.Generator
     ) -> None:
-        from evosdc.suppress.evolve import relaxed_moves
+        from evosdc.suppress.relaxed import moves
 
         self._ground = ground
         self._parameters = parameters
@@ -194,10 +194,10 @@ class _Moves:
             for low in LOW_LEVEL
         ]
         self._ways = {
-            "publish": relaxed_moves.DEAR,
-            "dear": relaxed_moves.DEAR,
-            "anywhere": relaxed_moves.ANYWHERE,
-            "together": relaxed_moves.TOGETHER,
+            "publish": moves.DEAR,
+            "dear": moves.DEAR,
+            "anywhere": moves.ANYWHERE,
+            "together": moves.TOGETHER,
         }
 
     def make(self, now: Pattern, heuristic: int, event: str) -> Pattern:
@@ -214,7 +214,7 @@ class _Moves:
 
     def _move(self, now: Pattern, low: LowLevel, choice: Choice) -> NDArray[np.bool_]:
         """Make a few moves under the relaxed check, none much dearer than the start."""
-        from evosdc.suppress.evolve.relaxed_moves import move
+        from evosdc.suppress.relaxed.moves import move
 
         ground, live = self._ground, self._live
         ground.restart(live, now.hidden, self._ahead)
@@ -246,7 +246,7 @@ class _Moves:
 
 def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> Pattern:
     """Run the hyper-heuristic from the better of a greedy and an attacker's pattern."""
-    from evosdc.suppress.evolve.ground import Ground
+    from evosdc.suppress.relaxed.ground import Ground
 
     ground = Ground(problem, search, parameters.check)
     now = ground.safe(ground.build(ground.choice("ahead")), "greedy")

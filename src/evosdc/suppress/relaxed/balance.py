@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from evosdc.suppress.evolve.mend_kernels import draw
-from evosdc.suppress.relaxed import (
+from evosdc.suppress.relaxed.check import (
     TOLERANCE,
     WAITING,
     Frame,
@@ -109,6 +109,8 @@ def opened(
     """What the other equations of a cell would cost at least if it claimed an amount.
 
     Nothing where hidden cells have the room; infinite where nothing is left to hide.
+    An equation that comes short and that the cell helps saves what it would have cost:
+    this is how chains of cells close.
     """
     total = 0.0
     for p in range(frame.column_start[cell], frame.column_start[cell + 1]):
@@ -118,6 +120,11 @@ def opened(
         size = abs(frame.column_factor[p])
         # The others must move the equation the other way.
         d = 1 - k if frame.column_factor[p] > 0 else k
+        if live.have[other, 1 - d] < live.ask[other, 1 - d] * (1 - TOLERANCE):
+            saved = _cheapest(frame, live, other, 1 - d, cell)
+            if saved < np.inf:
+                total -= saved
+            continue
         left = live.spare[other, d]
         if live.hidden[cell]:
             left -= size * frame.room[cell, 1 - k]
@@ -157,7 +164,7 @@ def _draw_from(choice: Choice, count: int, floor: float) -> int:
     total = 0.0
     for i in range(count):
         weight = choice.trail[choice.best[i]] ** choice.alpha
-        choice.score[i] = weight / (choice.score[i] + floor) ** choice.beta
+        choice.score[i] = weight / (max(choice.score[i], 0.0) + floor) ** choice.beta
         total += choice.score[i]
     point = total * draw(choice.state, 1 << 30) / float(1 << 30)
     for i in range(count - 1):

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from evosdc.suppress.construct.balance import Choice, settle
 from evosdc.suppress.evolve.mend_kernels import draw
-from evosdc.suppress.relaxed import (
+from evosdc.suppress.relaxed.balance import Choice, settle
+from evosdc.suppress.relaxed.check import (
     SECONDARIES,
     Frame,
     Live,

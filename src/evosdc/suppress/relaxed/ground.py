@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.construct.balance import (
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.relaxed.balance import (
     AHEAD,
     CHEAPEST,
     LARGEST,
@@ -18,12 +20,10 @@ from evosdc.suppress.construct.balance import (
     make_choice,
     rows_of,
 )
-from evosdc.suppress.construct.options import RULES
-from evosdc.suppress.construct.repair import Repair
-from evosdc.suppress.evolve.relaxed_moves import descend
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.relaxed import Live, make_frame, make_live, start_from
+from evosdc.suppress.relaxed.check import Live, make_frame, make_live, start_from
+from evosdc.suppress.relaxed.moves import descend
+from evosdc.suppress.relaxed.options import RULES
+from evosdc.suppress.relaxed.repair import Repair
 from evosdc.suppress.search import Search
 
 _RULE = dict(zip(RULES, (CHEAPEST, PER_UNIT, LARGEST, AHEAD), strict=True))
