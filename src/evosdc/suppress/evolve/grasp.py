@@ -78,7 +78,8 @@ def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> 
     ground.safe(live, "greedy")
     made: list[tuple[float, int, NDArray[np.bool_]]] = []
     for cycle in range(parameters.cycles):
-        if search.stopped() or ground.done:
+        # Time for one strict repair is kept.
+        if ground.done or not ground.repair.affordable():
             break
         rng = search.rng(1, cycle)
         if cycle:

@@ -80,8 +80,8 @@ class HyperParameters:
     """
 
     selection: str = "choice"
-    rounds: int = 1000
-    patience: int = 100
+    rounds: int = 10_000
+    patience: int = 300
     moves: int = 5
     most: int = 4
     deviation: float = 0.005

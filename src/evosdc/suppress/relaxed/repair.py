@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Deviations that are remembered from one repair to the next.
 _REMEMBERED = 5000
+# How much of a slow repair the next one is expected to take.
+_FADING = 0.8
 # How many times dearer a cell is that was published on purpose.
 _SHUNNED = 4.0
 
@@ -38,8 +40,8 @@ class Repair:
         Patterns repaired that had passed the relaxed check.
     exposed
         Levels that needed more cells than these patterns had, over all of them.
-    dearest
-        Seconds that the slowest repair took.
+    takes
+        Seconds to expect of a repair: what the slowest one took, fading.
     """
 
     def __init__(self, problem: Problem, search: Search) -> None:
@@ -47,7 +49,7 @@ class Repair:
         self.search = search
         self.count = 0
         self.exposed = 0
-        self.dearest = 0.0
+        self.takes = 0.0
         self._relaxed = 0.0
         self._strict = 0.0
         self._state: PatternState | None = None
@@ -68,7 +70,7 @@ class Repair:
         if self.search.stopped():
             return False
         left = self.search.seconds_left()
-        return math.isinf(left) or left > 1.2 * self.dearest
+        return math.isinf(left) or left > 1.2 * self.takes
 
     def __call__(
         self,
@@ -91,7 +93,7 @@ class Repair:
             pattern, exposed = self._by_paths(relaxed.hidden, event, shunned)
         else:
             pattern, exposed = self._by_programs(relaxed.hidden, event, shunned)
-        self.dearest = max(self.dearest, self.search.seconds - start)
+        self.takes = max(_FADING * self.takes, self.search.seconds - start)
         if passed:
             self.count += 1
             self.exposed += exposed
@@ -197,5 +199,7 @@ class Repair:
         """Take the deviations of earlier repairs whose cells are all hidden again."""
         self._known = self._known[-_REMEMBERED:]
         for move in reversed(self._known):
+            if builder.witnesses.covered.all():
+                return
             if builder.hidden[move.cells].all():
                 builder.witnesses.add(move)
