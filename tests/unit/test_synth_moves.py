@@ -8,7 +8,7 @@ import pytest
 from evosdc.synth.anneal import Goal, anneal, cost_of
 from evosdc.synth.breeding import CROSSOVERS
 from evosdc.synth.objective import parse_objective
-from evosdc.synth.population import Population, Problem, Team
+from evosdc.synth.population import Population, Problem, Tally, Team
 from evosdc.synth.risk import build_risk
 from evosdc.synth.rng import below, streams, unit
 from evosdc.synth.rules import RuleIndex, broken, no_rules
@@ -53,20 +53,23 @@ def _forbid():
     )
 
 
-def _state(population, slot):
-    return [
-        a[slot].copy() for a in (population.counts, population.outside, population.keys)
-    ]
-
-
-def _consistent(population, slot):
-    kept = _state(population, slot)
+def _consistent(population, slot, tally=None):
     groups, risks = population.groups[slot].copy(), population.risks[slot].copy()
     population.recount(slot)
-    for a, b in zip(kept, _state(population, slot), strict=True):
-        assert (a == b).all()
     assert groups == pytest.approx(population.groups[slot], abs=1e-9)
     assert risks == pytest.approx(population.risks[slot], abs=1e-9)
+    if tally is not None:
+        fresh = Tally(population.problem)
+        fresh.count(population.codes[slot])
+        for name in ("counts", "outside", "keys"):
+            assert (getattr(tally, name) == getattr(fresh, name)).all()
+
+
+def _counted(population):
+    tally = Tally(population.problem)
+    tally.count(population.codes[0])
+    tally.distances()
+    return tally
 
 
 GOALS = {
@@ -85,6 +88,7 @@ def test_a_run_of_moves_leaves_true_counters_and_a_true_cost(goal, objective, la
     problem = _problem(objective)
     population = Population(problem, 1)
     population.put(0, _shuffled(problem, 5))
+    tally = _counted(population)
     aim = GOALS[goal]
     before = cost_of(aim, population.utility(np.arange(1))[0], population.risks[0])
     swaps = 1.0 if "cramer" in objective else 0.5
@@ -96,10 +100,10 @@ def test_a_run_of_moves_leaves_true_counters_and_a_true_cost(goal, objective, la
         problem.free,
         problem.sizes,
         population.codes[0],
-        population.counts[0],
-        population.outside[0],
-        population.weights[0],
-        population.keys[0],
+        tally.counts,
+        tally.outside,
+        tally.weights,
+        tally.keys,
         np.array([7], np.uint64),
         20_000,
         1e-3,
@@ -109,9 +113,9 @@ def test_a_run_of_moves_leaves_true_counters_and_a_true_cost(goal, objective, la
     )
     assert accepted > 0
     if not aim.looks_at_risk:
-        population.recount_keys(0)
-    population.price(0)
-    _consistent(population, 0)
+        tally.count_keys(population.codes[0])
+    population.price(0, tally)
+    _consistent(population, 0, tally)
     now = cost_of(aim, population.utility(np.arange(1))[0], population.risks[0])
     # The root of a table's sum makes 1e-8 of a rounding error of 1e-16 near zero.
     assert cost == pytest.approx(now, abs=1e-6)
@@ -130,6 +134,7 @@ def test_moves_respect_rules_and_kept_columns():
     start[broken(problem.rules, start), 0] = 1
     population = Population(problem, 1)
     population.put(0, start)
+    tally = _counted(population)
     anneal(
         problem.target,
         problem.risk,
@@ -138,10 +143,10 @@ def test_moves_respect_rules_and_kept_columns():
         problem.free,
         problem.sizes,
         population.codes[0],
-        population.counts[0],
-        population.outside[0],
-        population.weights[0],
-        population.keys[0],
+        tally.counts,
+        tally.outside,
+        tally.weights,
+        tally.keys,
         np.array([8], np.uint64),
         20_000,
         0.1,

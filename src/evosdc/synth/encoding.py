@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.synth.plan import Plan, build_plan
+
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int16]
 
@@ -35,7 +37,7 @@ class CellIndex(NamedTuple):
     find them: the first counter of a small table that has one for every cell, else
     where the look-up starts in `dense`, else in `hashes` and with how many bits; last
     comes the table's number of cells.
-    `number` leads back from counters to cell numbers.
+    `near` leads back from counters to cell numbers, in tables small enough for it.
     """
 
     members: NDArray[np.int32]
@@ -45,7 +47,8 @@ class CellIndex(NamedTuple):
     dense: NDArray[np.int32]
     hashes: Ints
     first: Ints
-    number: Ints
+    near: NDArray[np.uint16]
+    plan: Plan
 
 
 def strides(sizes: Ints, members: tuple[int, ...]) -> tuple[Ints, int]:
@@ -98,7 +101,7 @@ def build_index(
     hashes: list[Ints] = []
     counts: list[NDArray[np.int32]] = []
     inverses: list[Ints] = []
-    back: list[Ints] = []
+    near: list[NDArray[np.uint16]] = []
     dense_size = hash_size = 0
     for t, table in enumerate(tables):
         stride, cells = strides(sizes, table)
@@ -117,7 +120,7 @@ def build_index(
         first[t + 1] = first[t] + len(seen)
         counts.append(count.astype(np.int32))
         inverses.append(inverse)
-        back.append(seen.astype(np.int64))
+        near.append(seen.astype(np.uint16))
         if heads[t, 0] >= 0:
             continue
         if cells <= _DENSE_CELLS:
@@ -139,7 +142,8 @@ def build_index(
         _joined(dense, np.zeros(1, np.int32)),
         _joined(hashes, np.zeros((1, 2), np.int64)),
         first,
-        _joined(back, np.zeros(0, np.int64)),
+        _joined(near, np.zeros(0, np.uint16)),
+        build_plan(tables, sizes),
     )
     return index, _joined(counts, np.zeros(0, np.int32)), inverses
 

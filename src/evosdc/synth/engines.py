@@ -73,7 +73,8 @@ def make_engine(
     generations = options.generations
     if generations is None:
         generations = _GENERATIONS[bool(options.memetic)]
-    population = Population(problem, 2 * size + 2 if size > 1 else 3)
+    watched = goal.looks_at_risk or front or options.memetic
+    population = Population(problem, 2 * size + 2 if size > 1 else 3, watched)
     model = _model(options.initial, domain, len(problem.original))
     for slot in range(size):
         population.put(

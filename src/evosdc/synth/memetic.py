@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evosdc.synth.anneal import Goal, anneal
 from evosdc.synth.encoding import Ints
-from evosdc.synth.population import Population, Team, costs
+from evosdc.synth.population import Population, Tally, Team, costs
 from evosdc.synth.rng import streams
 from evosdc.synth.tables import CRAMER
 
@@ -62,6 +62,8 @@ class Memetic:
         self._rng = rng
         self._team = team
         self._step = 1.0 / max(1, generations)
+        self._tallies = [Tally(population.problem) for _ in goals]
+        self._count()
         # Prices of Cramer cells hold only while margins do: swaps, no changes.
         fixed = (population.problem.target.kind == CRAMER).any()
         self._swaps = 1.0 if fixed else schedule.swaps
@@ -90,6 +92,10 @@ class Memetic:
         self._team.each(work, range(len(self.alive)))
         self.evaluations += self.schedule.moves * len(self.alive)
 
+    def _count(self) -> None:
+        for slot, tally in zip(self.alive, self._tallies, strict=True):
+            tally.count(self.population.codes[slot])
+
     def _cross(self, rate: float) -> None:
         size = len(self.alive)
         order = self._rng.permutation(size)[: size // 2 * 2]
@@ -109,6 +115,7 @@ class Memetic:
         )
         self.alive = self.alive.copy()
         self.alive[order] = places.ravel()
+        self._count()
 
     def prepare(self) -> None:
         """Compile the kernels, so that no clock runs meanwhile."""
@@ -124,7 +131,7 @@ class Memetic:
         moves: int,
     ) -> None:
         problem, population = self.population.problem, self.population
-        slot = int(self.alive[k])
+        slot, tally = int(self.alive[k]), self._tallies[k]
         anneal(
             problem.target,
             problem.risk,
@@ -133,10 +140,10 @@ class Memetic:
             problem.free,
             problem.sizes,
             population.codes[slot],
-            population.counts[slot],
-            population.outside[slot],
-            population.weights[slot],
-            population.keys[slot],
+            tally.counts,
+            tally.outside,
+            tally.weights,
+            tally.keys,
             state,
             moves,
             hot,
@@ -145,5 +152,5 @@ class Memetic:
             np.zeros(self.schedule.late),
         )
         if not self.goals[k].looks_at_risk:
-            population.recount_keys(slot)
-        population.price(slot)
+            tally.count_keys(population.codes[slot])
+        population.price(slot, tally)

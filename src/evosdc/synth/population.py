@@ -1,4 +1,4 @@
-"""A population of candidate data sets with their counters, in slots.
+"""A population of candidate data sets, in slots, and the counters of one candidate.
 
 Children are made in free slots, so that a generation copies nothing twice.
 """
@@ -6,7 +6,7 @@ Children are made in free slots, so that a generation copies nothing twice.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
@@ -84,81 +84,90 @@ class Team:
             self._pool.shutdown(wait=True)
 
 
-class Population:
-    """Slots of candidates: codes, counters, objectives and risks."""
+class Tally:
+    """The counters of one candidate: cells of its tables, and keys."""
 
-    def __init__(self, problem: Problem, slots: int) -> None:
-        n, m = problem.original.shape
+    def __init__(self, problem: Problem) -> None:
         cells, tables = len(problem.target.original), len(problem.target.kind)
-        keys = len(problem.risk.original)
-        need = slots * (2 * n * m + 12 * cells + 8 * tables + 4 * keys)
+        self.problem = problem
+        self.counts = np.zeros(cells, np.int32)
+        self.outside = np.zeros(tables, np.int64)
+        self.weights = np.zeros(cells if _has_weights(problem) else 1)
+        self.keys = np.zeros(len(problem.risk.original), np.int32)
+
+    def count(self, codes: Codes) -> None:
+        """Count a candidate afresh."""
+        count_all(self.problem.target.cells, codes, self.counts, self.outside)
+        self.count_keys(codes)
+
+    def count_keys(self, codes: Codes) -> None:
+        """Count the keys of a candidate afresh."""
+        count_all(self.problem.risk.cells, codes, self.keys, np.zeros(2, np.int64))
+
+    def distances(self) -> NDArray[np.float64]:
+        """Return the objectives of what is counted."""
+        target = self.problem.target
+        fill_weights(target, self.counts, self.weights)
+        sums = table_sums(target, self.counts, self.outside, self.weights)
+        return np.asarray(group_values(target, sums))
+
+    def risks(self) -> NDArray[np.float64]:
+        """Return the four risks of what is counted."""
+        risk = self.problem.risk
+        return np.asarray(risk_totals(risk, self.keys) * risk.scale)
+
+
+class Population:
+    """Slots of candidates: codes, objectives and risks.
+
+    With `watched`, children's risks are measured as they are bred; else `watch` finds
+    them when asked.
+    """
+
+    def __init__(self, problem: Problem, slots: int, watched: bool = True) -> None:
+        n, m = problem.original.shape
+        need = 2 * slots * n * m
         if need > _MOST_BYTES:
             raise InputError(
                 f"a population of {slots} candidates needs {need / 2**30:.1f} GB",
                 expected=f"at most {_MOST_BYTES / 2**30:.0f} GB",
-                hint="choose a smaller population or fewer tables",
+                hint="choose a smaller population",
             )
         self.problem = problem
+        self.watched = watched
         self.codes: Codes = np.zeros((slots, n, m), np.int16)
-        self.counts = np.zeros((slots, cells), np.int32)
-        self.outside = np.zeros((slots, tables), np.int64)
-        self.weights = np.zeros((slots, cells if _has_weights(problem) else 1))
-        self.keys = np.zeros((slots, keys), np.int32)
         self.groups = np.zeros((slots, len(problem.target.group_weight)))
         self.risks = np.zeros((slots, 4))
+        self._tallies = [Tally(problem)]
 
     def put(self, slot: int, codes: Codes) -> None:
-        """Place a data set in a slot and count it."""
+        """Place a data set in a slot and price it."""
         self.codes[slot] = codes
         self.recount(slot)
 
     def recount(self, slot: int) -> None:
         """Count and price a slot afresh."""
-        problem = self.problem
-        count_all(
-            problem.target.cells,
-            self.codes[slot],
-            self.counts[slot],
-            self.outside[slot],
-        )
-        self.recount_keys(slot)
-        self.price(slot)
+        tally = self._tallies[0]
+        tally.count(self.codes[slot])
+        self.price(slot, tally)
 
-    def recount_keys(self, slot: int) -> None:
-        """Count the keys of a slot afresh."""
-        count_all(
-            self.problem.risk.cells,
-            self.codes[slot],
-            self.keys[slot],
-            np.zeros(2, np.int64),
-        )
-
-    def price(self, slot: int) -> None:
+    def price(self, slot: int, tally: Tally) -> None:
         """Price a slot from its counters."""
-        target = self.problem.target
-        weights = self.weights[slot]
-        fill_weights(target, self.counts[slot], weights)
-        sums = table_sums(target, self.counts[slot], self.outside[slot], weights)
-        self.groups[slot] = group_values(target, sums)
-        risk = self.problem.risk
-        self.risks[slot] = risk_totals(risk, self.keys[slot]) * risk.scale
+        self.groups[slot] = tally.distances()
+        self.risks[slot] = tally.risks()
+
+    def watch(self, slots: Iterable[int]) -> None:
+        """Measure the risks of some slots where children's are not measured."""
+        if self.watched:
+            return
+        tally = self._tallies[0]
+        for slot in slots:
+            tally.count_keys(self.codes[slot])
+            self.risks[slot] = tally.risks()
 
     def utility(self, slots: Ints) -> NDArray[np.float64]:
         """Return the distance from the original of some slots, floors ignored."""
         return np.sqrt((self.groups[slots] ** 2).mean(axis=1))
-
-    def copy(self, source: int, to: int) -> None:
-        """Copy one slot into another."""
-        for array in (
-            self.codes,
-            self.counts,
-            self.outside,
-            self.weights,
-            self.keys,
-            self.groups,
-            self.risks,
-        ):
-            array[to] = array[source]
 
     def compile_breeding(self) -> None:
         """Breed no pairs."""
@@ -187,8 +196,12 @@ class Population:
     ) -> None:
         """Make the children of `pairs` in `slots`, pair by pair."""
         problem = self.problem
+        parts = _parts(len(pairs), team.workers)
+        while len(self._tallies) < len(parts):
+            self._tallies.append(Tally(problem))
 
-        def work(part: tuple[int, int]) -> None:
+        def work(part: int) -> None:
+            tally = self._tallies[part]
             breed(
                 problem.target,
                 problem.risk,
@@ -199,10 +212,7 @@ class Population:
                 uniform,
                 kind,
                 self.codes,
-                self.counts,
-                self.outside,
-                self.keys,
-                self.weights,
+                (tally.counts, tally.outside, tally.weights, tally.keys),
                 pairs,
                 slots,
                 rates,
@@ -210,10 +220,11 @@ class Population:
                 states,
                 self.groups,
                 self.risks,
-                *part,
+                self.watched,
+                *parts[part],
             )
 
-        team.each(work, _parts(len(pairs), team.workers))
+        team.each(work, range(len(parts)))
 
 
 def costs(goal: Goal, population: Population, slots: Ints) -> NDArray[np.float64]:

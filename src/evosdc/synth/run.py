@@ -68,6 +68,7 @@ class Run:
         self.engine.prepare()
         try:
             self._generations()
+            self.engine.population.watch(self.engine.alive)
         except KeyboardInterrupt:
             # A kernel may have been cut off between its records and our counters.
             self.reason = "interrupted"
@@ -124,6 +125,7 @@ class Run:
     ) -> None:
         engine = self.engine
         at = int(engine.alive[int(costs.argmin())])
+        engine.population.watch([at])
         risks = engine.population.risks[at]
         entry = Generation(
             seconds,

@@ -30,10 +30,14 @@ class Component(NamedTuple):
     kind: int
     order: int
 
-    def tables(self, variables: int) -> list[tuple[int, ...]]:
-        """Return the variable sets of its tables."""
-        order = variables if self.order == 0 else min(self.order, variables)
-        return list(combinations(range(variables), order))
+    def tables(self, sizes: Ints) -> list[tuple[int, ...]]:
+        """Return the variables of its tables, those with most levels first.
+
+        The last variable has the longest stride, so that a table is cheaply summed
+        over the one with fewest levels.
+        """
+        order = len(sizes) if self.order == 0 else min(self.order, len(sizes))
+        return list(combinations(np.argsort(-sizes, kind="stable").tolist(), order))
 
 
 class Target(NamedTuple):
@@ -64,7 +68,7 @@ def build_target(
     groups: list[int] = []
     weights: list[float] = []
     for g, component in enumerate(components):
-        chosen = component.tables(codes.shape[1])
+        chosen = component.tables(sizes)
         sets += chosen
         kinds += [component.kind] * len(chosen)
         groups += [g] * len(chosen)
@@ -164,27 +168,43 @@ def fill_weights(target, counts, out):  # type: ignore[no-untyped-def]
                 out[low + r * width + c] = 1.0 / both if both > 0 else 0.0
 
 
+@njit(cache=True)
+def _entropy_terms(a, c, logs):  # type: ignore[no-untyped-def]
+    """Return the sum of L(c) - L(a + c), two cells at a time to keep adders busy."""
+    many = len(a)
+    x, y, z, w = 0.0, 0.0, 0.0, 0.0
+    for i in range(many // 2):
+        x += logs[np.uint64(c[2 * i])]
+        y += logs[np.uint64(a[2 * i] + c[2 * i])]
+        z += logs[np.uint64(c[2 * i + 1])]
+        w += logs[np.uint64(a[2 * i + 1] + c[2 * i + 1])]
+    if many % 2 == 1:
+        x += logs[np.uint64(c[many - 1])]
+        y += logs[np.uint64(a[many - 1] + c[many - 1])]
+    return (x - y) + (z - w)
+
+
 @njit(cache=True, nogil=True)
 def table_sums(target, counts, outside, weights):  # type: ignore[no-untyped-def]
     """Return the sum of cell terms of each table."""
     kinds, first = target.kind, target.cells.first
-    original, logs, constant = target.original, target.logs, target.constant
+    logs, constant = target.logs, target.constant
     out = np.zeros(len(kinds))
     for t in range(len(kinds)):
+        original = target.original[first[t] : first[t + 1]]
+        here = counts[first[t] : first[t + 1]]
         total = 0.0
         if kinds[t] == JSD:
-            total = constant[t]
-            for cell in range(first[t], first[t + 1]):
-                c = counts[cell]
-                total += logs[np.uint64(c)] - logs[np.uint64(original[cell] + c)]
+            total = constant[t] + _entropy_terms(original, here, logs)
         elif kinds[t] == L1:
             total = float(outside[t])
-            for cell in range(first[t], first[t + 1]):
-                total += abs(original[cell] - counts[cell])
+            for cell in range(len(here)):
+                total += abs(original[cell] - here[cell])
         else:
-            for cell in range(first[t], first[t + 1]):
-                c = float(counts[cell])
-                total += c * c * weights[cell]
+            scale = weights[first[t] : first[t + 1]]
+            for cell in range(len(here)):
+                c = float(here[cell])
+                total += c * c * scale[cell]
         out[t] = total
     return out
 

@@ -1,129 +1,117 @@
-"""Count many records at once: table by table, so that a table stays in cache."""
+"""Count many records at once: table by table, so that a table stays in cache.
+
+Small tables are counted by cell number first, without looking for counters; then each
+counter is visited once. Tables contained in another one are summed from it.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from evosdc.synth.encoding import cell_at
-
-BLOCK = 1024
-# Tables up to this many cells are exchanged by cell number.
-TRADED = 1 << 14
+from evosdc.synth.encoding import cell_at, number_of
+from evosdc.synth.plan import SMALL
 
 
 @njit(cache=True)
-def _number_small(members, steps, order, t, columns, low, many, out):  # type: ignore[no-untyped-def]
-    """Number the cells of records in 32 bits, which processors multiply at once."""
-    for position in range(order[t]):
-        column = columns[members[t, position], low : low + many]
-        step = np.int32(steps[t, position])
-        if position == 0:
-            for i in range(many):
-                out[i] = step * np.int32(column[i])
-        else:
-            for i in range(many):
-                out[i] += step * np.int32(column[i])
+def workspace(index, records):  # type: ignore[no-untyped-def]
+    """Return room for the cell numbers of records, and for small tables."""
+    return (
+        np.empty((index.members.shape[1], records), np.int16),
+        np.empty((index.plan.level.max() + 1, SMALL), np.int32),
+    )
 
 
 @njit(cache=True)
-def _number_large(members, steps, order, t, columns, low, many, out):  # type: ignore[no-untyped-def]
-    """Number the cells of records in 64 bits."""
-    out[:many] = 0
-    for position in range(order[t]):
-        column = columns[members[t, position], low : low + many]
-        step = steps[t, position]
-        for i in range(many):
-            out[i] += step * np.int64(column[i])
+def _number(members, steps, t, kept, width, columns, out):  # type: ignore[no-untyped-def]
+    """Number the cells of records by the first one, two, ... variables of a table.
 
-
-@njit(cache=True)
-def tally_tables(  # type: ignore[no-untyped-def]
-    index,
-    begin,
-    end,
-    size,
-    columns,
-    sign,
-    counts,
-    outside,
-    others,
-    other_outside,
-    both,
-):
-    """Add `sign` to the cells of `size` records in tables `begin` to `end`.
-
-    With `both`, take as much from the cells of the other candidate: the records that
-    one loses in a crossover are those that the other gains.
+    The first `kept` rows are there already, from a table that begins alike.
     """
+    size = columns.shape[1]
+    for position in range(kept, width):
+        j = members[t, position]
+        if position == 0:
+            for i in range(size):
+                out[0, i] = columns[j, i]
+            continue
+        step = np.int16(steps[t, position])
+        for i in range(size):
+            out[position, i] = out[position - 1, i] + step * columns[j, i]
+
+
+@njit(cache=True)
+def _sum_over(large, step, levels, cells, small):  # type: ignore[no-untyped-def]
+    """Sum a table over the variable of stride `step`."""
+    for high in range(cells // step):
+        base = high * step * levels
+        out = small[high * step : (high + 1) * step]
+        out[:] = large[base : base + step]
+        for v in range(1, levels):
+            row = large[base + v * step : base + (v + 1) * step]
+            for low in range(step):
+                out[low] += row[low]
+
+
+@njit(cache=True)
+def _gather(table, near, counts):  # type: ignore[no-untyped-def]
+    """Copy a table's cells that have a counter; return how many records they hold."""
+    inside = 0
+    for c in range(len(near)):
+        many = table[np.uint64(near[c])]
+        counts[c] = many
+        inside += many
+    return inside
+
+
+@njit(cache=True)
+def _count_large(index, t, columns, counts):  # type: ignore[no-untyped-def]
+    """Count records in a table too large to count by number; return those outside."""
     members, steps, order = index.members, index.steps, index.order
     heads, dense, hashes = index.heads, index.dense, index.hashes
-    small = np.empty(BLOCK, np.int32)
-    large = np.empty(BLOCK, np.int64)
-    for low in range(0, size, BLOCK):
-        many = min(BLOCK, size - low)
-        for t in range(begin, end):
-            if heads[t, 0] >= 0 or heads[t, 1] >= 0:
-                _number_small(members, steps, order, t, columns, low, many, small)
-                start = heads[t, 1] if heads[t, 0] < 0 else heads[t, 0]
-                direct = heads[t, 0] >= 0
-                for i in range(many):
-                    place = start + np.int64(small[i])
-                    large[i] = place if direct else dense[np.uint64(place)]
-            else:
-                _number_large(members, steps, order, t, columns, low, many, large)
-                for i in range(many):
-                    large[i] = cell_at(heads, dense, hashes, t, large[i])
-            lost = 0
-            for i in range(many):
-                cell = large[i]
-                if cell < 0:
-                    lost += 1
-                    continue
-                counts[np.uint64(cell)] += sign
-                if both:
-                    others[np.uint64(cell)] -= sign
-            outside[t] += sign * lost
-            if both:
-                other_outside[t] -= sign * lost
+    counts[index.first[t] : index.first[t + 1]] = 0
+    outside = 0
+    for i in range(columns.shape[1]):
+        number = number_of(members, steps, order, t, columns[:, i])
+        cell = cell_at(heads, dense, hashes, t, number)
+        if cell < 0:
+            outside += 1
+        else:
+            counts[cell] += 1
+    return outside
 
 
 @njit(cache=True)
-def trade(index, mine, yours, size, counts, outside, others, other_outside):  # type: ignore[no-untyped-def]
-    """Exchange `size` whole records between two candidates' counters.
-
-    Small tables gather the difference by cell number first, without looking for
-    counters, and then visit each counter once.
-    """
+def count_columns(index, room, columns, counts, outside):  # type: ignore[no-untyped-def]
+    """Count records, given by column, in the cells of all tables."""
     members, steps, order = index.members, index.steps, index.order
-    heads, first, number = index.heads, index.first, index.number
-    small = np.empty(BLOCK, np.int32)
-    change = np.zeros(TRADED, np.int32)
+    heads, first, near = index.heads, index.first, index.near
+    visit, level, summed = index.plan
+    numbers, tables = room
+    records = columns.shape[1]
     for t in range(len(order)):
-        low_cell, high_cell = first[t], first[t + 1]
-        cells = heads[t, 4]
-        if cells > TRADED:
-            one = (index, t, t + 1, size)
-            tally_tables(*one, mine, -1, counts, outside, others, other_outside, True)
-            tally_tables(*one, yours, 1, counts, outside, others, other_outside, True)
+        if heads[t, 4] > SMALL:
+            outside[t] = _count_large(index, t, columns, counts)
+    last = -1
+    for t in visit:
+        cells, width, low, high = heads[t, 4], order[t], first[t], first[t + 1]
+        if cells > SMALL:
             continue
-        change[:cells] = 0
-        for low in range(0, size, BLOCK):
-            many = min(BLOCK, size - low)
-            _number_small(members, steps, order, t, mine, low, many, small)
-            for i in range(many):
-                change[np.uint64(small[i])] -= 1
-            _number_small(members, steps, order, t, yours, low, many, small)
-            for i in range(many):
-                change[np.uint64(small[i])] += 1
-        inside = 0
-        for cell in range(low_cell, high_cell):
-            d = change[np.uint64(number[cell])]
-            counts[cell] += d
-            others[cell] -= d
-            inside += d
-        outside[t] -= inside
-        other_outside[t] += inside
+        table = tables[level[t]]
+        if level[t] > 0:
+            _sum_over(tables[level[t] - 1], summed[t, 0], summed[t, 1], cells, table)
+        else:
+            kept = 0
+            most = min(width - 1, order[last]) if last >= 0 else 0
+            while kept < most and members[t, kept] == members[last, kept]:
+                kept += 1
+            last = t
+            _number(members, steps, t, kept, width, columns, numbers)
+            table[:cells] = 0
+            mine = numbers[width - 1]
+            for i in range(records):
+                table[np.uint64(mine[i])] += 1
+        outside[t] = records - _gather(table, near[low:high], counts[low:high])
 
 
 @njit(cache=True)
@@ -139,20 +127,6 @@ def columns_of(codes):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def count_all(index, codes, counts, outside):  # type: ignore[no-untyped-def]
-    """Count the records of a candidate by cell, afresh."""
-    counts[:] = 0
-    outside[:] = 0
-    columns = columns_of(codes)
-    tally_tables(
-        index,
-        0,
-        len(outside),
-        len(codes),
-        columns,
-        1,
-        counts,
-        outside,
-        counts,
-        outside,
-        False,
-    )
+    """Count the records of a candidate by cell."""
+    room = workspace(index, len(codes))
+    count_columns(index, room, columns_of(codes), counts, outside)
