@@ -33,6 +33,7 @@ _MODULES: list[str] = [
     "evosdc.suppress.evolve.heurgene",
     "evosdc.suppress.evolve.gapn",
     "evosdc.suppress.evolve.ruin",
+    "evosdc.suppress.evolve.rebuild",
     "evosdc.suppress.evolve.descent",
     "evosdc.suppress.evolve.grasp",
     "evosdc.suppress.evolve.ants",

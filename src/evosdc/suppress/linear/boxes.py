@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.linear import cover_kernels as kernels
+from evosdc.suppress.linear.codes import find_codes
 from evosdc.suppress.linear.grid import (
     lay_out,
     make_boxwork,
@@ -50,6 +51,8 @@ class Boxes:
         self._found = np.empty(demands, np.int64)
         self._old = np.empty(demands, np.int64)
         self._marked = np.zeros(demands, np.bool_)
+        self._fresh = np.empty(len(problem.table), np.int64)
+        self._gone = np.empty(len(problem.table), np.int64)
 
     def with_price(self, cost: NDArray[np.float64]) -> Boxes:
         """Return the same boxes at other costs."""
@@ -111,6 +114,35 @@ class Boxes:
                 done = 1
             at += done
 
+    def rebuild(
+        self,
+        witnesses: Witnesses,
+        hidden: Mask,
+        targets: Cells,
+        shuffle: NDArray[np.float64],
+        cost: NDArray[np.float64],
+    ) -> float:
+        """Publish some secondaries and cover what broke, if that costs no more.
+
+        The boxes' own prices steer, `cost` decides. Returns the change of the cost.
+        """
+        witnesses.make_space(_WITNESSES_A_CALL, self._entries())
+        return float(
+            kernels.ruin(
+                self.field,
+                witnesses.pool,
+                hidden,
+                targets,
+                shuffle,
+                cost,
+                self._found,
+                self._old,
+                self._marked,
+                self._fresh,
+                self._gone,
+            )
+        )
+
     def only_box(
         self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
     ) -> Move | None:
@@ -131,10 +163,11 @@ class Boxes:
 def boxes_of(problem: Problem, witnesses: Witnesses) -> Boxes | None:
     """Set up boxes for a table, or None where it has no grid of codes."""
     table = problem.table
-    grid = lay_out(table)
-    if grid is None:
+    spanned = (table.dimensions, table.codes) if table.dimensions else find_codes(table)
+    grid = None if spanned is None else lay_out(*spanned)
+    if spanned is None or grid is None:
         return None
-    planes = plane_networks(table)
+    planes = plane_networks(spanned[0])
     work = make_boxwork(grid)
     columns = table.columns
     most = len(work.best_place)

@@ -222,21 +222,19 @@ def ruin(
     hidden: Flags,
     targets: Ints,
     shuffle: Floats,
-    allowance: float,
+    cost: Floats,
     found: Ints,
     old: Ints,
     marked: Flags,
     fresh: Ints,
     gone: Ints,
-) -> tuple[float, int, int]:
+) -> float:
     """Publish some cells, cover their demands anew, keep it if it is not dearer.
 
-    `shuffle` gives the order in which demands are covered again. A result may cost up
-    to `allowance` more. Returns the change of the cost (infinite where the old state
-    was put back) and how many cells of `fresh` were hidden and of `gone` published.
+    `shuffle` gives the order in which demands are covered again; the field's prices
+    steer the search, and `cost` decides. Returns the change of the cost, 0 where the
+    old state was put back. `found`, `old`, `fresh` and `gone` are scratch space.
     """
-    if not _has_space(pool, field):
-        return np.nan, 0, 0
     count, lost, added, change = 0, 0, 0, 0.0
     for i in range(len(targets)):
         c = targets[i]
@@ -244,7 +242,7 @@ def ruin(
             hidden[c] = False
             gone[lost] = c
             lost += 1
-            change -= field.price[c]
+            change -= cost[c]
             count = rows_using(pool, c, found, count, marked)
     for j in range(count):
         marked[found[j]] = False
@@ -261,7 +259,7 @@ def ruin(
                 hidden[c] = False
                 gone[lost] = c
                 lost += 1
-                change -= field.price[c]
+                change -= cost[c]
     keep = True
     for j in np.argsort(shuffle[:count]):
         row = found[j]
@@ -277,8 +275,8 @@ def ruin(
                 hidden[c] = True
                 fresh[added] = c
                 added += 1
-                change += field.price[c]
-        if change > allowance + 1e-9:
+                change += cost[c]
+        if change > 1e-9:
             keep = False
             break
         number = store(pool, field.cells, field.by, size)
@@ -286,10 +284,10 @@ def ruin(
         if not pool.covered[row]:
             assign(pool, row, number)
     if keep:
-        return change, added, lost
+        return change
     put_back(pool, found, old, count, witnesses)
     for i in range(added):
         hidden[fresh[i]] = False
     for i in range(lost):
         hidden[gone[i]] = True
-    return np.inf, 0, 0
+    return 0.0

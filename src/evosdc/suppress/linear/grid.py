@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from evosdc.suppress.linear.box_kernels import (
     Grid,
 )
 from evosdc.suppress.linear.path_kernels import Pathwork, Planes
-from evosdc.table import Hierarchy, Table, detect_network
+from evosdc.table import Dimension, Hierarchy, detect_network
 from evosdc.table.build import equations
 
 # Grids with more places than this are not laid out.
@@ -29,17 +31,15 @@ MOST_PLACES_MOVED = 512
 MOST_DIMENSIONS = 4
 
 
-def lay_out(table: Table) -> Grid | None:
-    """Return the grid of a table, or None where it has no labels or is too big."""
-    if not table.dimensions:
-        return None
-    trees = [d.hierarchy for d in table.dimensions]
+def lay_out(dimensions: Sequence[Dimension], codes: NDArray[np.int32]) -> Grid | None:
+    """Return the grid of cells with these codes, or None where it is too big."""
+    trees = [d.hierarchy for d in dimensions]
     shape = tuple(len(t) for t in trees)
-    if np.prod([float(s) for s in shape]) > MOST_PLACES:
+    if prod(shape) > MOST_PLACES:
         return None
-    place = np.ravel_multi_index(tuple(table.codes.T), shape).astype(np.int64)
-    cell = np.full(int(np.prod(shape)), ABSENT, dtype=np.int64)
-    cell[place] = np.arange(len(table))
+    place = np.ravel_multi_index(tuple(codes.T), shape).astype(np.int64)
+    cell = np.full(prod(shape), ABSENT, dtype=np.int64)
+    cell[place] = np.arange(len(codes))
     cell[_known_empty(cell >= 0, trees, shape)] = EMPTY
     stride = np.ones(len(shape), dtype=np.int64)
     for k in range(len(shape) - 2, -1, -1):
@@ -116,9 +116,8 @@ def _known_empty(
     return empty.ravel()
 
 
-def plane_networks(table: Table) -> Planes:
-    """List the planes of a table's dimensions that are networks."""
-    dims = table.dimensions
+def plane_networks(dims: Sequence[Dimension]) -> Planes:
+    """List the planes of two dimensions that are networks."""
     across, along, nodes = [], [], []
     tails, heads, starts, arcs = [], [], [], []
     arc_first, node_first, listed = [0], [0], 0

@@ -56,9 +56,7 @@ class Pool(NamedTuple):
     tally: Ints
 
 
-def make_rows(
-    cell: Ints, sign: NDArray[np.int8], amount: Floats, cells: int
-) -> Rows:
+def make_rows(cell: Ints, sign: NDArray[np.int8], amount: Floats, cells: int) -> Rows:
     """Index demands by cell."""
     up_row, down_row = np.full(cells, -1, np.int64), np.full(cells, -1, np.int64)
     number = np.arange(len(cell))

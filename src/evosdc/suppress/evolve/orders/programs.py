@@ -12,6 +12,7 @@ from evosdc.suppress.evolve.orders.elements import by_weight, group_cells
 from evosdc.suppress.evolve.orders.evaluator import Order, Outcome, Prefix
 from evosdc.suppress.evolve.orders.joint import JointProgram
 from evosdc.suppress.evolve.orders.parameters import Grouping
+from evosdc.suppress.linear.unpick import unpick
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -158,9 +159,9 @@ class ProgramEvaluator:
         """The sensitive cells whose order is sought."""
         if which == "all":
             return np.flatnonzero(self._problem.primary)
-        free = self._base.engine.movable(self._problem.primary)
         if which == "unpicked":
-            return cells[~free[cells]]
+            return cells[unpick(self._problem).exposed[cells]]
+        free = self._base.engine.movable(self._problem.primary)
         return cells[self._exposed(cells, free)]
 
     def _exposed(self, cells: Cells, free: NDArray[np.bool_]) -> NDArray[np.bool_]:
