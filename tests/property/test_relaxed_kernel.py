@@ -200,9 +200,9 @@ def test_every_safe_pattern_passes_the_reading_by_slack(problem: Problem) -> Non
 
 METHODS = {
     "greedy-unit": {},
-    "greedy-few": {"check": "slack"},
+    "greedy-few": {"check": "claims"},
     "greedy-ahead": {"order": "given"},
-    "descent": {"check": "slack"},
+    "descent": {"check": "claims"},
     "grasp": {"cycles": 3, "hierarchical": "yes"},
     "ants": {"ants": 2, "cycles": 2, "model": "indirect"},
     "hyper": {"rounds": 6},

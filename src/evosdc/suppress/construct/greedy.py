@@ -37,11 +37,11 @@ class GreedyParameters:
         Order of the sensitive cells: weight (falling, as the attacker programs take
         them) or given (row by row).
     check
-        The relaxed check: claims, or slack as published.
+        The relaxed check: slack as published, or claims.
     """
 
     order: str = "weight"
-    check: str = "claims"
+    check: str = "slack"
 
     def __post_init__(self) -> None:
         known("order", self.order, ORDERS)

@@ -55,7 +55,7 @@ class AntsParameters:
     descent
         Descend from the best pattern of each cycle.
     check
-        The relaxed check: claims, or slack as published.
+        The relaxed check: slack as published, or claims.
     """
 
     model: str = "direct"
@@ -67,7 +67,7 @@ class AntsParameters:
     candidates: int = 5
     rule: str = "ahead"
     descent: bool = True
-    check: str = "claims"
+    check: str = "slack"
 
     def __post_init__(self) -> None:
         known("model", self.model, MODELS)

@@ -31,13 +31,13 @@ class DescentParameters:
     swaps
         Whether cells are swapped, or only published.
     check
-        The relaxed check: claims, or slack as published.
+        The relaxed check: slack as published, or claims.
     """
 
     rule: str = "ahead"
     passes: int = 20
     swaps: bool = True
-    check: str = "claims"
+    check: str = "slack"
 
     def __post_init__(self) -> None:
         known("rule", self.rule, RULES)

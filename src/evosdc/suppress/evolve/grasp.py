@@ -43,7 +43,7 @@ class GraspParameters:
     descent
         Descend after each construction.
     check
-        The relaxed check: claims, or slack as published.
+        The relaxed check: slack as published, or claims.
     """
 
     cycles: int = 20
@@ -52,7 +52,7 @@ class GraspParameters:
     rule: str = "ahead"
     hierarchical: str = "auto"
     descent: bool = True
-    check: str = "claims"
+    check: str = "slack"
 
     def __post_init__(self) -> None:
         known("rule", self.rule, RULES)

@@ -76,7 +76,7 @@ class HyperParameters:
     deviation
         How much dearer than the best a pattern may be to go on from, as a share.
     check
-        The relaxed check: claims, or slack as published.
+        The relaxed check: slack as published, or claims.
     """
 
     selection: str = "choice"
@@ -85,7 +85,7 @@ class HyperParameters:
     moves: int = 5
     most: int = 4
     deviation: float = 0.005
-    check: str = "claims"
+    check: str = "slack"
 
     def __post_init__(self) -> None:
         known("selection", self.selection, SELECTIONS)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from evosdc.errors import MethodError
 
 # The two readings of the relaxed check.
-CHECKS = ("claims", "slack")
+CHECKS = ("slack", "claims")
 # Orders of the sensitive cells.
 ORDERS = ("weight", "given")
 # What makes a cell good to hide.
