@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from evosdc.attack import judge
+from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.evolve.orders.elements import group_cells
@@ -19,6 +21,7 @@ from evosdc.suppress.evolve.orders.parameters import (
 )
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import load_methods
 from evosdc.suppress.search import Search
 
 
@@ -128,3 +131,43 @@ def test_groups_partition_the_cells() -> None:
     rows = group_cells(problem, cells, 9, "row")
     for part in rows:
         assert len(np.unique(table.codes[part, 0])) == 1
+
+
+def test_ruin_goes_on_from_the_best_order() -> None:
+    method = load_methods()["order-ga"]
+    table = make("ons", seed=5, table="A")
+    problem = Problem.of(table)
+    plain, ruined = (
+        method.run(
+            problem,
+            method.configure({"evaluations": 20, "ruin": steps}),
+            Search(seed=1),
+        )
+        for steps in (0, 300)
+    )
+    assert ruined.cost < plain.cost
+    assert judge(table.with_pattern(ruined.hidden))[0].safe
+    solid = Problem.of(make("random", seed=3, shape=(4, 3, 3)))
+    with pytest.raises(MethodError):
+        method.run(solid, method.configure({"ruin": 5}), Search(seed=1))
+
+
+def test_falling_weight_alone_does_not_clean_up() -> None:
+    method = load_methods()["order-by-weight"]
+    problem = Problem.of(make("ons", seed=1, table="B"))
+    costs = [
+        method.run(problem, method.configure({"clean": clean}), Search(seed=1)).cost
+        for clean in ("never", "best", "every")
+    ]
+    assert costs[0] > costs[1] == costs[2]
+
+
+def test_the_closing_group_is_protected_by_every_best() -> None:
+    """Surrogate fitness looks at unpicked cells; what is offered covers the others."""
+    method = load_methods()["order-ga"]
+    table = make("ons", seed=3, table="A")
+    problem = Problem.of(table)
+    options = {"cells": "unpicked", "groups": 20, "evaluations": 30, "clean": "never"}
+    search = Search(seed=1)
+    pattern = method.run(problem, method.configure(options), search)
+    assert judge(table.with_pattern(pattern.hidden))[0].safe

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from evosdc.errors import MethodError
 from evosdc.suppress.evolve.orders.evaluator import Evaluator
 from evosdc.suppress.evolve.orders.parameters import (
     InsertParameters,
@@ -42,17 +45,36 @@ def run_orders(
     """Search for the order that leads to the cheapest pattern."""
     from evosdc.suppress.evolve.orders.genetic import Evolution
 
+    if parameters.ruin > 0 and problem.network is None:
+        raise MethodError(
+            f"option ruin is {parameters.ruin} on a table that is no network",
+            expected="0 on tables of more than two dimensions",
+        )
     evaluator = make_evaluator(problem, parameters, search)
     Evolution(evaluator, parameters, search).run()
-    return _answer(evaluator, search)
+    pattern = _answer(evaluator, search)
+    return _ruin(problem, pattern, parameters.ruin, search)
+
+
+def _ruin(problem: Problem, pattern: Pattern, steps: int, search: Search) -> Pattern:
+    """Go on from the best pattern by ruin and recreate."""
+    if steps <= 0 or search.stopped():
+        return pattern
+    from evosdc.suppress.evolve.ruin import RuinParameters, improve_in
+    from evosdc.suppress.network.engine import PatternState, TableNetwork
+
+    state = PatternState(TableNetwork(problem))
+    state.hide(np.flatnonzero(pattern.hidden & ~problem.primary))
+    state.cover()
+    improve_in(search, state, search.rng(1), RuinParameters(steps=steps))
+    assert search.best is not None
+    return search.best
 
 
 def run_by_weight(
     problem: Problem, parameters: WeightParameters, search: Search
 ) -> Pattern:
     """Protect the cells in order of falling weight, as Fischetti & Salazar do."""
-    import numpy as np
-
     evaluator = make_evaluator(problem, parameters, search)
     (outcome,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
     if outcome is not None:

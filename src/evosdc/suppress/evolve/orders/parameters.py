@@ -103,6 +103,9 @@ class OrderParameters(WeightParameters):
     batch
         Offspring bred before the first of them is let in; 1 as published, more keeps
         several workers busy.
+    ruin
+        Steps of ruin and recreate (the method ls-ruin) on the best pattern in the end,
+        on tables that are networks; 0 as published.
     """
 
     clean: str = "best"
@@ -115,6 +118,7 @@ class OrderParameters(WeightParameters):
     converged: int = 0
     within: float = 0.01
     batch: int = 1
+    ruin: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
