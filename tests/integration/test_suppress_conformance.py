@@ -25,6 +25,7 @@ TABLES: dict[str, Table] = {
     "four dimensions": make("random", seed=4, shape=(3, 3, 2, 3)),
     "one dimension": make("random", seed=5, shape=(9,), margins=0.0),
     "hierarchical": make("random", seed=6, shape=(9, 6), trees=2),
+    "one tree": make("random", seed=6, shape=(11, 5), trees=1),
     "hierarchical, three": make("random", seed=7, shape=(6, 4, 3), trees=1),
     "linked": make("random", seed=8, shape=(5, 4, 3), linked=True),
     "linked trees": make("random", seed=9, shape=(7, 5, 3), trees=1, linked=True),

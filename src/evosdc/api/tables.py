@@ -51,9 +51,9 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 from evosdc.table import Dimension, Hierarchy, Table, build_table
-from evosdc.table.link import LinkedTables
+from evosdc.table.link import LinkedTables, link_tables
 from evosdc.table.status import SECONDARY
-from evosdc.tabulation import tabulate as tabulate_records
+from evosdc.tabulation import tabulate_linked
 
 DEFAULT_TIME_LIMIT = 60.0
 # Methods that prove no bound themselves get one after the search, where it is quick.
@@ -87,7 +87,7 @@ class Audit:
 
 def tabulate(
     source: Any,
-    by: Sequence[str] | str,
+    by: Sequence[str] | Sequence[Sequence[str]] | str,
     value: str | None = None,
     *,
     weight: str | None = None,
@@ -102,9 +102,10 @@ def tabulate(
     Parameters
     ----------
     source
-        A frame, or the path of a CSV or Parquet file; files of any size are streamed.
+        A frame, a dict of columns, or the path of a CSV or Parquet file; files of any
+        size are streamed.
     by
-        The spanning variables.
+        The spanning variables; several lists of them give linked tables, joined to one.
     value
         The response; without one the table counts records.
     weight, holding, request
@@ -119,9 +120,9 @@ def tabulate(
     """
     if isinstance(rules, str):
         rules = [rules]
-    table = tabulate_records(
+    linked = tabulate_linked(
         source,
-        [by] if isinstance(by, str) else by,
+        _spans(by),
         value,
         weight=weight,
         holding=holding,
@@ -130,6 +131,7 @@ def tabulate(
         rules=[parse_rule(r) if isinstance(r, str) else r for r in rules],
         **options,
     )
+    table = linked.table
     return Tabulation(table, like(pattern_frame(table), source))
 
 
@@ -155,7 +157,7 @@ def protect(
     ----------
     table
         A `Table`, a `Tabulation`, linked tables, a frame of labelled cells, or the
-        path of a table.
+        path of a table; a list of these is linked first.
     method
         A name listed by ``evosdc methods``; ``auto`` takes the best for the table.
     cost
@@ -253,7 +255,8 @@ def protect(
         },
         notes=notes,
     )
-    template = table.frame if isinstance(table, Tabulation) else table
+    template = table[0] if isinstance(table, (list, tuple)) else table
+    template = template.frame if isinstance(template, Tabulation) else template
     return replace(
         result,
         pattern=like(pattern_frame(hidden), template),
@@ -296,11 +299,22 @@ def as_table(source: Any, **reading: Any) -> Table:
         return source
     if isinstance(source, (Tabulation, LinkedTables)):
         return source.table
+    if isinstance(source, (list, tuple)):
+        return link_tables([as_table(part, **reading) for part in source]).table
     if "hierarchies" in reading:
         reading["hierarchies"] = _trees(reading["hierarchies"])
     if isinstance(source, (str, Path)):
         return read_table(source, **reading)
     return table_from_frame(source, **reading)
+
+
+def _spans(by: Sequence[str] | Sequence[Sequence[str]] | str) -> list[list[str]]:
+    """Read one list of spanning variables, or several."""
+    if isinstance(by, str):
+        return [[by]]
+    if all(isinstance(name, str) for name in by):
+        return [[str(name) for name in by]]
+    return [[span] if isinstance(span, str) else list(span) for span in by]
 
 
 def _trees(

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from evosdc.bench.published import Figure
 from evosdc.bench.run import COLUMNS, KEY, Contender, Hear, Instance, Run, run_all
-from evosdc.bench.sittings import read_sittings, this_sitting, write_sittings
-from evosdc.bench.store import Store
+from evosdc.bench.sittings import (
+    Sitting,
+    read_sittings,
+    this_sitting,
+    write_sittings,
+)
+from evosdc.bench.store import Row, Store
 from evosdc.bench.write import Page, write_page
 from evosdc.errors import InputError
+from evosdc.table import Table
+
+_TABLE = ("family", "table")
 
 
 @dataclass(frozen=True)
@@ -30,8 +38,25 @@ class Experiment:
         Makes a table of a family from its name and number.
     reference
         The contender whose cost the improvement ratio starts from.
+    with_reference
+        Whether it runs where it is not among the methods.
     published
         Figures to stand beside ours.
+    tables
+        Tables a family, unless told otherwise.
+    copies
+        The most tables of a family, where it has an end.
+    strict
+        Whether levels must be exceeded, not only reached.
+    columns
+        Columns of the rows.
+    facts
+        What is said of each table once, from the table alone: columns, and how they are
+        found. They are kept in ``NAME.tables.csv``.
+    samples
+        Small tables of the same kinds, for compiling.
+    write
+        Makes the page.
     """
 
     name: str
@@ -41,27 +66,35 @@ class Experiment:
     methods: tuple[str, ...]
     instance: Callable[[str, int], Instance]
     reference: str
-    published: tuple[Figure, ...]
+    published: tuple[Figure, ...] = ()
+    with_reference: bool = False
+    tables: int = 3
+    copies: Mapping[str, int] = field(default_factory=dict)
+    strict: bool = False
+    columns: tuple[str, ...] = COLUMNS
+    facts: tuple[tuple[str, ...], Callable[[Table], Row]] | None = None
+    samples: tuple[Callable[[], Table], ...] = ()
+    write: Callable[[Page, Path], None] = write_page
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How much of an experiment to run."""
+    """How much of an experiment to run; what is empty or None is the experiment's."""
 
-    tables: int = 3
+    tables: int | None = None
     seeds: int = 1
     time_limit: float = 60.0
     methods: tuple[str, ...] = ()
     families: tuple[str, ...] = ()
     workers: int = 1
     bound_limit: float = 60.0
+    reference: str = ""
 
     def __post_init__(self) -> None:
         for name in ("tables", "seeds", "workers"):
-            if getattr(self, name) < 1:
-                raise InputError(
-                    f"{name} is {getattr(self, name)}", expected="1 or more"
-                )
+            number = getattr(self, name)
+            if number is not None and number < 1:
+                raise InputError(f"{name} is {number}", expected="1 or more")
         if self.time_limit <= 0 or self.bound_limit < 0:
             raise InputError(
                 f"time limits of {self.time_limit:g} s (a run) and "
@@ -72,14 +105,21 @@ class Settings:
 
 def plan(experiment: Experiment, settings: Settings) -> list[Run]:
     """List the runs, table by table."""
-    contenders = [
-        Contender.parse(text, settings.time_limit)
-        for text in settings.methods or experiment.methods
-    ]
+    named = settings.methods or experiment.methods
+    if settings.reference or experiment.with_reference:
+        first = settings.reference or experiment.reference
+        named = tuple(dict.fromkeys((first, *named)))
+    contenders = [Contender.parse(text, settings.time_limit) for text in named]
+    tables = settings.tables or experiment.tables
     return [
-        Run(experiment.instance(family, number), contender, seed)
+        Run(
+            experiment.instance(family, number),
+            contender,
+            seed,
+            strict=experiment.strict,
+        )
         for family in settings.families or experiment.families
-        for number in range(1, settings.tables + 1)
+        for number in range(1, 1 + min(tables, experiment.copies.get(family, tables)))
         for contender in contenders
         for seed in range(1, settings.seeds + 1)
     ]
@@ -102,8 +142,9 @@ def conduct(
     runs = plan(experiment, settings)
     files = _Files(output, experiment.name)
     files.prepare(force)
-    store = Store(files.rows, KEY, COLUMNS)
+    store = Store(files.rows, KEY, experiment.columns)
     before = len(store)
+    facts = _describe(experiment, runs, files)
     try:
         run_all(
             runs,
@@ -111,11 +152,22 @@ def conduct(
             workers=settings.workers,
             bound_limit=settings.bound_limit,
             hear=hear,
+            samples=experiment.samples,
         )
     finally:
         if len(store):
             store.sort(sorted_keys(store, runs))
-            _write(experiment, store, files, command, len(store) - before)
+            page = Page(
+                name=experiment.name,
+                title=experiment.title,
+                about=experiment.about,
+                rows=store.rows,
+                reference=settings.reference or experiment.reference,
+                published=experiment.published,
+                sittings=_sittings(files, command, len(store) - before),
+                facts=facts,
+            )
+            experiment.write(page, files.folder)
     return files.written()
 
 
@@ -127,25 +179,27 @@ def sorted_keys(store: Store, runs: Sequence[Run]) -> list[tuple]:
     return sorted(keys, key=lambda k: (k[0], k[1], place.get(k[2], later), k[2], k[3]))
 
 
-def _write(
-    experiment: Experiment, store: Store, files: _Files, command: str, added: int
-) -> None:
+def _describe(experiment: Experiment, runs: Sequence[Run], files: _Files) -> list[Row]:
+    """Describe the tables that are not described yet."""
+    if experiment.facts is None:
+        return []
+    columns, describe = experiment.facts
+    store = Store(files.tables, _TABLE, (*_TABLE, *columns))
+    for run in runs:
+        key = (run.instance.family, run.instance.number)
+        if key not in store:
+            found = describe(run.instance.load())
+            store.add({**dict(zip(_TABLE, key, strict=True)), **found})
+    return store.rows
+
+
+def _sittings(files: _Files, command: str, added: int) -> list[Sitting]:
+    """Keep who made the rows; return all sittings."""
     sittings = read_sittings(files.sittings)
     if added or not sittings:
         sittings.append(this_sitting(command, added))
         write_sittings(files.sittings, sittings)
-    write_page(
-        Page(
-            name=experiment.name,
-            title=experiment.title,
-            about=experiment.about,
-            rows=store.rows,
-            reference=experiment.reference,
-            published=experiment.published,
-            sittings=sittings,
-        ),
-        files.folder,
-    )
+    return sittings
 
 
 @dataclass(frozen=True)
@@ -156,6 +210,10 @@ class _Files:
     @property
     def rows(self) -> Path:
         return self.folder / f"{self.name}.csv"
+
+    @property
+    def tables(self) -> Path:
+        return self.folder / f"{self.name}.tables.csv"
 
     @property
     def sittings(self) -> Path:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import multiprocessing
+import re
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evosdc.attack import judge
+from evosdc.bench.limits import OutOfTime, hard_limit
 from evosdc.bench.store import Key, Row, Store
 from evosdc.errors import InputError, LevelError, MethodError, ProtectionFailed
 from evosdc.evolution.stopping import AnyOf, EvaluationLimit, Stop, TargetGap, TimeLimit
 from evosdc.instances import make
 from evosdc.parallel import Mapper, make_mapper
+from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
@@ -39,6 +43,10 @@ COLUMNS = (
 )
 
 Hear = Callable[[Row, int, int], None]
+_CONTENDER = re.compile(r"([^@#]+)(?:@([^@#]+))?(?:#([^@#]+))?")
+# A method that passes over its limit is given this much more CPU time, then ended.
+_GRACE_TIMES = 3.0
+_GRACE_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -58,32 +66,39 @@ class Contender:
     ----------
     label
         What results call it: ``castro+recovery=false`` or ``ls-ruin@10``.
+    evaluations
+        Patterns it may build besides, where that is limited.
     """
 
     label: str
     method: str
     time_limit: float
     options: Mapping[str, str] = field(default_factory=dict)
+    evaluations: int | None = None
 
     @classmethod
     def parse(cls, text: str, time_limit: float) -> Contender:
-        """Read ``name``, ``name@seconds`` or either with ``+option=value`` parts."""
+        """Read ``name@seconds#evaluations+option=value``; only the name is needed."""
         label = text.strip()
         head, *parts = label.split("+")
-        name, sign, seconds = head.partition("@")
         options = dict(part.split("=", 1) for part in parts if "=" in part)
+        read = _CONTENDER.fullmatch(head)
+        name, seconds, count = read.groups() if read else ("", None, None)
         try:
-            limit = float(seconds) if sign else time_limit
+            limit = time_limit if seconds is None else float(seconds)
+            evaluations = None if count is None else int(count)
         except ValueError:
-            limit = -1.0
-        if not name or limit <= 0 or len(options) != len(parts):
+            limit, evaluations = -1.0, None
+        few = evaluations is not None and evaluations < 1
+        if not name or not limit > 0 or few or len(options) != len(parts):
             raise InputError(
                 f"a method reads {text!r}",
-                expected="NAME, NAME@SECONDS, or one of these with +option=value",
-                hint="for example: sp,ls-ruin@10,castro+recovery=false",
+                expected="NAME, NAME@SECONDS, NAME#EVALUATIONS or NAME@SECONDS"
+                "#EVALUATIONS, each perhaps with +option=value",
+                hint="for example: sp,ls-ruin@10,attacker#1,castro+recovery=false",
             )
         find_method(name).configure(options)
-        return cls(label, name, limit, options)
+        return cls(label, name, limit, options, evaluations)
 
 
 @dataclass(frozen=True)
@@ -102,6 +117,7 @@ class Run:
     contender: Contender
     seed: int
     bounds: Bounds | None = None
+    strict: bool = False
 
     @property
     def key(self) -> Key:
@@ -110,25 +126,37 @@ class Run:
         return (where.family, where.number, self.contender.label, self.seed)
 
     def __call__(self) -> Row:
-        """Make the run; a method that cannot protect the table gives a failed row."""
+        """Make the run; a method that cannot protect the table gives a failed row.
+
+        One that goes on long after its limit is ended, and judged by its best so far.
+        """
         table = self.instance.load()
-        problem = Problem.of(table)
+        problem = Problem.of(table, strict=self.strict)
         row = self._row()
+        row |= {"cells": len(table), "primaries": len(table.primaries)}
         # Limits count CPU seconds: the same work is done on a busy machine.
-        stop = _stop(self.contender.time_limit)
+        stop = _stop(self.contender)
         search = Search(self.seed, stop, clock=time.process_time)
         wall = time.monotonic()
+        pattern: Pattern | None = None
         try:
-            pattern = _protect(problem, self.contender, search)
-        except (ProtectionFailed, LevelError) as failure:
+            with hard_limit(_GRACE_TIMES * self.contender.time_limit + _GRACE_SECONDS):
+                pattern = _protect(problem, self.contender, search)
+        except (ProtectionFailed, LevelError, MethodError) as failure:
             row["failed"], row["why"] = True, type(failure).__name__
+        except OutOfTime:
+            pattern = search.best
+            row["failed"], row["why"] = pattern is None, OutOfTime.__name__
         row["cpu_seconds"] = round(search.seconds, 4)
         row["seconds"] = round(time.monotonic() - wall, 4)
         row["evaluations"] = search.evaluations
-        if row["failed"]:
+        if pattern is None:
             return row
-        verdict, _ = judge(table.with_pattern(pattern.hidden))
+        before = time.process_time()
+        verdict, _ = judge(table.with_pattern(pattern.hidden), strict=self.strict)
         return row | {
+            "judge_seconds": round(time.process_time() - before, 4),
+            "secondaries": int(pattern.hidden.sum()) - len(table.primaries),
             "cost": pattern.cost,
             "gap": excess(pattern.cost, row["bound"]),
             "node_gap": excess(pattern.cost, row["node_bound"]),
@@ -161,6 +189,7 @@ def run_all(
     workers: int = 1,
     bound_limit: float = 60.0,
     hear: Hear = lambda *_: None,
+    samples: Sequence[Callable[[], Table]] = (),
 ) -> None:
     """Make the runs that the store does not hold, and bound each table once.
 
@@ -170,6 +199,9 @@ def run_all(
         Seconds for the bounds of a table; 0 leaves them out.
     hear
         Told of each row, with how many runs are done of how many.
+    samples
+        Small tables like those to come, on which code is compiled before the clock
+        starts.
     """
     _refuse_other_limits(runs, store)
     pending = [run for run in runs if run.key not in store]
@@ -177,7 +209,7 @@ def run_all(
         return
     contenders = tuple({run.contender.label: run.contender for run in pending}.values())
     done = len(runs) - len(pending)
-    with make_mapper(workers, _prepare, (contenders,)) as mapper:
+    with make_mapper(workers, _prepare, (contenders, samples)) as mapper:
         for family in dict.fromkeys(run.instance.family for run in pending):
             mine = [run for run in pending if run.instance.family == family]
             if bound_limit > 0:
@@ -188,29 +220,32 @@ def run_all(
                 hear(row, done, len(runs))
 
 
-def _prepare(contenders: Sequence[Contender]) -> None:
+def _prepare(
+    contenders: Sequence[Contender], samples: Sequence[Callable[[], Table]]
+) -> None:
     if multiprocessing.parent_process() is not None:
         # Ctrl-C ends a worker without a word; the main process tells the user.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    warm_up(contenders)
+    warm_up(contenders, samples)
 
 
-def warm_up(contenders: Sequence[Contender]) -> None:
-    """Run everything on a small table, so that no measured run loads compiled code."""
-    table = make("class2", 0, rows=6, columns=6)
-    problem = Problem.of(table)
-    _bounds_of(table, 1.0)
-    judge(table)
+def warm_up(
+    contenders: Sequence[Contender], samples: Sequence[Callable[[], Table]] = ()
+) -> None:
+    """Run everything on small tables, so that no measured run loads compiled code."""
+    first = make("class2", 0, rows=6, columns=6)
+    _bounds_of(first, 1.0)
     # Enough to reach every kernel, with time to compile where nothing is cached.
     stop = AnyOf((EvaluationLimit(300), TimeLimit(120.0)))
-    for contender in contenders:
-        try:
-            _protect(problem, contender, Search(0, stop))
-        except (ProtectionFailed, LevelError):
-            continue
+    for table in (first, *(sample() for sample in samples)):
+        judge(table)
+        problem = Problem.of(table)
+        for contender in contenders:
+            with suppress(ProtectionFailed, LevelError, MethodError):
+                _protect(problem, contender, Search(0, stop))
 
 
-def _protect(problem: Problem, contender: Contender, search: Search) -> Any:
+def _protect(problem: Problem, contender: Contender, search: Search) -> Pattern:
     method = find_method(contender.method)
     refused = method.takes(problem)
     if refused is not None:
@@ -225,8 +260,11 @@ def _protect(problem: Problem, contender: Contender, search: Search) -> Any:
     return pattern
 
 
-def _stop(seconds: float) -> Stop:
-    return AnyOf((TargetGap(0.0), TimeLimit(seconds)))
+def _stop(contender: Contender) -> Stop:
+    limits: list[Stop] = [TargetGap(0.0), TimeLimit(contender.time_limit)]
+    if contender.evaluations is not None:
+        limits.append(EvaluationLimit(contender.evaluations))
+    return AnyOf(tuple(limits))
 
 
 def _call(run: Run) -> Row:

@@ -62,6 +62,7 @@ class Page:
     reference: str
     published: Sequence[Figure]
     sittings: Sequence[Sitting]
+    facts: Sequence[Row] = ()
 
 
 def write_page(page: Page, folder: Path) -> None:
@@ -73,10 +74,10 @@ def write_page(page: Page, folder: Path) -> None:
     parts = [
         f"# {page.title}",
         page.about,
-        _made_by(page),
+        made_by(page),
         _results(rows, page.reference),
         beside(rows, page.published),
-        _tests(rows),
+        tests_of_difference(rows),
         "## Plots\n\n" + "\n\n".join(f"![{title}]({p})" for title, p in plots),
     ]
     if remarks:
@@ -111,7 +112,8 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.2f} %"
 
 
-def _made_by(page: Page) -> str:
+def made_by(page: Page) -> str:
+    """Say by which commands, when, where and from which seeds the rows were made."""
     rows = page.rows
     count = sum(sitting.runs for sitting in page.sittings)
     commands = "\n".join(
@@ -253,7 +255,8 @@ def _both(figure: Figure, rows: Sequence[Row]) -> str:
     return f"{published} / **{show(figure.measured(rows))}**"
 
 
-def _tests(rows: Sequence[Row]) -> str:
+def tests_of_difference(rows: Sequence[Row]) -> str:
+    """Say what Friedman and Wilcoxon find in the costs, tables being the blocks."""
     data = block_up(rows, blocks=("family", "table"))
     full = data.complete()
     out = [name for name in data.treatments if name not in full.treatments]
@@ -277,7 +280,7 @@ def _tests(rows: Sequence[Row]) -> str:
             f"all {len(pairs)} pairs, on the tables that both methods protect. Each "
             "entry: median difference of row against column (negative: the row is "
             "cheaper), then p; **bold** below 0.05.",
-            _pair_matrix(data.treatments, pairs),
+            pair_matrix(data.treatments, pairs),
         )
         if part
     )
@@ -296,7 +299,8 @@ def friedman_text(found: Friedman | None) -> str:
     )
 
 
-def _pair_matrix(methods: Sequence[str], pairs: Sequence[Pair]) -> str:
+def pair_matrix(methods: Sequence[str], pairs: Sequence[Pair]) -> str:
+    """Lay out the tests of all pairs as a triangle."""
     known = {(pair.first, pair.second): pair for pair in pairs}
     lines = []
     for row, first in enumerate(methods[:-1]):

@@ -12,7 +12,9 @@ from evosdc.cli import options as shared
 
 
 def audit(
-    table: Path = typer.Argument(..., help="The table, as for: evosdc protect."),
+    tables: list[Path] = typer.Argument(
+        ..., metavar="TABLE...", help="The table or tables, as for: evosdc protect."
+    ),
     pattern: Path | None = typer.Option(
         None, help="CSV with cell_id (or labels) and status (default: the table's own)."
     ),
@@ -37,10 +39,10 @@ def audit(
     """
     from evosdc import api
     from evosdc.cli.show import show_audit
-    from evosdc.io import read_apriori_into, read_table
+    from evosdc.io import read_apriori_into, read_tables
 
     reading = shared.reading_options(hierarchy, total, missing, value, level_percent)
-    cells = read_table(table, **reading)
+    cells = read_tables(tables, **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     result = api.audit(cells, pattern, strict=strict, secondaries=secondaries)

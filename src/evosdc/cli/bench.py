@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from evosdc.errors import InputError
 _EXPERIMENTS = {
     "gensup": "evosdc.bench.gensup",
     "heurgene": "evosdc.bench.heurgene",
+    "ons": "evosdc.bench.ons",
 }
 _THESIS = "thesis"
 
@@ -27,13 +29,19 @@ def bench(
     data: Path | None = typer.Option(
         None, help="Directory of CSV microdata for thesis [default: made up]."
     ),
-    tables: int = typer.Option(3, help="Tables a family."),
+    tables: int | None = typer.Option(
+        None, help="Tables a family [default: 3; 5 for ons]."
+    ),
     seeds: int = typer.Option(1, help="Runs of each method on each table."),
     time_limit: float = typer.Option(60.0, help="CPU seconds a run."),
     methods: str = typer.Option(
-        "", help="a,b,c: NAME, NAME@SECONDS, each perhaps with +option=value."
+        "", help="a,b,c: NAME@SECONDS#EVALUATIONS+option=value, only NAME is needed."
     ),
     families: str = typer.Option("", help="a,b,c: families [default: all]."),
+    reference: str = typer.Option(
+        "", help="ons: the contender that stands for order-by-weight."
+    ),
+    quick: bool = typer.Option(False, "--quick", help="ons: two small tables only."),
     workers: int = typer.Option(1, help="Processes; 1 gives the cleanest times."),
     bound_limit: float = typer.Option(
         60.0, help="CPU seconds for the bounds of a table; 0: no bounds."
@@ -49,7 +57,7 @@ def bench(
     Example: evosdc bench gensup --tables 1 --families class1-50x20 -o results
     """
     if name == _THESIS:
-        _refuse(ctx, name, "tables", "time_limit", "bound_limit")
+        _refuse(ctx, name, "tables", "time_limit", "bound_limit", "reference", "quick")
         from evosdc.bench import thesis
 
         for path in thesis.conduct(
@@ -73,18 +81,29 @@ def bench(
         )
     from evosdc.bench.experiment import Settings, conduct
 
+    module = import_module(_EXPERIMENTS[name])
+    if name == "ons":
+        _refuse(ctx, name, "bound_limit")
+        bound_limit = 0.0
+    else:
+        _refuse(ctx, name, "reference", "quick")
+    settings = Settings(
+        tables=tables,
+        seeds=seeds,
+        time_limit=time_limit,
+        methods=_names(methods),
+        families=_names(families),
+        workers=workers,
+        bound_limit=bound_limit,
+        reference=reference,
+    )
+    if quick:
+        _refuse(ctx, "--quick", "tables", "time_limit", "families")
+        settings = replace(settings, **module.QUICK)
     try:
         written = conduct(
-            import_module(_EXPERIMENTS[name]).EXPERIMENT,
-            Settings(
-                tables=tables,
-                seeds=seeds,
-                time_limit=time_limit,
-                methods=_names(methods),
-                families=_names(families),
-                workers=workers,
-                bound_limit=bound_limit,
-            ),
+            module.EXPERIMENT,
+            settings,
             output,
             command=shlex.join(["evosdc", *sys.argv[1:]]),
             force=force,

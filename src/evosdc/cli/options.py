@@ -59,6 +59,18 @@ def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
     return found
 
 
+def numbers(texts: Iterable[str], option: str) -> dict[str, int]:
+    """Read ``name=number`` texts."""
+    found: dict[str, int] = {}
+    for name, text in pairs(texts, option).items():
+        if not text.isdecimal():
+            raise InputError(
+                f"{option} got {name}={text}", expected="NAME=N with a whole number N"
+            )
+        found[name] = int(text)
+    return found
+
+
 def reading_options(
     hierarchy: list[str],
     total: str,

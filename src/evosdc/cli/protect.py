@@ -11,8 +11,11 @@ from evosdc.cli import options as shared
 
 
 def protect(
-    table: Path = typer.Argument(
-        ..., help="JJ (.jj, .jj.gz), labelled CSV, Parquet, or .tab with its .rda."
+    tables: list[Path] = typer.Argument(
+        ...,
+        metavar="TABLE...",
+        help="JJ (.jj, .jj.gz), labelled CSV, Parquet, or .tab with its .rda. Several "
+        "are linked by their labels and protected together.",
     ),
     method: str = typer.Option("auto", help="A name from: evosdc methods."),
     cost: str = typer.Option(
@@ -48,7 +51,8 @@ def protect(
 ) -> None:
     """Hide the cheapest cells that make a table safe, and prove it.
 
-    Writes pattern.csv, published.csv, certificate.npz, run.csv and report.html.
+    Writes pattern.csv, published.csv, certificate.npz, run.csv and report.html; of
+    linked tables also each one as it may be published.
 
     Example: evosdc protect table.jj --time-limit 30 -o protected
     """
@@ -56,11 +60,11 @@ def protect(
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_protection
     from evosdc.cli.write import write_result
-    from evosdc.io import check_output_directory, read_apriori_into, read_table
+    from evosdc.io import check_output_directory, read_apriori_into, read_tables
 
     check_output_directory(output, force=force)
     reading = shared.reading_options(hierarchy, total, missing, value, level_percent)
-    cells = read_table(table, **reading)
+    cells = read_tables(tables, **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     limit = time_limit
@@ -81,7 +85,7 @@ def protect(
             options=shared.pairs(option, "--option"),
             on_progress=ear,
         )
-    write_result(output, result, force=force, source=table)
+    write_result(output, result, force=force, source=tables[0])
     if as_json:
         typer.echo(json.dumps(result.summary()))
     else:

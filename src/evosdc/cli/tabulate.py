@@ -15,7 +15,11 @@ def tabulate(
     micro: Path = typer.Argument(
         ..., help="CSV, Parquet, or tau-Argus fixed format .asc with its .rda."
     ),
-    by: str = typer.Option(..., help="Spanning variables: region,industry."),
+    by: list[str] = typer.Option(
+        ...,
+        help="Spanning variables: region,industry. Given again: one more table, "
+        "linked with the others.",
+    ),
     value: str | None = typer.Option(
         None, help="The response; without one the table counts records."
     ),
@@ -33,6 +37,11 @@ def tabulate(
     rule: list[str] = typer.Option(
         [], "--rule", help="p:15, nk:1,75, pq:10,100, freq:3, zero:10, req:..."
     ),
+    digits: list[str] = typer.Option(
+        [],
+        "--digits",
+        help="NAME=N: codes have N digits, leading zeros were lost (7 is 07).",
+    ),
     total: str = shared.TOTAL,
     apriori: Path | None = shared.APRIORI,
     output: Path = typer.Option(
@@ -41,6 +50,9 @@ def tabulate(
     force: bool = shared.FORCE,
 ) -> None:
     """Tabulate microdata of any size and mark the sensitive cells.
+
+    Tables by several --by share their totals: they become one table of linked tables,
+    which `protect` protects together.
 
     Example: evosdc tabulate firms.csv --by region,industry --value turnover
     --rule p:15 --rule freq:3 -o table.csv
@@ -55,9 +67,11 @@ def tabulate(
     from evosdc.tabulation import hierarchy_from_columns
 
     check_output_file(output, force=force)
-    names = [name.strip() for name in by.split(",") if name.strip()]
-    if not names:
+    spans = [shared.names(text) for text in by]
+    names = list(dict.fromkeys(name for span in spans for name in span))
+    if not all(spans):
         raise InputError("--by names no variable", expected="--by region,industry")
+    widths = shared.numbers(digits, "--digits")
     records = open_microdata(micro, total=total)
     beside = [text for text in hierarchy if "," in text.partition("=")[2]]
     files = [text for text in hierarchy if text not in beside]
@@ -72,11 +86,11 @@ def tabulate(
     trees = {**records.hierarchies, **reading.get("hierarchies", {})}
     for name, columns in shared.pairs(beside, "--hierarchy").items():
         trees[name] = hierarchy_from_columns(
-            records.source, [c.strip() for c in columns.split(",")], total=total
+            records.source, shared.names(columns), total=total, digits=widths
         )
     result = api.tabulate(
         records.source,
-        names,
+        spans,
         value,
         weight=weight,
         holding=holding,
@@ -84,6 +98,7 @@ def tabulate(
         hierarchies={name: tree for name, tree in trees.items() if name in names},
         rules=rule,
         total=total,
+        digits={name: width for name, width in widths.items() if name in names},
     )
     table = result.table
     if apriori is not None:

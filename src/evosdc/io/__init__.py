@@ -1,6 +1,12 @@
 """Reading and writing: JJ, tau-Argus text files, CSV, Parquet, frames."""
 
-from evosdc.io.files import check_output_file, open_output, read_table, write_table
+from evosdc.io.files import (
+    check_output_file,
+    open_output,
+    read_table,
+    read_tables,
+    write_table,
+)
 from evosdc.io.frames import (
     frame_of,
     like,
@@ -41,6 +47,7 @@ __all__ = [
     "read_records",
     "read_tab",
     "read_table",
+    "read_tables",
     "table_from_frame",
     "to_arrow",
     "write_grid",

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from evosdc.errors import InputError
 from evosdc.io.jj import read_jj, write_jj
-from evosdc.io.labelled import read_labelled, write_labelled
+from evosdc.io.labelled import labelled_columns, read_labelled, write_labelled
 from evosdc.io.paths import PathLike, open_output, readable, refuse_existing
 from evosdc.io.tab import read_tab, write_tab
-from evosdc.table import Table
+from evosdc.table import Table, link_tables
 
-__all__ = ["check_output_file", "open_output", "read_table", "write_table"]
+__all__ = [
+    "check_output_file",
+    "open_output",
+    "read_table",
+    "read_tables",
+    "write_table",
+]
 
 _LABELLED = (".csv", ".csv.gz", ".parquet")
 _JJ = (".jj", ".jj.gz")
@@ -43,6 +49,35 @@ def read_table(path: PathLike, **options: Any) -> Table:
         _refuse_others(given, read_jj)
         return read_jj(p)
     raise _unknown(p)
+
+
+def read_tables(paths: Sequence[PathLike], **options: Any) -> Table:
+    """Read a table, or several over the same records as one of linked tables.
+
+    `options` are those of `read_table`; a hierarchy goes to the tables that have its
+    dimension.
+    """
+    if len(paths) == 1:
+        return read_table(paths[0], **options)
+    given = dict(options)
+    trees = dict(given.pop("hierarchies", None) or {})
+    tables: list[Table] = []
+    used: set[str] = set()
+    for path in paths:
+        mine: dict[str, Any] = {}
+        if trees and Path(path).name.lower().endswith(_LABELLED):
+            columns = labelled_columns(path)
+            mine = {name: tree for name, tree in trees.items() if name in columns}
+        used.update(mine)
+        tables.append(read_table(path, **given, hierarchies=mine or None))
+    unused = sorted(set(trees) - used)
+    if unused:
+        raise InputError(
+            f"there is a hierarchy for {unused[0]!r}, which no table has",
+            expected="hierarchies for columns of the tables",
+            hint="check the spelling of the column",
+        )
+    return link_tables(tables).table
 
 
 def write_table(path: PathLike, table: Table, *, force: bool = False) -> None:

@@ -71,6 +71,13 @@ def read_labelled(
     )
 
 
+def labelled_columns(path: PathLike) -> list[str]:
+    """Names of the columns of a CSV or Parquet file."""
+    p = readable(path)
+    frame = _read_parquet(p)[0] if p.suffix.lower() == ".parquet" else read_csv(p)
+    return list(frame.column_names)
+
+
 def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None:
     """Write a table as CSV or Parquet so that `read_labelled` gives it back."""
     p = Path(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,7 +24,7 @@ from evosdc.io.paths import (
     unwritable,
     write_text,
 )
-from evosdc.table import Table
+from evosdc.table import Table, linked_parts
 from evosdc.table.build import cell_keys
 from evosdc.table.status import HIDDEN, STATUSES
 
@@ -69,6 +70,8 @@ def write_protection(
     table = protection.table
     names = ["pattern.csv", "published.csv", "certificate.npz", "run.csv"]
     names += ["report.html"] * (report_html is not None)
+    parts = _published_parts(table)
+    names += parts
     again = None if source is None else _jj_name(Path(source))
     if again is not None:
         names.append(again)
@@ -80,6 +83,8 @@ def write_protection(
     pattern = pattern_frame(table, original_ids=original_ids)
     write_csv(folder / "pattern.csv", pattern, force=force)
     write_csv(folder / "published.csv", published_frame(table), force=force)
+    for name, part in parts.items():
+        write_csv(folder / name, part, force=force)
     with open_output(folder / "certificate.npz", force) as stream:
         save: Any = np.savez_compressed
         save(stream, **certificate_arrays)
@@ -111,7 +116,9 @@ def check_output_directory(path: PathLike, *, force: bool = False) -> Path:
 
 
 def read_pattern(source: Any, table: Table) -> NDArray[np.bool_]:
-    """Read which cells a pattern hides: by cell number, else by labels.
+    """Read which cells a pattern hides: by labels where there are, else by number.
+
+    Labels name a cell whatever the order in which linked tables are given.
 
     `source` is the path of a ``pattern.csv`` or a frame with the same columns.
 
@@ -156,7 +163,9 @@ def read_pattern(source: Any, table: Table) -> NDArray[np.bool_]:
 
 def _cells(frame: Any, path: str, table: Table) -> NDArray[np.int64]:
     """Cell number of each row."""
-    if "cell_id" in frame.column_names:
+    names = [d.name for d in table.dimensions]
+    absent = [name for name in names if name not in frame.column_names]
+    if "cell_id" in frame.column_names and (absent or not names):
         ids = number_column(frame, "cell_id")
         wrong = ~((ids >= 0) & (ids < len(table)) & (ids == np.floor(ids)))
         if wrong.any():
@@ -167,8 +176,6 @@ def _cells(frame: Any, path: str, table: Table) -> NDArray[np.int64]:
                 hint="check that the pattern belongs to this table",
             )
         return ids.astype(np.int64)
-    names = [d.name for d in table.dimensions]
-    absent = [name for name in names if name not in frame.column_names]
     if absent or not names:
         raise InputError(
             f"{path} does not say which cell a row is",
@@ -200,6 +207,25 @@ def _cells(frame: Any, path: str, table: Table) -> NDArray[np.int64]:
             hint="check that the pattern belongs to this table",
         )
     return np.asarray(order[at], dtype=np.int64)
+
+
+def _published_parts(table: Table) -> dict[str, Any]:
+    """Each of several linked tables as it may be published, by the name of its file."""
+    parts = linked_parts(table)
+    if len(parts) == 1:
+        return {}
+    frame = published_frame(table)
+    found: dict[str, Any] = {}
+    for part in parts:
+        names = [table.dimensions[k].name for k in part.dimensions]
+        kept = frame.take(part.cells).select([*names, "value", "status"])
+        found[f"published-{len(found) + 1}-{_file_words(names)}.csv"] = kept
+    return found
+
+
+def _file_words(names: Sequence[str]) -> str:
+    """Names of dimensions in the name of a file, on any system."""
+    return "-".join(re.sub(r"[^\w.]+", "_", name) for name in names)
 
 
 def _record_frame(protection: Outcome) -> Any:

@@ -28,6 +28,7 @@ _MODULES: list[str] = [
     "evosdc.suppress.construct.kelly",
     "evosdc.suppress.construct.hypercube_2d",
     "evosdc.suppress.construct.pbp",
+    "evosdc.suppress.construct.hitas",
     "evosdc.suppress.evolve.gensup",
     "evosdc.suppress.evolve.heurgene",
     "evosdc.suppress.evolve.gapn",
@@ -35,6 +36,9 @@ _MODULES: list[str] = [
     "evosdc.suppress.exact.optimal",
     "evosdc.suppress.evolve.hybrid",
 ]
+
+# What other programs call a method that is here under its author's name.
+_ALIASES = {"modular": "hitas"}
 
 Run = Callable[[Problem, Any, Search], Pattern]
 Takes = Callable[[Problem], str | None]
@@ -119,6 +123,7 @@ def load_methods() -> dict[str, Method]:
 def find_method(name: str) -> Method:
     """Look a method up by name."""
     methods = load_methods()
+    name = _ALIASES.get(name, name)
     if name not in methods:
         raise MethodError(
             f"there is no method {name!r}",

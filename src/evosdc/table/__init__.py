@@ -2,7 +2,7 @@
 
 from evosdc.table.build import build_table, missing_cells
 from evosdc.table.hierarchy import TOTAL, Dimension, Hierarchy
-from evosdc.table.link import link_tables
+from evosdc.table.link import link_tables, linked_parts
 from evosdc.table.structure import Network, detect_network
 from evosdc.table.table import Table
 
@@ -15,5 +15,6 @@ __all__ = [
     "build_table",
     "detect_network",
     "link_tables",
+    "linked_parts",
     "missing_cells",
 ]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +42,46 @@ class LinkedTables:
     places: tuple[NDArray[np.int64], ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One of the tables that a joint table was made of.
+
+    `dimensions` are the numbers of its dimensions, `cells` those of its cells, both in
+    the joint table.
+    """
+
+    dimensions: tuple[int, ...]
+    cells: NDArray[np.int64]
+
+
+def linked_parts(table: Table) -> tuple[Part, ...]:
+    """Find the tables in a joint one by its labels: one part for an ordinary table.
+
+    A cell spans the dimensions where it does not stand at the total. The largest spans
+    are the tables, and a cell is in every table that has its span.
+    """
+    if not table.dimensions:
+        return (Part((), np.arange(len(table))),)
+    away = table.codes > 0
+    spans = np.unique(away, axis=0)
+    largest = [
+        span
+        for k, span in enumerate(spans)
+        if not any(np.all(other >= span) for j, other in enumerate(spans) if j != k)
+    ]
+    # As they were given: by the first cell that has a span.
+    first = [int(np.argmax((away == span).all(axis=1))) for span in largest]
+    return tuple(
+        Part(
+            tuple(np.flatnonzero(largest[k]).tolist()),
+            np.flatnonzero((away <= largest[k]).all(axis=1)),
+        )
+        for k in np.argsort(first, kind="stable")
+    )
+
+
 def link_tables(tables: Sequence[Table]) -> LinkedTables:
-    """Join labelled tables over their shared cells."""
+    """Join labelled tables over their shared cells; shared equations stand once."""
     if not tables or any(not t.dimensions for t in tables):
         raise TableError(
             "tables without labels cannot be linked",
@@ -105,10 +145,11 @@ def link_tables(tables: Sequence[Table]) -> LinkedTables:
     frequency = None
     if all(t.frequency is not None for t in tables):
         frequency = np.concatenate([t.frequency for t in tables])[first]
+    matrix, rhs = _distinct(sparse.vstack(blocks, format="csr"), joined("rhs"))
     table = Table.of(
         value[first],
-        sparse.vstack(blocks, format="csr"),
-        rhs=joined("rhs"),
+        matrix,
+        rhs=rhs,
         weight=strictest("weight", largest=True),
         status=letters[worst],
         lower=strictest("lower", largest=True),
@@ -122,6 +163,17 @@ def link_tables(tables: Sequence[Table]) -> LinkedTables:
         name=tables[0].name,
     )
     return LinkedTables(table, places)
+
+
+def _distinct(matrix: Any, rhs: NDArray[np.float64]) -> tuple[Any, Any]:
+    """Leave out equations that stand there already."""
+    matrix.sort_indices()
+    seen: dict[tuple[bytes, bytes, float], int] = {}
+    for row, (a, b) in enumerate(pairwise(matrix.indptr.tolist())):
+        key = (matrix.indices[a:b].tobytes(), matrix.data[a:b].tobytes(), rhs[row])
+        seen.setdefault(key, row)
+    rows = list(seen.values())
+    return matrix[rows], rhs[rows]
 
 
 def _union(dimensions: Sequence[Dimension]) -> tuple[Dimension, ...]:

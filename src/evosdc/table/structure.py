@@ -3,7 +3,8 @@
 A table is a network when every cell stands in at most two equations, with coefficients
 of one size, and the signs of the equations can be chosen so that each cell enters one
 and leaves the other. Flat two-dimensional tables are networks, and so are some linked
-ones.
+ones. Equations that follow from others may be left out: without them a table of a tree
+by a flat dimension is a network too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from evosdc.table.implied import implied_equations
+
 
 @dataclass(frozen=True, eq=False)
 class Network:
@@ -23,7 +26,8 @@ class Network:
 
     Raising cell `i` by one sends one unit from node ``tail[i]`` to node ``head[i]``.
     The last node is the ground: cells of a single equation start or end there.
-    Cells that stand in no equation have both ends at the ground.
+    Cells that stand in no equation have both ends at the ground. Equations that follow
+    from the others may have been left out; no cell meets at their nodes.
     """
 
     nodes: int
@@ -37,7 +41,13 @@ def detect_network(matrix: Any) -> Network | None:
     m, n = columns.shape
     columns.eliminate_zeros()
     count = np.diff(columns.indptr)
-    if (count > 2).any() or (len(columns.data) and not _one_size(columns)):
+    if (count > 2).any():
+        implied = implied_equations(columns)
+        if implied is None:
+            return None
+        columns = _without(columns, implied)
+        count = np.diff(columns.indptr)
+    if len(columns.data) and not _one_size(columns):
         return None
     positive = columns.data > 0
     pairs = np.flatnonzero(count == 2)
@@ -62,6 +72,15 @@ def detect_network(matrix: Any) -> Network | None:
     head[cell[enters]] = columns.indices[enters]
     tail[cell[~enters]] = columns.indices[~enters]
     return Network(m + 1, tail, head)
+
+
+def _without(columns: Any, equations: NDArray[np.int64]) -> Any:
+    """Leave some equations empty."""
+    keep = np.ones(columns.shape[0])
+    keep[equations] = 0.0
+    left = sparse.csc_array(sparse.diags_array(keep) @ columns)
+    left.eliminate_zeros()
+    return left
 
 
 def _one_size(columns: Any) -> bool:

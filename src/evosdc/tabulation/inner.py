@@ -27,20 +27,17 @@ COUNT, UNITS, VALUE, SIZE, TOTAL, COST = range(6)
 class Cells:
     """Aggregates of cells, a row each; what `roll_up` adds up.
 
-        Attributes
-        ----------
-        codes
-            Node numbers, a column a dimension.
-        sums
-            Columns # Digits of a sum that do not depend on the order of adding.
-    DIGITS = 14
-
-    COUNT, UNITS, VALUE, SIZE, TOTAL and COST, which add up.
-        top, top_weight
-            The largest contributions, downwards, 0 where there are no more, and their
-            sampling weights.
-        asking
-            Largest contribution of those who ask for protection, a column a code.
+    Attributes
+    ----------
+    codes
+        Node numbers, a column a dimension.
+    sums
+        Columns COUNT, UNITS, VALUE, SIZE, TOTAL and COST, which add up.
+    top, top_weight
+        The largest contributions, downwards, 0 where there are no more, and their
+        sampling weights.
+    asking
+        Largest contribution of those who ask for protection, a column a code.
     """
 
     codes: NDArray[np.int32]
@@ -203,7 +200,8 @@ def _nodes(
             f"column {name!r} has {_listed(words, unknown, counts)}, unknown to its "
             "hierarchy",
             expected="the codes of the hierarchy",
-            hint="add the codes to the hierarchy, or correct the records",
+            hint=_lost_zeros(name, [words[i] for i in unknown], tree)
+            or "add the codes to the hierarchy, or correct the records",
         )
     upper = np.flatnonzero(~tree.is_leaf[nodes])
     if len(upper):
@@ -213,6 +211,17 @@ def _nodes(
             hint="code the records finer, or add a part for the rest",
         )
     return nodes
+
+
+def _lost_zeros(name: str, unknown: list[str], tree: Hierarchy) -> str:
+    """What to do where only leading zeros are missing, which spreadsheets drop."""
+    for width in range(2, 1 + max(map(len, tree.codes))):
+        if all(w.isdigit() and w.zfill(width) in tree.node_of for w in unknown):
+            return (
+                f"if leading zeros were lost, say how many digits the codes have: "
+                f"--digits {name}={width} (digits={{{name!r}: {width}}})"
+            )
+    return ""
 
 
 def _listed(

@@ -21,6 +21,7 @@ from evosdc.tabulation.source import (
     connect,
     define_records,
     open_records,
+    refuse_digits,
     refuse_overlap,
 )
 
@@ -41,6 +42,7 @@ def tabulate(
     cost: str | None = None,
     bounds: str = "open",
     total: str = TOTAL,
+    digits: Mapping[str, int] | None = None,
     memory_limit: str = "3GB",
     threads: int | None = None,
 ) -> Table:
@@ -53,7 +55,7 @@ def tabulate(
     ----------
     source
         A path or pattern of CSV or Parquet files, an Arrow table or reader, a pandas or
-        polars frame, or a DuckDB relation. Streamed; spills to disk.
+        polars frame, a dict of columns, or a DuckDB relation. Streamed; spills to disk.
     by
         The spanning variables. Their codes are text; in a CSV file 01 stays 01.
     value
@@ -74,10 +76,14 @@ def tabulate(
     bounds
         What everyone knows of a cell beforehand: ``open`` (0 or more; nothing at all
         when some contribution is negative) or ``percent:50`` (to within 50 %).
+    digits
+        How many digits the codes of a variable have, where their leading zeros are
+        lost: with 2, code 7 is read as 07.
     memory_limit, threads
         Limits for DuckDB.
     """
     refuse_overlap(by)
+    refuse_digits(by, digits)
     trees = dict(hierarchies or {})
     _check_options(by, trees, rules, request, bounds)
     columns = Columns(
@@ -88,6 +94,7 @@ def tabulate(
         holding=holding,
         request=request,
         cost=None if cost in _COSTS else cost,
+        digits=digits or {},
     )
     asked = _request_codes(rules)
     with connect(memory_limit, threads) as connection:

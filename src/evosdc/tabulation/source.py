@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +12,21 @@ import duckdb
 import pyarrow as pa
 
 from evosdc.errors import InputError
+from evosdc.io.arrow import to_arrow
 
 _CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".txt")
 _PARQUET = (".parquet", ".pq")
 _NUMERIC = ("INT", "FLOAT", "DOUBLE", "DECIMAL", "REAL", "BOOL", "VARCHAR", "NULL")
+_MOST_DIGITS = 100
 _FRACTION = ("FLOAT", "DOUBLE", "DECIMAL", "REAL")
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column of the records plays which part."""
+    """Which column of the records plays which part.
+
+    `digits` is the width of columns whose codes have lost their leading zeros.
+    """
 
     by: tuple[str, ...]
     value: str | None
@@ -30,6 +35,7 @@ class Columns:
     holding: str | None = None
     request: str | None = None
     cost: str | None = None
+    digits: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def numeric(self) -> dict[str, str]:
@@ -107,7 +113,7 @@ def define_records(connection: Any, columns: Columns, types: dict[str, str]) -> 
     Records of sampling weight 0 stand for nobody and are left out.
     """
     parts = [
-        f"{text_of(column, types[column])} AS {part}"
+        f"{text_of(column, types[column], columns.digits.get(column))} AS {part}"
         for part, column in columns.codes.items()
     ]
     parts.append(f"{number_of(columns.value)} AS x")
@@ -133,8 +139,21 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def text_of(column: str, kind: str) -> str:
-    """Write a code as text: whole numbers without a fraction, text as it stands."""
+def text_of(column: str, kind: str, digits: int | None = None) -> str:
+    """Write a code as text: whole numbers without a fraction, text as it stands.
+
+    With `digits`, codes of fewer digits get zeros in front; other codes are left alone.
+    """
+    text = _plain_text(column, kind)
+    if digits is None:
+        return text
+    return (
+        f"CASE WHEN regexp_full_match({text}, '[0-9]{{1,{digits}}}') "
+        f"THEN lpad({text}, {digits}, '0') ELSE {text} END"
+    )
+
+
+def _plain_text(column: str, kind: str) -> str:
     name = quoted(column)
     if kind.upper().startswith(_FRACTION):
         return (
@@ -169,6 +188,8 @@ def _relation(connection: Any, source: Any) -> Any:
         return connection.table("kept")
     if isinstance(source, pa.RecordBatch):
         source = pa.Table.from_batches([source])
+    if isinstance(source, Mapping):
+        source = to_arrow(source)
     if type(source).__module__.split(".")[0] == "polars":
         source = (source.collect() if hasattr(source, "collect") else source).to_arrow()
     if isinstance(source, pa.Table):
@@ -177,8 +198,8 @@ def _relation(connection: Any, source: Any) -> Any:
         return connection.from_df(source)
     raise InputError(
         f"records of type {type(source).__name__}",
-        expected="a path, an Arrow table or reader, a pandas or polars frame, or a "
-        "DuckDB relation",
+        expected="a path, an Arrow table or reader, a pandas or polars frame, a dict "
+        "of columns, or a DuckDB relation",
         hint="convert the records to one of them",
     )
 
@@ -240,3 +261,19 @@ def refuse_overlap(by: Sequence[str]) -> None:
             expected="one or more different columns to tabulate by",
             hint="name each column once",
         )
+
+
+def refuse_digits(columns: Sequence[str], digits: Mapping[str, int] | None) -> None:
+    """Refuse widths of codes that make no sense or are of other columns."""
+    for name, width in (digits or {}).items():
+        if name not in columns:
+            raise InputError(
+                f"digits for {name!r}, which the table is not made by",
+                expected=f"some of {', '.join(columns)}",
+                hint="check the name; capitals count",
+            )
+        if not 1 <= width <= _MOST_DIGITS:
+            raise InputError(
+                f"codes of {name!r} with {width} digits",
+                expected=f"1 to {_MOST_DIGITS} digits",
+            )

@@ -1,0 +1,202 @@
+"""The ONS study on its smallest tables: rows, page, reference, tables protected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from evosdc.bench import ons, ons_page
+from evosdc.bench.experiment import Settings, conduct, plan
+from evosdc.bench.limits import OutOfTime, hard_limit
+from evosdc.bench.ons_published import LARGE_LINES, TABLE_III, TABLE_V, TABLE_VI
+from evosdc.bench.ons_rows import SIZES, contender_of, protected, with_relative
+from evosdc.bench.run import KEY, Contender, Instance, Run
+from evosdc.bench.store import Row, Store
+from evosdc.bench.unpick import unpick
+from evosdc.errors import InputError, MethodError
+from evosdc.instances import make
+from evosdc.instances.large import LARGE
+from evosdc.table import Dimension, Hierarchy, build_table
+
+Evosdc = Callable[..., tuple[int, str, str]]
+SMALL = Settings(
+    tables=1, methods=("hypercube", "marginal"), families=("B",), time_limit=5.0
+)
+
+
+def stored(folder: Path) -> list[Row]:
+    return Store(folder / "ons.csv", KEY, ons.EXPERIMENT.columns).rows
+
+
+def test_the_command_writes_the_page_of_the_study(
+    run: Evosdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("dots", "trade_off"):
+        monkeypatch.setattr(ons_page, name, lambda *_: None)
+    words = ("bench", "ons", "--quick", "--methods", "hypercube,marginal,attacker")
+    code, out, err = run(*words, "-o", tmp_path)
+    assert code == 0
+    names = [Path(line).name for line in out.splitlines()]
+    assert names == ["ons.csv", "ons.md", "ons.sittings.json", "ons.tables.csv"]
+    assert "8/8" in err
+    page = (tmp_path / "ons.md").read_text()
+    assert "| attacker#1 | 0.00 | 0.00 |" in page  # the reference against itself
+    assert "| Hypercube: hypercube | 10 of 10 / **2 of 2** |" in page
+    assert "10.71 / **–**" in page  # table III, of a method that was not run
+    assert "2.87 (n=10)" in page  # table V
+    rows = stored(tmp_path)
+    assert all(row["safe"] for row in rows)
+    assert {row["method"] for row in rows} >= {"attacker#1", "attacker"}
+    costs = {r["method"]: r["cost"] for r in rows if r["family"] == "B"}
+    assert costs["attacker"] <= costs["attacker#1"] < costs["marginal"]
+    code, _, err = run(*words, "-o", tmp_path)
+    assert (code, err) == (0, "")  # nothing is run again
+
+
+def test_a_method_that_does_not_exist_is_named(run: Evosdc, tmp_path: Path) -> None:
+    code, _, err = run("bench", "ons", "--methods", "magic", "-o", tmp_path)
+    assert code == 2
+    assert "'magic'" in err
+
+
+def test_options_of_other_experiments_are_refused(run: Evosdc, tmp_path: Path) -> None:
+    code, _, err = run("bench", "ons", "--bound-limit", 5, "-o", tmp_path)
+    assert (code, "--bound-limit" in err) == (2, True)
+    code, _, err = run("bench", "gensup", "--quick", "-o", tmp_path)
+    assert (code, "--quick" in err) == (2, True)
+
+
+def test_a_table_that_a_method_does_not_take_is_a_row() -> None:
+    solid = Instance("A", 1, partial(make, "random", 1, shape=(3, 3, 3)))
+    row = Run(solid, Contender.parse("hypercube-2d", 1.0), 1, strict=True)()
+    assert (row["failed"], row["why"]) == (True, "MethodError")
+    assert row.get("cost") is None
+
+
+def test_a_run_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(OutOfTime), hard_limit(0.05):
+        _work_on()
+    monkeypatch.setattr("evosdc.bench.run._protect", _raise_out_of_time)
+    row = Run(ons.instance("B", 1), Contender.parse("marginal", 1.0), 1)()
+    assert (row["failed"], row["why"]) == (True, "OutOfTime")
+
+
+def _work_on() -> None:
+    while True:
+        pass
+
+
+def _raise_out_of_time(*_: object) -> None:
+    raise OutOfTime
+
+
+def test_evaluations_limit_a_contender() -> None:
+    found = Contender.parse("attacker@9#1", 60.0)
+    assert (found.time_limit, found.evaluations) == (9.0, 1)
+    for text in ("attacker#0", "attacker#x", "attacker#1@2", "#3"):
+        with pytest.raises(InputError, match="a method reads"):
+            Contender.parse(text, 1.0)
+
+
+def test_families_have_as_many_tables_as_published() -> None:
+    runs = plan(ons.EXPERIMENT, Settings(methods=("marginal",)))
+    mine = [run for run in runs if run.contender.label == "marginal"]
+    assert len(mine) == 30 + 2 + 6 + 14
+    assert len(runs) == 2 * len(mine)  # and the reference
+    with pytest.raises(InputError, match="no family"):
+        ons.instance("large-15", 1)
+    with pytest.raises(MethodError, match="order-magic"):
+        plan(ons.EXPERIMENT, Settings(methods=("order-magic",)))
+
+
+def test_another_reference_can_be_named(tmp_path: Path) -> None:
+    runs = plan(ons.EXPERIMENT, Settings(methods=("marginal",), reference="greedy"))
+    assert runs[0].contender.label == "greedy"
+
+
+def test_interrupted_studies_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("dots", "trade_off"):
+        monkeypatch.setattr(ons_page, name, lambda *_: None)
+    heard: list[Row] = []
+    conduct(
+        ons.EXPERIMENT,
+        SMALL,
+        tmp_path,
+        command="x",
+        hear=lambda row, *_: heard.append(row),
+    )
+    assert len(heard) == 3
+    page = tmp_path / "ons.md"
+    page.write_text(page.read_text() + "\n## Remarks\n\nB only.\n")
+    more = Settings(**{**vars(SMALL), "methods": ("greedy", "marginal")})
+    conduct(
+        ons.EXPERIMENT,
+        more,
+        tmp_path,
+        command="y",
+        hear=lambda row, *_: heard.append(row),
+    )
+    assert [row["method"] for row in heard[3:]] == ["greedy"]
+    assert page.read_text().endswith("B only.\n")
+
+
+def row(method: str, cost: float | None, table: int = 1, **more: object) -> Row:
+    return {
+        "family": "A",
+        "table": table,
+        "method": method,
+        "seed": 1,
+        "cost": cost,
+        "safe": cost is not None,
+        "cpu_seconds": 1.0,
+        "time_limit": 2.0,
+        **more,
+    }
+
+
+def test_costs_are_relative_to_the_reference_on_the_same_table() -> None:
+    rows = [row("r", 100.0), row("r", 50.0, 2), row("m", 80.0), row("m", 60.0, 2)]
+    found = with_relative([*rows, row("m", 5.0, 3)], "r")
+    assert [r["relative"] for r in found] == [1.0, 1.0, 0.8, 1.2, None]
+
+
+def test_a_late_or_unsafe_run_does_not_count() -> None:
+    assert protected(row("m", 1.0))
+    assert not protected(row("m", 1.0, cpu_seconds=3.3))
+    assert not protected(row("m", 1.0, safe=False))
+
+
+def test_the_default_stands_for_a_method() -> None:
+    rows = [row(name, 1.0) for name in ("m#1", "m+x=1", "m@5", "mm")]
+    assert contender_of(rows, "m") == "m@5"
+    assert contender_of(rows, "n") is None
+
+
+def test_unpicking_follows_equations_with_one_unknown() -> None:
+    dims = [Dimension(name, Hierarchy.flat("abc")) for name in "xy"]
+    codes = [(i, j) for i in (1, 2, 3) for j in (1, 2, 3)]
+    # Row a hides one cell, which gives away the next through its column.
+    hidden = {(1, 1), (2, 1), (2, 2), (3, 2), (2, 3), (3, 3)}
+    status = ["u" if code in hidden else "s" for code in codes]
+    table = build_table(dims, codes, range(1, 10), status=status)
+    found = unpick(table).round
+    turns = {code: int(found[k]) for k, code in enumerate(codes) if code in hidden}
+    assert turns == {(1, 1): 1, (2, 1): 2, (2, 2): 0, (3, 2): 0, (2, 3): 0, (3, 3): 0}
+
+
+def test_published_tables_are_whole() -> None:
+    assert {len(TABLE_III[x]) for x in "ABCDEF"} == {5}
+    assert sum(map(len, TABLE_III.values())) == 38
+    assert {len(line) for lines in TABLE_III.values() for line in lines} == {6}
+    for size, counts in TABLE_VI.items():
+        lines = [line for family in SIZES[size] for line in TABLE_V[family]]
+        for k, (method, count) in enumerate(counts.items()):
+            anomalies = 2 if (size, method) == ("200x50", "Modular") else 0
+            assert sum(line[k] is not None for line in lines) == count - anomalies
+    for ours, line in zip(LARGE.values(), LARGE_LINES, strict=True):
+        assert ours.sensitive == line.primaries
