@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from evosdc.errors import InputError
@@ -256,3 +257,19 @@ def test_parameters_in_scikit_learns_manner():
         model.set_params(sed=1)
     with pytest.raises(InputError, match="nothing is fitted"):
         model.sample()
+
+
+def test_notes_warn_of_many_levels_and_of_a_sparse_full_table():
+    rng = np.random.default_rng(1)
+    frame = pa.table(
+        {
+            "id": [f"p{i}" for i in range(1200)],
+            "a": rng.integers(0, 3, 1200).astype(str),
+            "b": rng.integers(0, 3, 1200).astype(str),
+        }
+    )
+    model = Synthesiser(objective="jsd:full", generations=1, moves=10).fit(frame)
+    assert any("1,000 levels" in note and "id" in note for note in model.notes_)
+    assert any("repeated records" in note for note in model.notes_)
+    model = Synthesiser(generations=1, moves=10).fit(frame.select(["a", "b"]))
+    assert not any("levels" in note or "repeated" in note for note in model.notes_)

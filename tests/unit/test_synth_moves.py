@@ -175,7 +175,7 @@ def test_children_share_out_their_parents(kind, objective):
             np.array([0.4 if kind else 1.0]),
             np.zeros((1, 2)),
             streams(np.random.default_rng(3), 1),
-            uniform=True,
+            way=0,
         )
     a, b, c, d = population.codes
     straight = (c == a) & (d == b)
@@ -213,7 +213,7 @@ def test_children_and_mutants_break_no_rule(kind):
             np.array([0.5]),
             np.full((1, 2), 0.3),
             streams(np.random.default_rng(3), 1),
-            uniform=True,
+            way=0,
         )
     for slot in (2, 3):
         assert not broken(problem.rules, population.codes[slot]).any()
@@ -234,7 +234,7 @@ def test_mutation_changes_the_share_it_is_told_to():
             np.zeros(1),
             np.array([[0.5, 0.0]]),
             streams(np.random.default_rng(9), 1),
-            uniform=True,
+            way=0,
         )
     # A uniform draw repeats the old level once in `size` times.
     expected = 0.5 * (1 - 1 / problem.sizes)
@@ -242,6 +242,35 @@ def test_mutation_changes_the_share_it_is_told_to():
     assert found == pytest.approx(expected, abs=0.15)
     assert (population.codes[3] == problem.original).all()
     _consistent(population, 2)
+
+
+def test_a_block_mutation_redraws_one_part_of_some_candidates():
+    problem = _problem()
+    population = Population(problem, 42)
+    for slot in range(2):
+        population.put(slot, problem.original)
+    slots = np.arange(2, 42).reshape(-1, 2)
+    with Team(1) as team:
+        population.breed(
+            team,
+            4,
+            np.tile([[0, 1]], (20, 1)),
+            slots,
+            np.zeros(20),
+            np.full((20, 2), 0.5),
+            streams(np.random.default_rng(9), 20),
+            way=2,
+        )
+    hit = 0
+    for slot in range(2, 42):
+        moved = population.codes[slot] != problem.original
+        rows, columns = np.flatnonzero(moved.any(1)), np.flatnonzero(moved.any(0))
+        if len(rows):
+            hit += 1
+            inside = moved[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+            assert inside.mean() > 0.2
+        _consistent(population, slot)
+    assert 8 < hit < 32
 
 
 def test_kernel_streams_are_uniform():

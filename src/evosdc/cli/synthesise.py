@@ -25,7 +25,7 @@ def synthesise(
         "dcap-u,uniques,disco", help="Risks that count: dcap-u, dcap, uniques, disco."
     ),
     mode: str = typer.Option("constraint", help="weighted, constraint or pareto."),
-    population: int | None = typer.Option(None, help="Candidates [default: by mode]."),
+    population: int | None = typer.Option(None, help="Candidates (default: by mode)."),
     crossover: str = typer.Option("whole-cpc", help="How candidates are mixed."),
     initial: str = typer.Option("univariate", help="univariate, uniform, cart, ..."),
     columns: str | None = typer.Option(
@@ -39,18 +39,18 @@ def synthesise(
         True, help="Improve candidates by record moves (off: the plain GA)."
     ),
     moves: int | None = typer.Option(
-        None, help="Record moves of each candidate in the whole run [default: by size]."
+        None, help="Record moves of each candidate in the whole run (default: by size)."
     ),
     generations: int | None = typer.Option(None, help="Stop after so many."),
     time_limit: float | None = typer.Option(
-        None, help="Seconds [default: 60, none with --generations]."
+        None, help="Seconds (default: 60, none with --generations)."
     ),
     copies: int = typer.Option(1, help="How many synthetic copies to write."),
     holdout: Path | None = typer.Option(
         None, help="Other real records, for the membership test."
     ),
     seed: int = shared.SEED,
-    workers: int | None = typer.Option(None, help="Threads [default: all cores]."),
+    workers: int | None = typer.Option(None, help="Threads (default: all cores)."),
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
     force: bool = shared.FORCE,
     as_json: bool = shared.JSON,

@@ -18,6 +18,9 @@ Floats = NDArray[np.float64]
 
 # A coefficient with a larger standard error is one the data do not determine.
 _UNDETERMINED = 10.0
+# Of larger files a seeded sample is modelled; the metrics' titles say so.
+_MOST_RECORDS = 100_000
+_SAMPLED = f"(at most {_MOST_RECORDS:,} records of each file)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +111,7 @@ class CiOverlap(ModelMetric):
     @property
     def title(self) -> str:
         """What is measured."""
-        return "Confidence interval overlap of a logistic model"
+        return f"Confidence interval overlap of a logistic model {_SAMPLED}"
 
     def compute(self, original: Categorical, synthetic: Categorical) -> float:
         """Return the mean over all coefficients of all models."""
@@ -147,7 +150,7 @@ class CoefficientDifference(ModelMetric):
     @property
     def title(self) -> str:
         """What is measured."""
-        return "Mean absolute difference of logistic coefficients"
+        return f"Mean absolute difference of logistic coefficients {_SAMPLED}"
 
     def compute(self, original: Categorical, synthetic: Categorical) -> float:
         """Return the mean over all coefficients of all models."""
@@ -180,7 +183,7 @@ class LogitCorrelation(ModelMetric):
     @property
     def title(self) -> str:
         """What is measured."""
-        return "Correlation of predicted logits"
+        return f"Correlation of predicted logits {_SAMPLED}"
 
     def compute(self, original: Categorical, synthetic: Categorical) -> float:
         """Return the mean over the models."""
@@ -219,6 +222,13 @@ def _outcomes(
     )
 
 
+def _sampled(data: Categorical) -> Categorical:
+    if data.rows <= _MOST_RECORDS:
+        return data
+    rows = np.random.default_rng(0).permutation(data.rows)[:_MOST_RECORDS]
+    return data.take(rows)
+
+
 def _hits(places: NDArray[np.intp], correct: NDArray[np.bool_], number: int) -> Floats:
     return np.bincount(places[correct], minlength=number).astype(float)
 
@@ -233,6 +243,7 @@ def forget_models() -> None:
 def _models(
     original: Categorical, synthetic: Categorical, min_count: int, limit: int
 ) -> tuple[ModelPair, ...]:
+    original, synthetic = _sampled(original), _sampled(synthetic)
     target = original.target
     predictors = [j for j in range(original.columns) if j != target]
     codes, sides = distinct_rows((original, synthetic), predictors)

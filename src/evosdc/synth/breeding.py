@@ -18,6 +18,8 @@ from evosdc.synth.tally import columns_of, count_columns, workspace
 
 CROSSOVERS = ("matrix", "variable", "cpc", "round-cpc", "whole-cpc", "puc")
 _MATRIX, _VARIABLE, _CPC, _ROUND, _WHOLE, _PUC = range(6)
+MUTATIONS = ("uniform", "univariate", "block")
+_UNIFORM, _UNIVARIATE, _BLOCK = range(3)
 
 
 @njit(cache=True)
@@ -140,12 +142,32 @@ def cross_parts(kind, rate, rules, one, two, state):  # type: ignore[no-untyped-
 
 
 @njit(cache=True)
-def mutate(rules, free, sizes, source, uniform, rate, codes, state):  # type: ignore[no-untyped-def]
-    """Change each free element with probability `rate`, in place.
+def _mutate_block(rules, free, source, rate, codes, state):  # type: ignore[no-untyped-def]
+    """Redraw a random part of a candidate, with probability `rate` (Chen 2020)."""
+    if unit(state) >= rate:
+        return
+    rows, columns = np.empty(2, np.int64), np.empty(2, np.int64)
+    _ends(state, len(codes), rows)
+    _ends(state, len(free), columns)
+    for i in range(rows[0], rows[1]):
+        for j in free[columns[0] : columns[1]]:
+            old = codes[i, j]
+            codes[i, j] = source[below(state, len(source)), j]
+            if breaks(rules, codes[i], j):
+                codes[i, j] = old
 
-    The new value is uniform over the levels, or that of a random original record.
+
+@njit(cache=True)
+def mutate(rules, free, sizes, source, way, rate, codes, state):  # type: ignore[no-untyped-def]
+    """Mutate a candidate in place.
+
+    Each free element changes with probability `rate`, to any level alike or to that of
+    a random original record; or a whole part of the candidate does.
     """
     if rate <= 0.0:
+        return
+    if way == _BLOCK:
+        _mutate_block(rules, free, source, rate, codes, state)
         return
     skip = np.log1p(-min(rate, 1.0 - 1e-12))
     at = np.int64(np.log(max(unit(state), 1e-300)) / skip)
@@ -154,9 +176,10 @@ def mutate(rules, free, sizes, source, uniform, rate, codes, state):  # type: ig
         j = free[at % len(free)]
         at += 1 + np.int64(np.log(max(unit(state), 1e-300)) / skip)
         old = codes[i, j]
-        new = (
-            below(state, sizes[j]) if uniform else source[below(state, len(source)), j]
-        )
+        if way == _UNIFORM:
+            new = below(state, sizes[j])
+        else:
+            new = np.int64(source[below(state, len(source)), j])
         codes[i, j] = new
         if new != old and breaks(rules, codes[i], j):
             codes[i, j] = old
@@ -170,7 +193,7 @@ def breed(  # type: ignore[no-untyped-def]
     free,
     sizes,
     source,
-    uniform,
+    way,
     kind,
     codes,
     tallies,
@@ -194,7 +217,7 @@ def breed(  # type: ignore[no-untyped-def]
     room = workspace(target.cells, codes.shape[1])
     key_room = workspace(risk.cells, codes.shape[1])
     nowhere = np.zeros(2, np.int64)
-    how = (rules, free, sizes, source, uniform)
+    how = (rules, free, sizes, source, way)
     for p in range(lo, hi):
         for side in range(2):
             codes[slots[p, side]] = codes[pairs[p, side]]

@@ -11,7 +11,7 @@ from evosdc.errors import InputError
 from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import SELECTIONS
 from evosdc.synth.anneal import Goal
-from evosdc.synth.breeding import CROSSOVERS
+from evosdc.synth.breeding import CROSSOVERS, MUTATIONS
 from evosdc.synth.domain import Domain
 from evosdc.synth.frames import to_table
 from evosdc.synth.genetic import Genetic, Operators
@@ -101,7 +101,7 @@ def _check(options: Synthesiser) -> None:
         "selection": tuple(SELECTIONS),
         "replacement": ("generational", *REPLACEMENTS),
         "algorithm": ("nsga2", "npga"),
-        "mutation": ("uniform", "univariate"),
+        "mutation": MUTATIONS,
         "acceptance": ("annealing", "late"),
     }
     for name, allowed in choices.items():
@@ -125,7 +125,7 @@ def _operators(options: Synthesiser) -> Operators:
         parse_rate(_RATES[options.crossover] if rate is None else rate),
         parse_rate(options.mutation_rate),
         SELECTIONS[options.selection],
-        options.mutation == "uniform",
+        MUTATIONS.index(options.mutation),
         options.replacement,
         options.elitism,
         options.algorithm if options.mode == "pareto" else "",

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 # that a tenth of the risk is worth a hundredth of distance.
 _HARD, _SOFT = 2.0, 0.1
 _FRESH_SHARE = 0.5
+_MANY_LEVELS = 1000
+# The full table alone is a bad aim when so many of its cells hold a single record.
+_SPARSE = 0.5
 _ALWAYS = (Component(JSD, 1), Component(JSD, 2), Component(JSD, 0))
 
 
@@ -333,6 +336,17 @@ def notes(
     flat = [v.name for v in domain.variables if v.size == 1]
     if flat:
         out.append("constant columns are copied: " + ", ".join(flat))
+    many = [v.name for v in domain.variables if v.size > _MANY_LEVELS]
+    if many:
+        out.append(
+            f"columns with more than {_MANY_LEVELS:,} levels are hard to synthesise: "
+            f"{', '.join(many)}; leave out identifiers, bin numbers or pool rare levels"
+        )
+    if _sparse_full(problem):
+        out.append(
+            "the full table has hardly a cell with two records: jsd:full alone rewards "
+            "repeated records, not structure; add jsd:2 (jsd:2+jsd:full)"
+        )
     bad = int(broken(problem.rules, codes).sum())
     if bad:
         out.append(f"{bad} records of the original break a rule; no synthetic one does")
@@ -343,6 +357,17 @@ def notes(
     if run.hurried:
         out.append("the time limit cut the run short; another run may differ")
     return out
+
+
+def _sparse_full(problem: Problem) -> bool:
+    """Whether the full table is the only aim and most records are alone in it."""
+    cells, variables = problem.target.cells, problem.original.shape[1]
+    alone = int((problem.target.original == 1).sum())
+    return (
+        len(cells.order) == 1
+        and int(cells.order[0]) == variables > 2
+        and alone > _SPARSE * len(problem.original)
+    )
 
 
 def _criteria(options: Synthesiser) -> tuple[Any, ...]:

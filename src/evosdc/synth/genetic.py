@@ -36,7 +36,7 @@ class Operators:
     crossover_rate: Rate
     mutation_rate: Rate
     selection: Selection
-    uniform_mutation: bool = True
+    mutation: int = 0
     replacement: str = "generational"
     elitism: int = 1
     pareto: str = ""
@@ -115,7 +115,7 @@ class Genetic:
             np.minimum(crossing[pairs[:, 0]], crossing[pairs[:, 1]]),
             changing[pairs],
             streams(self._rng, len(pairs)),
-            self.operators.uniform_mutation,
+            self.operators.mutation,
         )
         children = places.ravel()[: len(self.alive)]
         self.evaluations += len(children)

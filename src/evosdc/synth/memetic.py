@@ -111,7 +111,7 @@ class Memetic:
             np.full(len(pairs), rate),
             np.zeros(pairs.shape),
             streams(self._rng, len(pairs)),
-            uniform=True,
+            way=0,
         )
         self.alive = self.alive.copy()
         self.alive[order] = places.ravel()

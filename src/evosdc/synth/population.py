@@ -180,7 +180,7 @@ class Population:
             np.zeros(0),
             np.zeros((0, 2)),
             np.zeros((0, 1), np.uint64),
-            uniform=True,
+            way=0,
         )
 
     def breed(
@@ -192,7 +192,7 @@ class Population:
         rates: NDArray[np.float64],
         mutations: NDArray[np.float64],
         states: NDArray[np.uint64],
-        uniform: bool,
+        way: int,
     ) -> None:
         """Make the children of `pairs` in `slots`, pair by pair."""
         problem = self.problem
@@ -209,7 +209,7 @@ class Population:
                 problem.free,
                 problem.sizes,
                 problem.original,
-                uniform,
+                way,
                 kind,
                 self.codes,
                 (tally.counts, tally.outside, tally.weights, tally.keys),

@@ -62,7 +62,8 @@ class Synthesiser:
     crossover, crossover_rate, mutation, mutation_rate, selection, replacement, elitism
         Operators of the genetic algorithm; see `CROSSOVERS` and
         `evosdc.evolution.selection.SELECTIONS`. Rates are numbers, texts such as
-        ``adaptive:0.75`` or rate objects.
+        ``adaptive:0.75`` or rate objects. The mutation rate is by element, but by
+        candidate for mutation "block", which redraws a random part of it.
     initial
         "univariate", "uniform", "cart", "mutation", "mutation:RATE", or frames to
         start from.
