@@ -24,7 +24,10 @@ def take_hints(ledger: Ledger, hints: Sequence[Hint]) -> None:
     """Take what the suggested deviations of one step size prove."""
     for cells, by in hints:
         size = np.abs(by)
-        if len(cells) and size.max() <= size.min() * (1 + _EQUAL):
+        if len(np.unique(cells)) < max(1, len(cells)):
+            # Up and down again adds up to nothing, whatever it seems to show.
+            continue
+        if 0.0 < size.max() <= size.min() * (1 + _EQUAL):
             at, ways = cells.tolist(), np.sign(by).astype(int).tolist()
             _stretch(ledger, at, ways)
             _stretch(ledger, at, [-way for way in ways])
