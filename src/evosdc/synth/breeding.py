@@ -95,21 +95,22 @@ def cross_whole(rate, one, two, state):  # type: ignore[no-untyped-def]
     n, m = one.shape
     if rate <= 0.0:
         return
-    skip = np.log1p(-min(rate, 1.0 - 1e-12))
-    i = np.int64(-1)
-    while True:
-        i += 1
-        if rate < 0.1:
-            # Jump to the next record chosen.
-            i += np.int64(np.log(max(unit(state), 1e-300)) / skip)
-        if i >= n:
-            return
-        if rate >= 0.1 and unit(state) >= rate:
-            continue
+    if rate >= 0.1:
+        for i in range(n):
+            # No branch: half of such guesses would be wrong and cost more than it all.
+            mask = -np.int16(unit(state) < rate)
+            for j in range(m):
+                both = (one[i, j] ^ two[i, j]) & mask
+                one[i, j] ^= both
+                two[i, j] ^= both
+        return
+    skip = np.log1p(-rate)
+    i = np.int64(np.log(max(unit(state), 1e-300)) / skip)
+    while i < n:
         for j in range(m):
-            a = one[i, j]
-            one[i, j] = two[i, j]
-            two[i, j] = a
+            one[i, j], two[i, j] = two[i, j], one[i, j]
+        # Jump to the next record chosen.
+        i += 1 + np.int64(np.log(max(unit(state), 1e-300)) / skip)
 
 
 @njit(cache=True)

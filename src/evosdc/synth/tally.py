@@ -142,8 +142,8 @@ def columns_of(codes):  # type: ignore[no-untyped-def]
     """Return all records by column."""
     n, m = codes.shape
     out = np.empty((m, n), np.int16)
-    for i in range(n):
-        for j in range(m):
+    for j in range(m):
+        for i in range(n):
             out[j, i] = codes[i, j]
     return out
 
