@@ -14,7 +14,7 @@ from evosdc.synth.risk import risk_totals
 from evosdc.synth.rng import below, unit
 from evosdc.synth.rules import breaks
 from evosdc.synth.tables import fill_weights, group_values, table_sums
-from evosdc.synth.tally import columns_of, count_columns, workspace
+from evosdc.synth.tally import count_columns, put_columns, workspace
 
 CROSSOVERS = ("matrix", "variable", "cpc", "round-cpc", "whole-cpc", "puc")
 _MATRIX, _VARIABLE, _CPC, _ROUND, _WHOLE, _PUC = range(6)
@@ -217,6 +217,7 @@ def breed(  # type: ignore[no-untyped-def]
     counts, outside, weights, keys = tallies
     room = workspace(target.cells, codes.shape[1])
     key_room = workspace(risk.cells, codes.shape[1])
+    columns = np.empty((codes.shape[2], codes.shape[1]), np.int16)
     nowhere = np.zeros(2, np.int64)
     how = (rules, free, sizes, source, way)
     for p in range(lo, hi):
@@ -230,7 +231,7 @@ def breed(  # type: ignore[no-untyped-def]
         for side in range(2):
             s = slots[p, side]
             mutate(*how, mutations[p, side], codes[s], states[p])
-            columns = columns_of(codes[s])
+            put_columns(codes[s], columns)
             count_columns(target.cells, room, columns, counts, outside)
             fill_weights(target, counts, weights)
             sums = table_sums(target, counts, outside, weights)

@@ -138,18 +138,16 @@ def count_columns(index, room, columns, counts, outside):  # type: ignore[no-unt
 
 
 @njit(cache=True)
-def columns_of(codes):  # type: ignore[no-untyped-def]
-    """Return all records by column."""
-    n, m = codes.shape
-    out = np.empty((m, n), np.int16)
-    for j in range(m):
-        for i in range(n):
+def put_columns(codes, out):  # type: ignore[no-untyped-def]
+    """Put all records by column."""
+    for j in range(codes.shape[1]):
+        for i in range(len(codes)):
             out[j, i] = codes[i, j]
-    return out
 
 
 @njit(cache=True, nogil=True)
 def count_all(index, codes, counts, outside):  # type: ignore[no-untyped-def]
     """Count the records of a candidate by cell."""
-    room = workspace(index, len(codes))
-    count_columns(index, room, columns_of(codes), counts, outside)
+    columns = np.empty((codes.shape[1], len(codes)), np.int16)
+    put_columns(codes, columns)
+    count_columns(index, workspace(index, len(codes)), columns, counts, outside)
