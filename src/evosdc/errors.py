@@ -49,6 +49,10 @@ class HierarchyError(TableError):
     """Codes that do not form a tree."""
 
 
+class WishError(EvosdcError):
+    """Wishes about cells that contradict each other or the table."""
+
+
 class LevelError(EvosdcError):
     """Protection levels that no suppression pattern can give."""
 

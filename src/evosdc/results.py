@@ -53,6 +53,8 @@ class Verdict:
         Whether levels had to be exceeded, not only reached.
     ways
         How many witnesses each means of proof gave, for people.
+    insiders
+        How many lone respondents were taken for attackers too; None where not asked.
     """
 
     safe: bool
@@ -62,6 +64,7 @@ class Verdict:
     tolerance: float
     strict: bool
     ways: Mapping[str, int] = field(default_factory=dict)
+    insiders: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,4 +137,5 @@ class Protection:
             "evaluations": self.evaluations,
             "seed": self.seed,
             "version": self.version,
+            "settings": dict(self.settings),
         }

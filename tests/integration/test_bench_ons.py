@@ -15,11 +15,9 @@ from evosdc.bench.ons_published import LARGE_LINES, TABLE_III, TABLE_V, TABLE_VI
 from evosdc.bench.ons_rows import SIZES, contender_of, protected, with_relative
 from evosdc.bench.run import KEY, Contender, Instance, Run
 from evosdc.bench.store import Row, Store
-from evosdc.bench.unpick import unpick
 from evosdc.errors import InputError, MethodError
 from evosdc.instances import make
 from evosdc.instances.large import LARGE
-from evosdc.table import Dimension, Hierarchy, build_table
 
 Evosdc = Callable[..., tuple[int, str, str]]
 SMALL = Settings(
@@ -72,7 +70,7 @@ def test_options_of_other_experiments_are_refused(run: Evosdc, tmp_path: Path) -
 def test_a_table_that_a_method_does_not_take_is_a_row() -> None:
     solid = Instance("A", 1, partial(make, "random", 1, shape=(3, 3, 3)))
     row = Run(solid, Contender.parse("hypercube-2d", 1.0), 1, strict=True)()
-    assert (row["failed"], row["why"]) == (True, "MethodError")
+    assert (row["failed"], row["why"]) == (True, "RefusedError")
     assert row.get("cost") is None
 
 
@@ -82,6 +80,12 @@ def test_a_run_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("evosdc.bench.run._protect", _raise_out_of_time)
     row = Run(ons.instance("B", 1), Contender.parse("marginal", 1.0), 1)()
     assert (row["failed"], row["why"]) == (True, "OutOfTime")
+
+
+def test_a_wrong_option_is_an_error_and_no_row() -> None:
+    contender = Contender.parse("kelly+order=magic", 1.0)
+    with pytest.raises(MethodError, match="magic"):
+        Run(ons.instance("B", 1), contender, 1)()
 
 
 def _work_on() -> None:
@@ -175,18 +179,6 @@ def test_the_default_stands_for_a_method() -> None:
     rows = [row(name, 1.0) for name in ("m#1", "m+x=1", "m@5", "mm")]
     assert contender_of(rows, "m") == "m@5"
     assert contender_of(rows, "n") is None
-
-
-def test_unpicking_follows_equations_with_one_unknown() -> None:
-    dims = [Dimension(name, Hierarchy.flat("abc")) for name in "xy"]
-    codes = [(i, j) for i in (1, 2, 3) for j in (1, 2, 3)]
-    # Row a hides one cell, which gives away the next through its column.
-    hidden = {(1, 1), (2, 1), (2, 2), (3, 2), (2, 3), (3, 3)}
-    status = ["u" if code in hidden else "s" for code in codes]
-    table = build_table(dims, codes, range(1, 10), status=status)
-    found = unpick(table).round
-    turns = {code: int(found[k]) for k, code in enumerate(codes) if code in hidden}
-    assert turns == {(1, 1): 1, (2, 1): 2, (2, 2): 0, (3, 2): 0, (2, 3): 0, (3, 3): 0}
 
 
 def test_published_tables_are_whole() -> None:

@@ -46,6 +46,7 @@ def test_protect_writes_everything_and_the_judge_agrees(
         "evaluations",
         "seed",
         "version",
+        "settings",
     ]
     assert summary["safe"] is True
     assert summary["exposed"] == 0

@@ -71,7 +71,18 @@ def taken(kind: str) -> list[str]:
 
 # Enough for every phase of a method, and an end for those that go on to a proof.
 SOME = AnyOf((EvaluationLimit(60), TimeLimit(10.0)))
-PAIRS = [(name, kind) for kind in TABLES for name in taken(kind)]
+# The same code as order-ga with other defaults: a few tables will do.
+VARIANTS = {
+    *(f"order-ga-{operator}" for operator in ("swap", "insert", "invert")),
+    *(f"ls-{operator}" for operator in ("swap", "insert", "invert")),
+}
+FEW = ("two dimensions", "hierarchical, three", "sliding", "no primaries")
+PAIRS = [
+    (name, kind)
+    for kind in TABLES
+    for name in taken(kind)
+    if name not in VARIANTS or kind in FEW
+]
 
 
 def run(name: str, problem: Problem, search: Search | None = None) -> Pattern | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import evosdc
-from evosdc.api import tables
+from evosdc.api import running, tables
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.suppress.pattern import Pattern
@@ -74,7 +74,8 @@ def test_an_interrupt_before_the_first_pattern_ends_soon(
         return replace(find_method(name), run=swaps[name])
 
     monkeypatch.setattr(tables, "find_method", find)
-    monkeypatch.setattr(tables, "_warm_up", lambda *_: None)
+    monkeypatch.setattr(running, "find_method", find)
+    monkeypatch.setattr(tables, "warm_up", lambda *_: None)
     table = make("random", 3, shape="4,3,3", sensitive=0.3)
     result = evosdc.protect(table, method="attacker")
     assert result.safe

@@ -7,12 +7,8 @@ frames in the answer are of the same kind.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc import __version__
-from evosdc.attack import judge
-from evosdc.errors import EvosdcError, InputError, MethodError
+from evosdc.api.office import as_demands, blaming, judge_all, settle_secondaries
+from evosdc.api.running import ending, lower_bound, run, stopping, warm_up
+from evosdc.api.wishes import Labels, Preferences, read_wishes
+from evosdc.errors import InputError, MethodError
 from evosdc.evolution.record import Entry, RunRecord
-from evosdc.evolution.stopping import (
-    AnyOf,
-    EvaluationLimit,
-    Stop,
-    TargetGap,
-    TimeLimit,
-)
 from evosdc.evolution.stopping import (
     gap as gap_of,
 )
@@ -46,21 +37,16 @@ from evosdc.results import Certificate, Protection, Verdict
 from evosdc.rules import Rule, parse_rule
 from evosdc.suppress.auto import choose
 from evosdc.suppress.cost import costs
-from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, find_method
+from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
-from evosdc.table import Dimension, Hierarchy, Table, build_table
+from evosdc.table import Hierarchy, Table
 from evosdc.table.link import LinkedTables, link_tables
-from evosdc.table.status import SECONDARY
+from evosdc.table.singletons import lone_respondents
+from evosdc.table.status import FIXED, SECONDARY
 from evosdc.tabulation import tabulate_linked
 
 DEFAULT_TIME_LIMIT = 60.0
-# Methods that prove no bound themselves get one after the search, where it is quick.
-_BOUND_CELLS = 50_000
-# Someone who pressed Ctrl-C waits no longer than this for a last resort.
-_HURRY_SECONDS = 2.0
-_BOUND_SECONDS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +132,12 @@ def protect(
     seed: int = 0,
     workers: int | None = None,
     strict: bool = False,
+    singletons: bool = False,
+    secondaries: bool = False,
     keep_secondaries: bool = False,
+    hide: Labels = None,
+    publish: Labels = None,
+    prefer: Preferences = None,
     options: Mapping[str, Any] | None = None,
     on_progress: Callable[[Entry], None] | None = None,
     **reading: Any,
@@ -172,9 +163,19 @@ def protect(
         The same seed gives the same answer for any number of workers.
     strict
         Levels must be exceeded, not only reached.
+    singletons
+        Protect against lone respondents too, who know their own cells; needs the number
+        of contributors of each cell. See `evosdc.table.singletons`.
+    secondaries
+        Secondaries must be safe too: nobody can work one out exactly, and those with
+        levels of their own keep them.
     keep_secondaries
         Cells that the table says are secondary stay hidden, as last year's pattern in
         an a-priori file; otherwise the search starts afresh.
+    hide, publish, prefer
+        Cells by label that must be hidden, that must be published, and factors on the
+        cost of cells: ``hide="region=North,size=s*"``, ``publish={"region": "Total"}``,
+        ``prefer={"region=North": 5}``. See `evosdc.api.wishes.read_wishes`.
     options
         Parameters of the method.
     on_progress
@@ -189,11 +190,20 @@ def protect(
         complete pattern so far.
     """
     resolved = as_table(table, **reading)
-    prices = costs(resolved, cost)
+    wishes = read_wishes(hide, publish, prefer)
     kept = (resolved.status == SECONDARY) & keep_secondaries
+    granted = wishes.grant(resolved, kept)
+    kept &= granted.status == SECONDARY
+    if singletons:
+        lone_respondents(granted)  # refuses a table that does not know them
+    prices = costs(granted, cost) * wishes.factors(granted)
     # Hidden anyway: free to the search, and paid for by every pattern alike.
     paid = float(prices[kept].sum())
-    problem = Problem.of(resolved, np.where(kept, 0.0, prices), strict=strict)
+    problem = Problem.of(
+        as_demands(granted, kept) if secondaries else granted,
+        np.where(kept, 0.0, prices),
+        strict=strict,
+    )
     chosen = find_method(choose(problem) if method == "auto" else method)
     refused = chosen.takes(problem)
     if refused is not None:
@@ -205,12 +215,12 @@ def protect(
     parameters = chosen.configure(options or {})
     if time_limit is None and evaluations is None:
         time_limit = DEFAULT_TIME_LIMIT
-    stop = _stopping(time_limit, evaluations, gap)
+    stop = stopping(time_limit, evaluations, gap)
     if seed < 0:
         raise InputError(f"seed is {seed}", expected="a whole number of 0 or more")
     if workers is not None and workers < 1:
         raise InputError(f"workers is {workers}", expected="1 or more processes")
-    _warm_up(chosen, parameters, problem.network is not None)
+    warm_up(chosen, parameters, problem.network is not None)
     search = Search(
         seed=seed,
         stop=stop,
@@ -218,15 +228,34 @@ def protect(
         record=RunRecord(listeners=[on_progress] if on_progress else []),
     )
     search.note(f"started: {chosen.name}")
-    pattern, notes = _run(problem, chosen, parameters, search)
+    with blaming(wishes):
+        pattern, notes = run(problem, chosen, parameters, search)
+        mask = pattern.hidden | kept
+        # What must be published is fixed for the search only.
+        status = np.where(granted.status == FIXED, resolved.status, granted.status)
+        shown = granted.replace(status=status)
+        if secondaries:
+            mask = settle_secondaries(
+                shown, problem, mask, kept, strict=strict, search=search
+            )
+        if singletons:
+            from evosdc.suppress.insiders import guard
+
+            before = int(mask.sum())
+            mask = guard(problem, mask, mask if secondaries else kept)
+            search.note(f"lone respondents: {int(mask.sum()) - before:+} cells hidden")
     if not len(resolved.primaries):
         notes += ("the table has no sensitive cells, so there was nothing to protect",)
-    search.note(_ending(search, chosen.name, evaluations))
-    hidden = resolved.with_pattern(pattern.hidden | kept)
-    verdict, certificate = judge(hidden, strict=strict)
+    search.note(ending(search, chosen.name, evaluations))
+    hidden = shown.with_pattern(mask)
+    verdict, certificate = judge_all(
+        hidden, strict=strict, secondaries=secondaries, singletons=singletons,
+        hints=pattern.hints,
+    )
     seconds = search.seconds
-    bound = _lower_bound(problem, pattern, search)
-    total = pattern.cost + paid
+    final = problem.pattern(mask)
+    bound = lower_bound(problem, final, search)
+    total = final.cost + paid
     bound = None if bound is None else bound + paid
     result = Protection(
         table=hidden,
@@ -250,7 +279,10 @@ def protect(
             "gap": gap,
             "seed": seed,
             "strict": strict,
+            "singletons": singletons,
+            "secondaries": secondaries,
             "keep_secondaries": keep_secondaries,
+            **wishes.settings(),
             "options": dict(options or {}),
         },
         notes=notes,
@@ -270,6 +302,7 @@ def audit(
     *,
     strict: bool = False,
     secondaries: bool = False,
+    singletons: bool = False,
     **reading: Any,
 ) -> Audit:
     """Judge a pattern from the table alone.
@@ -285,11 +318,15 @@ def audit(
         Levels must be exceeded, not only reached.
     secondaries
         Judge the secondary cells as well.
+    singletons
+        Judge with each lone respondent as attacker as well.
     """
     resolved = as_table(table, **reading)
     if pattern is not None:
         resolved = resolved.with_pattern(_mask(resolved, pattern))
-    verdict, certificate = judge(resolved, strict=strict, secondaries=secondaries)
+    verdict, certificate = judge_all(
+        resolved, strict=strict, secondaries=secondaries, singletons=singletons
+    )
     return Audit(resolved, verdict, certificate)
 
 
@@ -327,100 +364,6 @@ def _trees(
         name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree)
         for name, tree in given.items()
     }
-
-
-def _stopping(time_limit: float | None, evaluations: int | None, gap: float) -> Stop:
-    criteria: list[Stop] = [TargetGap(gap)]
-    for limit, name in ((time_limit, "time limit"), (evaluations, "evaluations")):
-        if limit is not None and not limit > 0:
-            raise InputError(f"{name} is {limit}", expected="a number above 0")
-    if not 0 <= gap < 1:
-        raise InputError(f"gap is {gap}", expected="a share from 0 to below 1")
-    if time_limit is not None:
-        criteria.append(TimeLimit(time_limit))
-    if evaluations is not None:
-        criteria.append(EvaluationLimit(evaluations))
-    return AnyOf(tuple(criteria))
-
-
-def _run(
-    problem: Problem, method: Method, parameters: Any, search: Search
-) -> tuple[Pattern, tuple[str, ...]]:
-    """Run a method; an interrupt ends it with the best complete pattern so far."""
-    notes: tuple[str, ...] = ()
-    try:
-        pattern = method.run(problem, parameters, search)
-    except KeyboardInterrupt:
-        search.reason = "interrupted"
-        if search.best is not None:
-            pattern = search.best
-            notes = ("interrupted: this is the best complete pattern found so far",)
-        else:
-            last_resort = find_method("marginal")
-            hurry = Search(stop=TimeLimit(_HURRY_SECONDS))
-            pattern = last_resort.run(problem, last_resort.configure({}), hurry)
-            notes = (
-                f"interrupted before {method.name!r} had a complete pattern: "
-                "this one is by 'marginal', safe but dear",
-            )
-    if search.best is not None and search.best.cost < pattern.cost:
-        pattern = search.best
-    return pattern, notes
-
-
-def _ending(search: Search, method: str, evaluations: int | None) -> str:
-    """Say why a run ended and how to repeat it."""
-    again = f"--method {method} --seed {search.seed}"
-    reason = search.reason or "finished"
-    if reason == "evaluations":
-        return f"ended: {reason}; --evaluations {evaluations} {again} repeats exactly"
-    if reason == "interrupted" or (reason == "time limit" and search.cut_short):
-        return (
-            f"ended: {reason}, in the middle of a pattern; {again} with a budget of "
-            "--evaluations instead of time lets it finish, and that repeats exactly"
-        )
-    budget = max(1, search.evaluations)
-    return f"ended: {reason}; --evaluations {budget} {again} repeats exactly"
-
-
-def _lower_bound(problem: Problem, pattern: Pattern, search: Search) -> float | None:
-    """Return the search's own bound, or a quick one where its method gives none."""
-    if pattern.cost == 0:
-        return 0.0
-    if search.bound is None and problem.network is not None:
-        if len(problem.table) > _BOUND_CELLS:
-            return None
-        from evosdc.suppress.exact.bounds import cut_bound
-
-        start = time.monotonic()
-        found = cut_bound(problem, lambda: time.monotonic() - start > _BOUND_SECONDS)
-        return min(found.value, pattern.cost)
-    return search.bound
-
-
-@cache
-def _warm_up(method: Method, parameters: Any, network: bool) -> None:
-    """Run a method and the judge once on a tiny table, before the clock starts.
-
-    Kernels are compiled on first use and cached on disk. Compiling is no part of a
-    search, so it must not eat a time limit.
-    """
-    sides = [Dimension(name, Hierarchy.flat("abc")) for name in "xyz"]
-    sides = sides[: 2 if network else 3]
-    codes = list(product(range(1, 4), repeat=len(sides)))
-    value = 5.0 + np.arange(len(codes)) % 7
-    level = np.where(np.arange(len(codes)) % 4 == 0, 2.0, 0.0)
-    status = np.where(level > 0, "u", "s")
-    tiny = build_table(sides, codes, value, status=status, lpl=level, upl=level)
-    problem = Problem.of(tiny)
-    runs = [
-        (find_method(name), find_method(name).configure({})) for name in method.parts
-    ]
-    for part, options in [(method, parameters), *runs]:
-        if part.takes(problem) is None:
-            with suppress(EvosdcError):
-                part.run(problem, options, Search(stop=EvaluationLimit(50)))
-    judge(tiny.with_pattern(problem.hideable))
 
 
 def _mask(table: Table, pattern: Any) -> NDArray[np.bool_]:

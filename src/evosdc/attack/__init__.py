@@ -3,6 +3,7 @@
 from evosdc.attack.certificate import certificate_arrays, certificate_from_arrays
 from evosdc.attack.checker import CheckReport, verify
 from evosdc.attack.demands import strict_margin
+from evosdc.attack.insiders import judge_insiders
 from evosdc.attack.judge import intervals, judge
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "certificate_from_arrays",
     "intervals",
     "judge",
+    "judge_insiders",
     "strict_margin",
     "verify",
 ]

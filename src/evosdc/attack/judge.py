@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +14,7 @@ from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import assemble
 from evosdc.attack.checker import verify
 from evosdc.attack.demands import Demands, demands_of
+from evosdc.attack.hints import Hint, take_hints
 from evosdc.attack.ledger import Ledger, Unfinished
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
@@ -28,6 +29,7 @@ def judge(
     strict: bool = False,
     secondaries: bool = False,
     deadline: float | None = None,
+    hints: Sequence[Hint] = (),
 ) -> tuple[Verdict, Certificate]:
     """Judge the pattern in the statuses of a table.
 
@@ -40,6 +42,9 @@ def judge(
         by whether their value is given away.
     deadline
         Moment on the clock of `time.monotonic` after which open cells count as exposed.
+    hints
+        Deviations to look at first, as cells and steps, from whoever made the pattern.
+        They are not believed: each is made exact and checked like any other witness.
 
     Returns
     -------
@@ -51,6 +56,7 @@ def judge(
     ledger = Ledger(attacker)
     finder = None
     if attacker.free.any():
+        take_hints(ledger, hints)
         finder = _finder(attacker, deadline)
         finder.cheap(ledger)
         _cover_levels(ledger, finder, deadline)

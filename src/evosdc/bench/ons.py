@@ -11,10 +11,11 @@ from evosdc.bench.ons_page import write_ons
 from evosdc.bench.ons_rows import LARGE_FAMILIES
 from evosdc.bench.run import COLUMNS, Instance
 from evosdc.bench.store import Row
-from evosdc.bench.unpick import unpick
 from evosdc.errors import InputError
 from evosdc.instances import make
 from evosdc.instances.office import OFFICE
+from evosdc.suppress.linear.unpick import unpick
+from evosdc.suppress.problem import Problem
 from evosdc.table import Table, detect_network
 from evosdc.table.status import FIXED
 
@@ -27,8 +28,8 @@ _FACTS = (
     "equations",
     "zeros",
     "primaries",
-    "direct",
     "unpicked",
+    "narrow",
     "unpick_seconds",
     "exposed",
 )
@@ -51,12 +52,13 @@ def instance(family: str, number: int) -> Instance:
 def describe(table: Table) -> Row:
     """Say what a table is like before anything is done to it.
 
-    `direct` counts sensitive cells that are alone in an equation, `unpicked` those that
-    unpicking finds in the end (K_u), `exposed` those that the judge finds exposed (K);
-    the last only where the table is a network and the judge is quick.
+    `unpicked` counts sensitive cells that unpicking finds (K_u), `narrow` those that
+    bounds rule out besides, `exposed` those that the judge finds exposed (K); the last
+    only where the table is a network and the judge is quick.
     """
+    problem = Problem.of(table, strict=True)
     before = time.process_time()
-    found = unpick(table)
+    found = unpick(problem)
     seconds = time.process_time() - before
     exposed = None
     if detect_network(table.matrix) is not None:
@@ -66,8 +68,8 @@ def describe(table: Table) -> Row:
         "equations": int(table.matrix.shape[0]),
         "zeros": round(float((table.status == FIXED).mean()), 4),
         "primaries": len(table.primaries),
-        "direct": int((found.round == 1).sum()),
-        "unpicked": int(found.found.sum()),
+        "unpicked": int(found.follows.sum()),
+        "narrow": int(found.narrow.sum()),
         "unpick_seconds": round(seconds, 4),
         "exposed": exposed,
     }

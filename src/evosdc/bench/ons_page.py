@@ -104,7 +104,7 @@ def _tables(facts: Sequence[Row]) -> str:
     mine = [row for row in facts if row["family"] in OFFICE]
     if not mine:
         return ""
-    names = ("cells", "zeros", "primaries", "direct", "unpicked", "exposed")
+    names = ("cells", "zeros", "primaries", "unpicked", "narrow", "exposed")
     lines = [
         [
             str(family),
@@ -116,10 +116,10 @@ def _tables(facts: Sequence[Row]) -> str:
     return "\n\n".join(
         [
             "## Tables",
-            "Means over the tables of a family. `alone` are sensitive cells that are "
-            "the only unknown of an equation, K_u those that unpicking gives in the "
-            "end, K those that the judge finds exposed while only the sensitive cells "
-            "are hidden (where the table is a network).",
+            "Means over the tables of a family. K_u are sensitive cells that unpicking "
+            "gives, `by bounds` those that the bounds of their neighbours rule out "
+            "besides, K those that the judge finds exposed while only the sensitive "
+            "cells are hidden (where the table is a network).",
             markdown_table(
                 [
                     "family",
@@ -127,8 +127,8 @@ def _tables(facts: Sequence[Row]) -> str:
                     "cells",
                     "zeros",
                     "sensitive",
-                    "alone",
                     "K_u",
+                    "by bounds",
                     "K",
                 ],
                 lines,
@@ -226,7 +226,7 @@ def _reason(row: Row) -> str:
     reasons = {
         "ProtectionFailed": "could not protect all cells",
         "LevelError": "levels out of reach",
-        "MethodError": "does not take such tables",
+        "RefusedError": "does not take such tables",
         "OutOfTime": "ended after three times its limit",
     }
     if row["failed"]:
@@ -310,7 +310,7 @@ def _large(rows: Sequence[Row], facts: Sequence[Row], reference: str) -> str:
                 f"{line.cells:,} / **{fact['cells']:,}**",
                 f"{line.primaries:,} / **{fact['primaries']:,}**",
                 f"{line.exposed:,} / **{fact['unpicked']:,}**",
-                f"{fact['direct']:,}",
+                f"{fact['narrow']:,}",
                 number(fact["unpick_seconds"]),
                 f"{line.calls} / **{number(mean(runs, 'evaluations'))}**",
                 f"{line.improvement:g} / **{saved}**",
@@ -325,8 +325,8 @@ def _large(rows: Sequence[Row], facts: Sequence[Row], reference: str) -> str:
         [
             "## Large tables",
             f"{SOURCE}, tables VII and VIII (24 hours a table), beside ours: published "
-            "/ **measured**. K_u is what unpicking finds; `alone` is its first round. "
-            "Evaluations, percentage saved against "
+            "/ **measured**. K_u is what unpicking finds, `by bounds` what bounds "
+            "rule out besides. Evaluations, percentage saved against "
             f"`{reference}`, CPU seconds of the search and of the judge are those of "
             "`order-ga`; then the cheapest method, with its saving.",
             markdown_table(
@@ -335,7 +335,7 @@ def _large(rows: Sequence[Row], facts: Sequence[Row], reference: str) -> str:
                     "cells",
                     "sensitive",
                     "K_u",
-                    "alone",
+                    "by bounds",
                     "unpicking, s",
                     "evaluations",
                     "saved, %",

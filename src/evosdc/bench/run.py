@@ -101,6 +101,10 @@ class Contender:
         return cls(label, name, limit, options, evaluations)
 
 
+class RefusedError(MethodError):
+    """A method does not take a table."""
+
+
 @dataclass(frozen=True)
 class Bounds:
     """Lower bounds of a table: of all capacity cuts, and of rows and columns only."""
@@ -142,7 +146,7 @@ class Run:
         try:
             with hard_limit(_GRACE_TIMES * self.contender.time_limit + _GRACE_SECONDS):
                 pattern = _protect(problem, self.contender, search)
-        except (ProtectionFailed, LevelError, MethodError) as failure:
+        except (ProtectionFailed, LevelError, RefusedError) as failure:
             row["failed"], row["why"] = True, type(failure).__name__
         except OutOfTime:
             pattern = search.best
@@ -153,7 +157,11 @@ class Run:
         if pattern is None:
             return row
         before = time.process_time()
-        verdict, _ = judge(table.with_pattern(pattern.hidden), strict=self.strict)
+        verdict, _ = judge(
+            table.with_pattern(pattern.hidden),
+            strict=self.strict,
+            hints=pattern.hints,
+        )
         return row | {
             "judge_seconds": round(time.process_time() - before, 4),
             "secondaries": int(pattern.hidden.sum()) - len(table.primaries),
@@ -241,7 +249,7 @@ def warm_up(
         judge(table)
         problem = Problem.of(table)
         for contender in contenders:
-            with suppress(ProtectionFailed, LevelError, MethodError):
+            with suppress(ProtectionFailed, LevelError, RefusedError):
                 _protect(problem, contender, Search(0, stop))
 
 
@@ -249,7 +257,7 @@ def _protect(problem: Problem, contender: Contender, search: Search) -> Pattern:
     method = find_method(contender.method)
     refused = method.takes(problem)
     if refused is not None:
-        raise MethodError(
+        raise RefusedError(
             f"method {method.name!r} does not take this table: {refused}",
             expected=method.tables,
             hint="leave this method out of --methods",

@@ -22,6 +22,7 @@ def audit(
     secondaries: bool = typer.Option(
         False, help="Judge the secondary cells as well as the primaries."
     ),
+    singletons: bool = shared.SINGLETONS,
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
     total: str = shared.TOTAL,
@@ -45,7 +46,13 @@ def audit(
     cells = read_tables(tables, **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
-    result = api.audit(cells, pattern, strict=strict, secondaries=secondaries)
+    result = api.audit(
+        cells,
+        pattern,
+        strict=strict,
+        secondaries=secondaries,
+        singletons=singletons,
+    )
     verdict = result.verdict
     if as_json:
         typer.echo(
@@ -65,6 +72,7 @@ def audit(
                     "exact": verdict.exact,
                     "tolerance": verdict.tolerance,
                     "strict": verdict.strict,
+                    "insiders": verdict.insiders,
                     "ways": dict(verdict.ways),
                 }
             )

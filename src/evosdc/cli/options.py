@@ -15,6 +15,11 @@ SEED = typer.Option(0, "--seed", help="Root of all randomness.")
 STRICT = typer.Option(
     False, "--strict", help="Levels must be exceeded, not only reached."
 )
+SINGLETONS = typer.Option(
+    False,
+    "--singletons",
+    help="Also against lone respondents, who know their own cells.",
+)
 HIERARCHY = typer.Option(
     [],
     "--hierarchy",

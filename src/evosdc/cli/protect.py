@@ -31,6 +31,24 @@ def protect(
     seed: int = shared.SEED,
     workers: int | None = typer.Option(None, help="Processes (default: all cores)."),
     strict: bool = shared.STRICT,
+    singletons: bool = shared.SINGLETONS,
+    secondaries: bool = typer.Option(
+        False, "--secondaries", help="Nobody can work out a secondary either."
+    ),
+    hide: list[str] = typer.Option(
+        [],
+        "--hide",
+        help="Cells that must be hidden: region=North,size=s* or @FILE.csv.",
+    ),
+    publish: list[str] = typer.Option(
+        [], "--publish", help="Cells that must be published, likewise."
+    ),
+    prefer: list[str] = typer.Option(
+        [],
+        "--prefer",
+        help="LABEL=FACTOR: times the cost of these cells, such as region=North=5; "
+        "above 1 keeps them, below 1 hides them first.",
+    ),
     keep_secondaries: bool = typer.Option(
         False,
         "--keep-secondaries",
@@ -57,6 +75,7 @@ def protect(
     Example: evosdc protect table.jj --time-limit 30 -o protected
     """
     from evosdc import api
+    from evosdc.api.wishes import preference
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_protection
     from evosdc.cli.write import write_result
@@ -81,6 +100,11 @@ def protect(
             seed=seed,
             workers=workers,
             strict=strict,
+            singletons=singletons,
+            secondaries=secondaries,
+            hide=hide,
+            publish=publish,
+            prefer=[preference(text) for text in prefer],
             keep_secondaries=keep_secondaries or apriori is not None,
             options=shared.pairs(option, "--option"),
             on_progress=ear,

@@ -65,6 +65,8 @@ def show_verdict(console: Console, verdict: Verdict) -> None:
         if verdict.exact
         else f"witnesses hold to {verdict.tolerance:.1e} of a cell"
     )
+    if verdict.insiders is not None:
+        proof += f"; {verdict.insiders:,} lone respondents taken for attackers too"
     how = ", ".join(f"{n:,} by {way}" for way, n in verdict.ways.items() if n)
     if verdict.safe:
         console.print(

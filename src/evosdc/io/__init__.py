@@ -19,6 +19,7 @@ from evosdc.io.hrc import hierarchy_from_levels, read_cdl, read_hierarchy, write
 from evosdc.io.hst import apply_apriori, read_apriori_into, read_hst, write_hst
 from evosdc.io.jj import read_jj, write_jj
 from evosdc.io.labelled import read_labelled, write_labelled
+from evosdc.io.labels import read_labels
 from evosdc.io.microdata import open_microdata
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
 from evosdc.io.records import Records, read_records, write_records
@@ -43,6 +44,7 @@ __all__ = [
     "read_hst",
     "read_jj",
     "read_labelled",
+    "read_labels",
     "read_pattern",
     "read_records",
     "read_tab",

@@ -35,8 +35,9 @@ def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
     columns["status"] = pa.array(table.status.astype(object), pa.string())
     for name in ("weight", "lower", "upper", *LEVELS):
         columns[name] = pa.array(getattr(table, name))
-    if table.frequency is not None:
-        columns["frequency"] = pa.array(table.frequency)
+    for name in ("frequency", "holdings"):
+        if getattr(table, name) is not None:
+            columns[name] = pa.array(getattr(table, name))
     return pa.table(columns)
 
 

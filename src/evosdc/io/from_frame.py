@@ -24,6 +24,7 @@ RESERVED = (
     "upper",
     *LEVELS,
     "frequency",
+    "holdings",
 )
 # Spellings of a total that are surely not an ordinary code.
 _TOTALS = ("total", "totals", "tot", "_t")
@@ -46,9 +47,10 @@ def table_from_frame(
     ----------
     frame
         A pandas, polars or Arrow table or a dict of arrays, with a column a dimension,
-        the values, and any of weight (or cost), status, lower, upper, lpl, upl, spl and
-        frequency. A blank there means the default: weight ``|value|``, status safe
-        (fixed for zeros), no bound but 0 for values that are not negative, level 0.
+        the values, and any of weight (or cost), status, lower, upper, lpl, upl, spl,
+        frequency and holdings. A blank there means the default: weight ``|value|``,
+        status safe (fixed for zeros), no bound but 0 for values that are not negative,
+        level 0.
     dimensions
         The columns of codes; all that are not recognised where None.
     hierarchies
@@ -91,7 +93,8 @@ def table_from_frame(
         values,
         missing=missing,
         name=value if name is None else name,
-        frequency=cells.frequency(),
+        frequency=cells.counts("frequency"),
+        holdings=cells.counts("holdings"),
         **cells.optional(values, level_percent),
     )
 
@@ -130,15 +133,15 @@ class _Cells:
         )
         return numbers
 
-    def frequency(self) -> NDArray[np.int64] | None:
-        if not self.has("frequency"):
+    def counts(self, name: str) -> NDArray[np.int64] | None:
+        if not self.has(name):
             return None
-        counts = self.finite("frequency")
+        counts = self.finite(name)
         self.fail(
             (counts < 0) | (counts != np.rint(counts)),
-            "a frequency that is not a whole number",
+            f"a number of column {name!r} that is not whole",
             "counts of 0 or more",
-            "correct the column 'frequency'",
+            f"correct the column {name!r}",
         )
         return counts.astype(np.int64)
 

@@ -15,4 +15,4 @@ def choose(problem: Problem) -> str:
         return "hybrid"
     if problem.hideable.sum() <= _CELLS and len(problem.levels) <= _LEVELS:
         return "optimal"
-    return "attacker"
+    return "ls-rebuild"

@@ -33,8 +33,14 @@ _MODULES: list[str] = [
     "evosdc.suppress.evolve.heurgene",
     "evosdc.suppress.evolve.gapn",
     "evosdc.suppress.evolve.ruin",
+    "evosdc.suppress.evolve.rebuild",
+    "evosdc.suppress.evolve.descent",
+    "evosdc.suppress.evolve.grasp",
+    "evosdc.suppress.evolve.ants",
+    "evosdc.suppress.evolve.hyper",
     "evosdc.suppress.exact.optimal",
     "evosdc.suppress.evolve.hybrid",
+    "evosdc.suppress.evolve.orders.methods",
 ]
 
 # What other programs call a method that is here under its author's name.

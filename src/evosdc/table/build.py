@@ -25,6 +25,7 @@ def build_table(
     missing: Literal["error", "empty"] = "error",
     name: str = "value",
     frequency: ArrayLike | None = None,
+    holdings: ArrayLike | None = None,
     **columns: ArrayLike | None,
 ) -> Table:
     """Build a table from labelled cells.
@@ -71,6 +72,12 @@ def build_table(
     counts = None if frequency is None else np.array(frequency, np.int64).ravel()
     full, full_values, full_counts = _complete(dims, given, values, counts)
     n, extra = len(full), len(full) - len(given)
+    if extra and holdings is not None:
+        raise TableError(
+            f"{extra} totals without a number of holdings",
+            expected="all totals in the table: a holding may stand in several parts",
+            hint="tabulate from records, or leave the holdings out",
+        )
     filled: dict[str, Any] = {}
     defaults = _defaults(full_values)
     for key, column in columns.items():
@@ -89,6 +96,7 @@ def build_table(
         dimensions=dims,
         codes=full,
         frequency=full_counts,
+        holdings=holdings,
         name=name,
         **filled,
     )

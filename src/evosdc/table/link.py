@@ -142,9 +142,13 @@ def link_tables(tables: Sequence[Table]) -> LinkedTables:
         )
         for t, place_of in zip(tables, places, strict=True)
     ]
-    frequency = None
-    if all(t.frequency is not None for t in tables):
-        frequency = np.concatenate([t.frequency for t in tables])[first]
+
+    def counts(name: str) -> NDArray[np.int64] | None:
+        known = [getattr(t, name) for t in tables]
+        if any(count is None for count in known):
+            return None
+        return np.concatenate(known)[first]
+
     matrix, rhs = _distinct(sparse.vstack(blocks, format="csr"), joined("rhs"))
     table = Table.of(
         value[first],
@@ -159,8 +163,9 @@ def link_tables(tables: Sequence[Table]) -> LinkedTables:
         spl=strictest("spl", largest=True),
         dimensions=dims,
         codes=np.vstack(every)[first],
-        frequency=frequency,
+        frequency=counts("frequency"),
         name=tables[0].name,
+        holdings=counts("holdings"),
     )
     return LinkedTables(table, places)
 

@@ -46,6 +46,8 @@ class Table:
         Empty where only equations are known (JJ files).
     frequency
         Number of contributors of each cell, where known.
+    holdings
+        The same with the contributors of a holding counted once, where known.
     name
         The response variable, for people.
     """
@@ -66,6 +68,7 @@ class Table:
     )
     frequency: NDArray[np.int64] | None = None
     name: str = "value"
+    holdings: NDArray[np.int64] | None = None
 
     @classmethod
     def of(
@@ -85,6 +88,7 @@ class Table:
         codes: ArrayLike | None = None,
         frequency: ArrayLike | None = None,
         name: str = "value",
+        holdings: ArrayLike | None = None,
     ) -> Table:
         """Build a table from arrays, fill in the defaults and check it.
 
@@ -128,6 +132,7 @@ class Table:
             ),
             frequency=None if frequency is None else np.array(frequency, np.int64),
             name=name,
+            holdings=None if holdings is None else np.array(holdings, np.int64),
         )
         table.check()
         return table

@@ -191,6 +191,7 @@ def _table(
         codes=cells.codes,
         frequency=frequency,
         name=columns.value or "count",
+        holdings=contributors.holdings,
     )
 
 

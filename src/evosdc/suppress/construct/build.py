@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.construct.raising import raise_totals
+from evosdc.suppress.linear.boxes import Boxes, boxes_of
 from evosdc.suppress.linear.cleanup import clean_up
 from evosdc.suppress.linear.demands import Demands, demands_of, refuse_unreachable
 from evosdc.suppress.linear.engine import Engine
@@ -55,10 +57,15 @@ class Builder:
             demands_of(self.engine) if like is None else like.demands
         )
         self.witnesses = Witnesses(problem, self.demands)
+        self.boxes: Boxes | None = (
+            boxes_of(problem, self.witnesses) if like is None else like.boxes
+        )
         self.hidden = problem.primary.copy()
         if start is not None:
             self.hidden |= start & problem.hideable
         self.cost = problem.cost if cost is None else cost
+        if self.boxes is not None and cost is not None:
+            self.boxes = self.boxes.with_price(cost)
         self.order = self.demands.by_weight(problem.table.weight)
 
     def price(self) -> NDArray[np.float64]:
@@ -89,20 +96,44 @@ class Builder:
                 self.take(row, move)
         return failed
 
+    def cover_by_boxes(self) -> None:
+        """Cover what boxes and cycles of hidden cells cover, and in large tables more.
+
+        In small ones the programs are quick, and cheaper in what they hide.
+        """
+        if self.boxes is None:
+            return
+        stopped = self.search.stopped
+        for only_hidden in (True, False):
+            if only_hidden or not self.engine.is_small:
+                self.boxes.cover(
+                    self.witnesses,
+                    self.hidden,
+                    np.array(self.open_rows(), dtype=np.int64),
+                    only_hidden=only_hidden,
+                    stopped=stopped,
+                )
+
     def finish(self, event: str) -> Pattern:
         """Cover what is open, clean up, and offer the pattern to the search."""
+        self.cover_by_boxes()
         if self.cover_all(self.engine.cheapest):
             self._cover_the_hard_way()
         if self.open_rows():
             self._close_in_a_hurry()
-        first = self.problem.pattern(self.hidden)
+        first = self._pattern()
         self.search.count()
         self.search.offer(first, event)
-        self.hidden = clean_up(self.engine, self.hidden, self.witnesses, self.search)
-        final = self.problem.pattern(self.hidden)
+        self.hidden = clean_up(
+            self.engine, self.hidden, self.witnesses, self.search, self.boxes
+        )
+        final = self._pattern()
         self.search.count()
         self.search.offer(final, f"{event}, cleaned up")
         return final
+
+    def _pattern(self) -> Pattern:
+        return replace(self.problem.pattern(self.hidden), hints=self.witnesses.hints())
 
     def _apply(self, cover: Cover, row: int) -> Move | None:
         return cover(
@@ -125,10 +156,13 @@ class Builder:
                 self.take(row, move)
 
     def _close_in_a_hurry(self) -> None:
-        """Time is up: hide totals, and where that does not do, all that may be hidden.
+        """Time is up: boxes, then totals, and last all that may be hidden.
 
         With everything hidden a demand is covered if any pattern covers it.
         """
+        if self.boxes is not None:
+            rows = np.array(self.open_rows(), dtype=np.int64)
+            self.boxes.cover(self.witnesses, self.hidden, rows)
         for row in self.open_rows():
             if self.witnesses.covered[row]:
                 continue

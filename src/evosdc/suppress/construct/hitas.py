@@ -33,6 +33,10 @@ from evosdc.suppress.search import Search
 
 # The share of the time that is left for the check of the whole table.
 _WHOLE = 0.4
+# Beyond so many cells that may be hidden a general sub-table takes cut and branch long.
+_SMALL = 500
+# Sub-tables that want all their time are few: each may have so many times its share.
+_SHARES = 3.0
 _OWN_NAMES = ("hitas", "modular")
 
 
@@ -46,7 +50,7 @@ class HitasParameters:
         The method that solves a sub-table; auto takes the best for each: the hybrid for
         two dimensions, cut and branch for others while they are small, else attacker.
     seconds
-        Most seconds for one sub-table.
+        Most seconds for one sub-table, where the method improves what it has.
     effort
         Most evaluations of the inner method for one sub-table.
     inherit
@@ -148,14 +152,13 @@ class _Decomposition:
         """Solve dirty sub-tables, the highest first, until none is dirty."""
         budget = self.search.seconds_left() * (1 - _WHOLE)
         most = 1 + self.parameters.again
-        while self.dirty.any() and not self.search.stopped():
+        while self.dirty.any() and budget > 0 and not self.search.stopped():
             spent = self.search.seconds
             number = int(np.argmax(self.dirty))
             self.dirty[number] = False
             if self.runs[number] == most:
                 continue
-            share = min(self.parameters.seconds, 3 * budget / (1 + self.dirty.sum()))
-            new = self._solve_part(number, share)
+            new = self._solve_part(number, budget / (1 + self.dirty.sum()))
             if len(new):
                 self.dirty[self._having(new)] = True
                 self.dirty[number] = False
@@ -163,7 +166,9 @@ class _Decomposition:
 
     def solve_whole(self) -> Pattern:
         """Solve a table that cannot be cut."""
-        pattern = self._inner(self.problem, self.parameters.seconds)
+        pattern = self._inner(self.problem, self.search.seconds_left())
+        if pattern is None:
+            return Builder(self.problem, self.search).finish("hitas")
         self.search.count()
         self.search.offer(pattern, "hitas")
         return pattern
@@ -207,6 +212,8 @@ class _Decomposition:
                 found = self._inner(piece, seconds)
             except (LevelError, ProtectionFailed):
                 continue
+            if found is None:
+                break
             new = part.cells[found.hidden & ~self.hidden[part.cells]]
             self.hidden[new] = True
             self.forced += bool(step) and tries[0][0] is margins and len(new) > 0
@@ -214,13 +221,15 @@ class _Decomposition:
         self.failed += 1
         return np.empty(0, dtype=np.int64)
 
-    def _inner(self, piece: Problem, seconds: float) -> Pattern:
+    def _inner(self, piece: Problem, seconds: float) -> Pattern | None:
+        """Solve a problem; None where the time was too short for a first pattern."""
         if not len(piece.levels) and not len(piece.levels.slide):
             return piece.pattern(piece.primary)
-        name = self.parameters.inner
-        method = find_method(choose(piece) if name == "auto" else name)
-        if method.takes(piece) is not None:
-            method = find_method(choose(piece))
+        name = self._method(piece)
+        method = find_method(name)
+        if name != "attacker":
+            # These go on to improve and prove; the other ends by itself.
+            seconds = min(self.parameters.seconds, _SHARES * seconds)
         search = Search(
             seed=self.search.seed,
             stop=AnyOf(
@@ -232,7 +241,19 @@ class _Decomposition:
                 )
             ),
         )
-        return method.run(piece, method.configure({}), search)
+        pattern = method.run(piece, method.configure({}), search)
+        first = next(e.seconds for e in search.record.entries if e.cost is not None)
+        # What is put together after the end is safe but far too dear for one part.
+        return None if search.reason == "time limit" and first > seconds else pattern
+
+
+    def _method(self, piece: Problem) -> str:
+        name = self.parameters.inner
+        if name != "auto" and find_method(name).takes(piece) is None:
+            return name
+        if piece.network is None and piece.hideable.sum() > _SMALL:
+            return "attacker"
+        return choose(piece)
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
-import numpy as np
-
-from evosdc.suppress.construct.boxes import Boxes
 from evosdc.suppress.construct.build import Builder
+from evosdc.suppress.linear.grid import MOST_PLACES
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, register
 from evosdc.suppress.search import Search
-
-MOST_COMBINATIONS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -26,15 +23,16 @@ def takes(problem: Problem) -> str | None:
     dimensions = problem.table.dimensions
     if not dimensions:
         return "it has no labels: boxes need dimensions and codes"
-    if np.prod([float(len(d.hierarchy)) for d in dimensions]) > MOST_COMBINATIONS:
-        return f"its codes have more than {MOST_COMBINATIONS:,} combinations"
+    if prod(len(d.hierarchy) for d in dimensions) > MOST_PLACES:
+        return f"its codes have more than {MOST_PLACES:,} combinations"
     return None
 
 
 def run(problem: Problem, _: HypercubeParameters, search: Search) -> Pattern:
     """Give each level a box; levels without one are covered by attacker programs."""
     builder = Builder(problem, search)
-    failed = builder.cover_all(Boxes(problem).cheapest)
+    assert builder.boxes is not None
+    failed = builder.cover_all(builder.boxes.only_box)
     if failed:
         search.note(f"no box covers {failed} levels: repaired by programs")
     return builder.finish("hypercube")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.linear.boxes import Boxes
 from evosdc.suppress.linear.engine import Engine, Question
-from evosdc.suppress.linear.model import Move
 from evosdc.suppress.linear.witness import Witnesses
 from evosdc.suppress.search import Search
 
@@ -16,19 +16,23 @@ def clean_up(
     hidden: NDArray[np.bool_],
     witnesses: Witnesses,
     search: Search,
+    boxes: Boxes | None = None,
 ) -> NDArray[np.bool_]:
     """Delete each secondary that no demand needs; stop early when the time is up.
 
     A cell that no witness uses goes free of charge. Otherwise only the demands whose
-    witness uses it are asked again, with the cell forbidden.
+    witness uses it are asked again, with the cell forbidden: boxes and cycles first,
+    and programs where there are few enough cells for it.
     """
     problem = engine.problem
     hidden = hidden | problem.primary
-    secondaries = np.flatnonzero(hidden & ~problem.primary)
-    order = secondaries[np.lexsort((secondaries, -problem.cost[secondaries]))]
+    if boxes is not None:
+        boxes.drop(witnesses, hidden, _dearest_first(engine, hidden), search.stopped)
+        if not engine.is_small:
+            return _without_idle(engine, hidden, witnesses)
     ask = engine.among(hidden)
     blockers: list[int] = []
-    for cell in order.tolist():
+    for cell in _dearest_first(engine, hidden).tolist():
         users = witnesses.users(cell)
         if len(users) and search.stopped():
             continue
@@ -37,6 +41,19 @@ def clean_up(
         if not len(users) or _replaced(engine, ask, trial, witnesses, users, blockers):
             hidden = trial
     return hidden
+
+
+def _dearest_first(engine: Engine, hidden: NDArray[np.bool_]) -> NDArray[np.int64]:
+    problem = engine.problem
+    secondaries = np.flatnonzero(hidden & ~problem.primary)
+    return secondaries[np.lexsort((secondaries, -problem.cost[secondaries]))]
+
+
+def _without_idle(
+    engine: Engine, hidden: NDArray[np.bool_], witnesses: Witnesses
+) -> NDArray[np.bool_]:
+    """Publish the cells that no witness uses."""
+    return engine.problem.primary | (hidden & witnesses.used())
 
 
 def _replaced(
@@ -54,13 +71,10 @@ def _replaced(
         return False
     # Witnesses that lean on primaries and cheap cells leave the others free to go.
     price = np.where(free, problem.cost, np.inf)
-    moves: list[tuple[int, Move]] = []
-    doubtful = Witnesses(problem, demands)
-    doubtful.covered[:] = True
-    doubtful.covered[users] = False
     recent = {row: at for at, row in enumerate(blockers)}
+    attempt = witnesses.begin_trial(users)
     for row in sorted(users.tolist(), key=lambda r: -recent.get(r, -1)):
-        if doubtful.covered[row]:
+        if witnesses.covered[row]:
             continue
         move = ask(
             int(demands.cell[row]),
@@ -73,10 +87,8 @@ def _replaced(
             if row in recent:
                 blockers.remove(row)
             blockers.append(row)
+            witnesses.put_back(attempt)
             return False
-        doubtful.add(move, row)
-        moves.append((row, move))
-    witnesses.release(users)
-    for row, move in moves:
         witnesses.add(move, row)
+    witnesses.keep()
     return True

@@ -38,6 +38,11 @@ class Engine:
             table.columns.indices,
         )
 
+    @property
+    def is_small(self) -> bool:
+        """Whether programs over the whole table are quick."""
+        return int(self.problem.hideable.sum()) <= SMALL
+
     def cheapest(
         self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
     ) -> Move | None:

@@ -58,7 +58,7 @@ class UpSets:
 
 def up_sets(table: Table) -> UpSets | None:
     """Return the up-sets, or None where an equation is not "parts - total = 0"."""
-    relation = _totals(table.matrix)
+    relation = totals_of(table.matrix)
     if relation is None:
         return None
     above, heads, parts = relation
@@ -99,7 +99,7 @@ def independent_equations(table: Table, sets: UpSets | None) -> Any:
     return sparse.csc_array(table.matrix[np.sort(order[first])])
 
 
-def _totals(matrix: Any) -> tuple[Any, NDArray[np.int64], Any] | None:
+def totals_of(matrix: Any) -> tuple[Any, NDArray[np.int64], Any] | None:
     """Part -> total relation, total of each equation, and cell -> equation of parts."""
     rows, n = matrix.shape
     if not rows or np.any(np.abs(matrix.data) != 1.0):

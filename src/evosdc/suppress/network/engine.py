@@ -164,6 +164,10 @@ class TableNetwork:
         keys = (of_cell, side) if by_side else (side, of_cell)
         return np.lexsort((self.demands.cell, *keys))
 
+    def bare(self) -> Live:
+        """Return a state that hides the primaries and covers no open level."""
+        return self._bare(len(self))
+
     def _bare(self, levels: int) -> Live:
         pool = max(1024, 8 * levels)
         live = make_live(self.nodes, len(self.problem.table), levels, pool)
@@ -179,7 +183,7 @@ class PatternState:
 
     def __init__(self, network: TableNetwork) -> None:
         self.network = network
-        self.live = network._bare(len(network))
+        self.live = network.bare()
 
     @property
     def hidden(self) -> NDArray[np.bool_]:

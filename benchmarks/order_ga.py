@@ -1,0 +1,167 @@
+"""Orders of sensitive cells: how fast they are evaluated, and what evolving them saves.
+
+    python benchmarks/order_ga.py speed --tables ABCD --orders 3
+    python benchmarks/order_ga.py gain --tables ABCD --seeds 5 --seconds 60
+
+``speed`` evaluates the same orders on the same table twice: by the compiled flows of
+``order-ga``, and as published, by two linear programs over the whole table for every
+sensitive cell. ``gain`` compares ``order-ga`` with the published heuristic: falling
+weight, the same full programs, no clean-up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import highspy
+import numpy as np
+from scipy import sparse
+
+from evosdc.attack import judge
+from evosdc.evolution.stopping import TimeLimit
+from evosdc.instances import make
+from evosdc.suppress.evolve.orders.flows import FlowEvaluator
+from evosdc.suppress.evolve.orders.parameters import Grouping
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import find_method
+from evosdc.suppress.search import Search
+
+ONE_BY_ONE = Grouping("all", 0, "weight", together=False)
+MOVED = 1e-7
+
+
+class FullPrograms:
+    """The yardstick: every program in full, warm from the one before."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.cells = np.flatnonzero(problem.hideable)
+        part = sparse.csc_array(problem.table.columns[:, self.cells])
+        both = sparse.csc_array(sparse.hstack([part, -part]))
+        rows, columns = both.shape
+        lp = highspy.HighsLp()
+        lp.num_col_, lp.num_row_ = columns, rows
+        lp.col_cost_ = lp.col_lower_ = lp.col_upper_ = np.zeros(columns)
+        lp.row_lower_ = lp.row_upper_ = np.zeros(rows)
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        lp.a_matrix_.start_ = both.indptr.astype(np.int32)
+        lp.a_matrix_.index_ = both.indices.astype(np.int32)
+        lp.a_matrix_.value_ = both.data
+        self.solver = highspy.Highs()
+        self.solver.setOptionValue("output_flag", False)
+        self.solver.setOptionValue("threads", 1)
+        self.solver.passModel(lp)
+        self.index = np.arange(columns, dtype=np.int32)
+
+    def evaluate(self, order: np.ndarray) -> np.ndarray:
+        """Protect the cells in order; return what is hidden."""
+        problem, n = self.problem, len(self.cells)
+        levels = problem.levels
+        hidden = problem.primary.copy()
+        high = np.concatenate([problem.up[self.cells], problem.down[self.cells]])
+        high[np.isinf(high)] = highspy.kHighsInf
+        for cell in order:
+            k = int(np.searchsorted(self.cells, cell))
+            for row in np.flatnonzero(levels.cell == cell):
+                amount = float(levels.amount[row])
+                chosen, other = (k, k + n) if levels.sign[row] > 0 else (k + n, k)
+                low, top = np.zeros(2 * n), high.copy()
+                low[chosen] = top[chosen] = amount
+                top[other] = 0.0
+                price = np.where(hidden, 0.0, problem.cost)[self.cells]
+                cost = np.concatenate([price, price])
+                self.solver.changeColsBounds(2 * n, self.index, low, top)
+                self.solver.changeColsCost(2 * n, self.index, cost)
+                self.solver.run()
+                if self.solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+                    raise RuntimeError("a program has no solution")
+                x = np.array(self.solver.getSolution().col_value)
+                hidden[self.cells[np.abs(x[:n] - x[n:]) > MOVED]] = True
+        return hidden
+
+
+def by_weight(problem: Problem) -> np.ndarray:
+    """Sensitive cells in order of falling weight."""
+    cells = np.flatnonzero(problem.primary)
+    return cells[np.lexsort((cells, -problem.table.weight[cells]))]
+
+
+def speed(tables: str, orders: int, seed: int) -> None:
+    """Time the same orders both ways."""
+    print("table | cells | sensitive | full s | flows s | times | cost full / flows")
+    for letter in tables:
+        table = make("ons", seed=seed, table=letter)
+        problem = Problem.of(table)
+        flows = FlowEvaluator(problem, ONE_BY_ONE, Search(seed=seed), clean=False)
+        rng = np.random.default_rng(seed)
+        chosen = [np.arange(flows.length)]
+        chosen += [rng.permutation(flows.length) for _ in range(orders - 1)]
+        flows.evaluate([(chosen[0], None)])
+        cells = by_weight(problem)
+        start = time.process_time()
+        found = [flows.evaluate([(order, None)])[0] for order in chosen]
+        fast = (time.process_time() - start) / orders
+        full = FullPrograms(problem)
+        start = time.process_time()
+        masks = [full.evaluate(cells[order]) for order in chosen]
+        slow = (time.process_time() - start) / orders
+        costs = [
+            (problem.pattern(mask).cost, outcome.cost)
+            for mask, outcome in zip(masks, found, strict=True)
+            if outcome is not None
+        ]
+        for mask in masks:
+            assert judge(table.with_pattern(mask))[0].safe
+        shown = ", ".join(f"{a:.0f}/{b:.0f}" for a, b in costs)
+        print(
+            f"{letter} | {len(table)} | {len(cells)} | {slow:.3f} | {fast:.5f} | "
+            f"{slow / fast:.0f} | {shown}",
+            flush=True,
+        )
+
+
+def gain(tables: str, seeds: int, seconds: float, options: dict[str, str]) -> None:
+    """Compare with the published heuristic."""
+    print("table | seed | falling weight | order-ga | saved % | evaluations | s")
+    means: dict[str, list[float]] = {}
+    for letter in tables:
+        for seed in range(1, seeds + 1):
+            table = make("ons", seed=seed, table=letter)
+            problem = Problem.of(table)
+            start = problem.pattern(FullPrograms(problem).evaluate(by_weight(problem)))
+            method = find_method("order-ga")
+            parameters = method.configure(options)
+            search = Search(seed=seed, stop=TimeLimit(seconds), workers=2)
+            pattern = method.run(problem, parameters, search)
+            assert judge(table.with_pattern(pattern.hidden))[0].safe
+            saved = 100 * (1 - pattern.cost / start.cost)
+            means.setdefault(letter, []).append(saved)
+            print(
+                f"{letter} | {seed} | {start.cost:.0f} | {pattern.cost:.0f} | "
+                f"{saved:.1f} | {search.evaluations} | {search.seconds:.1f}",
+                flush=True,
+            )
+    for letter, saved_by in means.items():
+        print(f"{letter}: mean {np.mean(saved_by):.2f} %")
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["speed", "gain"])
+    parser.add_argument("--tables", default="ABCD")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--orders", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--option", action="append", default=[], help="name=value")
+    arguments = parser.parse_args()
+    if arguments.what == "speed":
+        speed(arguments.tables, arguments.orders, seed=1)
+    else:
+        options = dict(text.split("=", 1) for text in arguments.option)
+        gain(arguments.tables, arguments.seeds, arguments.seconds, options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""The options that offices ask for: wishes, lone respondents, secondaries safe too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.attack import judge, judge_insiders
+from evosdc.attack.hints import Hint
+from evosdc.errors import LevelError
+from evosdc.results import Certificate, Verdict
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.search import Search
+from evosdc.suppress.wishes import Wishes, with_least_levels
+from evosdc.table import Table
+from evosdc.table.status import PRIMARY, SECONDARY
+
+# Publishing and hiding secondaries settles within a few rounds or not at all.
+_ROUNDS = 10
+
+
+@contextmanager
+def blaming(wishes: Wishes) -> Iterator[None]:
+    """Say that wishes to publish may be the reason where levels cannot be had."""
+    try:
+        yield
+    except LevelError as error:
+        if not wishes.publish:
+            raise
+        words = "; ".join(wishes.settings()["publish"][:5])
+        raise LevelError(
+            f"{error.what}; cells that must be published: {words}",
+            expected=error.expected,
+            hint="wish fewer cells to be published, prefer them instead, or "
+            + error.hint,
+        ) from error
+
+
+def settle_secondaries(
+    table: Table,
+    problem: Problem,
+    hidden: NDArray[np.bool_],
+    kept: NDArray[np.bool_],
+    *,
+    strict: bool,
+    search: Search,
+) -> NDArray[np.bool_]:
+    """Make the secondaries of a pattern safe: none can be worked out.
+
+    A secondary that follows exactly from what is published moves in no deviation, so it
+    protects nothing and is published. One that has levels of its own, or must stay
+    hidden, gets more cells hidden around it.
+    """
+    asked = np.zeros(len(table), dtype=bool)
+    for _ in range(_ROUNDS):
+        judged = table.with_pattern(hidden | kept)
+        verdict, _ = judge(judged, strict=strict, secondaries=True)
+        bad = [e for e in verdict.exposed if judged.status[e.cell] == SECONDARY]
+        useless = [
+            e.cell for e in bad if e.low == e.high and not e.reason and not kept[e.cell]
+        ]
+        hidden = hidden.copy()
+        hidden[useless] = False
+        asked[[e.cell for e in bad]] = True
+        asked[useless] = False
+        if useless:
+            search.note(f"{len(useless)} secondaries protect nothing: published")
+        if len(useless) == len(bad):
+            if not useless:
+                break
+            continue
+        hidden = _protected(problem, hidden | kept, asked, strict, search)
+    return hidden | kept
+
+
+def judge_all(
+    table: Table,
+    *,
+    strict: bool,
+    secondaries: bool,
+    singletons: bool,
+    hints: Sequence[Hint] = (),
+) -> tuple[Verdict, Certificate]:
+    """Ask the judge, and where wished with each lone respondent as attacker."""
+    verdict, certificate = judge(
+        table, strict=strict, secondaries=secondaries, hints=hints
+    )
+    if singletons:
+        return judge_insiders(table, verdict, certificate, strict=strict)
+    return verdict, certificate
+
+
+def as_demands(table: Table, cells: NDArray[np.bool_]) -> Table:
+    """Return the table with some cells to be protected like sensitive ones."""
+    status = np.where(cells, PRIMARY, table.status)
+    return with_least_levels(table, cells).replace(status=status)
+
+
+def _protected(
+    problem: Problem,
+    hidden: NDArray[np.bool_],
+    asked: NDArray[np.bool_],
+    strict: bool,
+    search: Search,
+) -> NDArray[np.bool_]:
+    """Hide more so that some secondaries keep their levels."""
+    from evosdc.suppress.construct.build import Builder
+
+    table = as_demands(problem.table, asked)
+    wider = Problem.of(table, problem.cost, strict=strict)
+    # A search of its own: the costs of the wider problem are not those of the run.
+    own = Search(seed=search.seed)
+    found = Builder(wider, own, start=hidden).finish("secondaries")
+    search.note(f"{int(asked.sum())} secondaries needed protection of their own")
+    return found.hidden

@@ -1,0 +1,126 @@
+"""How a method is run for `protect`: budget, warm-up, interrupts, bounds."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from functools import cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from evosdc.attack import judge
+from evosdc.errors import EvosdcError, InputError
+from evosdc.evolution.stopping import (
+    AnyOf,
+    EvaluationLimit,
+    Stop,
+    TargetGap,
+    TimeLimit,
+)
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, find_method
+from evosdc.suppress.search import Search
+from evosdc.table import Dimension, Hierarchy, build_table
+
+# Methods that prove no bound themselves get one after the search, where it is quick.
+_BOUND_CELLS = 50_000
+# Someone who pressed Ctrl-C waits no longer than this for a last resort.
+_HURRY_SECONDS = 2.0
+_BOUND_SECONDS = 5.0
+
+
+def stopping(time_limit: float | None, evaluations: int | None, gap: float) -> Stop:
+    criteria: list[Stop] = [TargetGap(gap)]
+    for limit, name in ((time_limit, "time limit"), (evaluations, "evaluations")):
+        if limit is not None and not limit > 0:
+            raise InputError(f"{name} is {limit}", expected="a number above 0")
+    if not 0 <= gap < 1:
+        raise InputError(f"gap is {gap}", expected="a share from 0 to below 1")
+    if time_limit is not None:
+        criteria.append(TimeLimit(time_limit))
+    if evaluations is not None:
+        criteria.append(EvaluationLimit(evaluations))
+    return AnyOf(tuple(criteria))
+
+
+def run(
+    problem: Problem, method: Method, parameters: Any, search: Search
+) -> tuple[Pattern, tuple[str, ...]]:
+    """Run a method; an interrupt ends it with the best complete pattern so far."""
+    notes: tuple[str, ...] = ()
+    try:
+        pattern = method.run(problem, parameters, search)
+    except KeyboardInterrupt:
+        search.reason = "interrupted"
+        if search.best is not None:
+            pattern = search.best
+            notes = ("interrupted: this is the best complete pattern found so far",)
+        else:
+            last_resort = find_method("marginal")
+            hurry = Search(stop=TimeLimit(_HURRY_SECONDS))
+            pattern = last_resort.run(problem, last_resort.configure({}), hurry)
+            notes = (
+                f"interrupted before {method.name!r} had a complete pattern: "
+                "this one is by 'marginal', safe but dear",
+            )
+    if search.best is not None and search.best.cost < pattern.cost:
+        pattern = search.best
+    return pattern, notes
+
+
+def ending(search: Search, method: str, evaluations: int | None) -> str:
+    """Say why a run ended and how to repeat it."""
+    again = f"--method {method} --seed {search.seed}"
+    reason = search.reason or "finished"
+    if reason == "evaluations":
+        return f"ended: {reason}; --evaluations {evaluations} {again} repeats exactly"
+    if reason == "interrupted" or (reason == "time limit" and search.cut_short):
+        return (
+            f"ended: {reason}, in the middle of a pattern; {again} with a budget of "
+            "--evaluations instead of time lets it finish, and that repeats exactly"
+        )
+    budget = max(1, search.evaluations)
+    return f"ended: {reason}; --evaluations {budget} {again} repeats exactly"
+
+
+def lower_bound(problem: Problem, pattern: Pattern, search: Search) -> float | None:
+    """Return the search's own bound, or a quick one where its method gives none."""
+    if pattern.cost == 0:
+        return 0.0
+    if search.bound is None and problem.network is not None:
+        if len(problem.table) > _BOUND_CELLS:
+            return None
+        from evosdc.suppress.exact.bounds import cut_bound
+
+        start = time.monotonic()
+        found = cut_bound(problem, lambda: time.monotonic() - start > _BOUND_SECONDS)
+        return min(found.value, pattern.cost)
+    return search.bound
+
+
+@cache
+def warm_up(method: Method, parameters: Any, network: bool) -> None:
+    """Run a method and the judge once on a tiny table, before the clock starts.
+
+    Kernels are compiled on first use and cached on disk. Compiling is no part of a
+    search, so it must not eat a time limit.
+    """
+    sides = [Dimension(name, Hierarchy.flat("abc")) for name in "xyz"]
+    sides = sides[: 2 if network else 3]
+    codes = list(product(range(1, 4), repeat=len(sides)))
+    value = 5.0 + np.arange(len(codes)) % 7
+    level = np.where(np.arange(len(codes)) % 4 == 0, 2.0, 0.0)
+    status = np.where(level > 0, "u", "s")
+    tiny = build_table(sides, codes, value, status=status, lpl=level, upl=level)
+    problem = Problem.of(tiny)
+    runs = [
+        (find_method(name), find_method(name).configure({})) for name in method.parts
+    ]
+    for part, options in [(method, parameters), *runs]:
+        if part.takes(problem) is None:
+            with suppress(EvosdcError):
+                part.run(problem, options, Search(stop=EvaluationLimit(50)))
+    judge(tiny.with_pattern(problem.hideable))

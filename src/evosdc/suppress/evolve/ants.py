@@ -1,0 +1,196 @@
+"""Ant colonies: patterns built along trails that good patterns leave behind.
+
+Dorigo, Maniezzo & Colorni (1996); used for cell suppression by Thompson at the ONS
+(Staggemeier et al.) in two models. In the direct one the trail lies on cells: an ant
+draws each cell to hide from the candidates of an equation by trail and visibility, one
+over the score of the greedy rule. In the indirect one it lies on which sensitive cell
+stands where in the order and on which greedy rule then builds the pattern.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, register
+from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
+from evosdc.suppress.search import Search
+
+if TYPE_CHECKING:
+    from evosdc.suppress.relaxed.check import Live
+    from evosdc.suppress.relaxed.ground import Ground
+
+MODELS = ("direct", "indirect")
+# A trail never falls below this share of its start, so that no cell is lost for good.
+_FLOOR = 0.05
+# Places of the order that share a trail: single ones are too many to learn.
+_BANDS = 10
+
+
+@dataclass(frozen=True)
+class AntsParameters:
+    """Options of the ant colonies; the document gives no figures.
+
+    Attributes
+    ----------
+    model
+        direct (trail on cells) or indirect (trail on the order and the rule).
+    ants
+        Patterns a cycle.
+    cycles
+        Cycles in all.
+    evaporation
+        Share of the trail that a cycle takes away.
+    trail_weight, visibility_weight
+        How much trail and visibility count in a draw.
+    candidates
+        Cells of an equation an ant looks at.
+    rule
+        The greedy rule behind visibility: cheapest, per-unit, largest or ahead.
+    descent
+        Descend from the best pattern of each cycle.
+    check
+        The relaxed check: slack as published, or claims.
+    """
+
+    model: str = "direct"
+    ants: int = 10
+    cycles: int = 10
+    evaporation: float = 0.1
+    trail_weight: float = 1.0
+    visibility_weight: float = 2.0
+    candidates: int = 5
+    rule: str = "ahead"
+    descent: bool = True
+    check: str = "slack"
+
+    def __post_init__(self) -> None:
+        known("model", self.model, MODELS)
+        known("rule", self.rule, RULES)
+        known("check", self.check, CHECKS)
+        at_least(1, ants=self.ants, cycles=self.cycles, candidates=self.candidates)
+        at_least(
+            0,
+            evaporation=self.evaporation,
+            trail_weight=self.trail_weight,
+            visibility_weight=self.visibility_weight,
+        )
+        at_least(0, **{"1 - evaporation": 1 - self.evaporation})
+
+
+class DirectColony:
+    """Trail on cells."""
+
+    def __init__(self, ground: Ground, parameters: AntsParameters) -> None:
+        self._ground = ground
+        self._options = parameters
+        self._trail = np.ones(len(ground.problem.table))
+
+    def walk(self, rng: np.random.Generator) -> tuple[Live, NDArray[np.int64]]:
+        """Build a pattern; what the trail is laid on comes with it."""
+        options = self._options
+        choice = self._ground.choice(
+            options.rule,
+            options.candidates,
+            rng=rng,
+            alpha=options.trail_weight,
+            beta=options.visibility_weight,
+            trail=self._trail,
+        )
+        live = self._ground.build(choice, rng.permutation(self._ground.by_weight))
+        return live, np.empty(0, dtype=np.int64)
+
+    def learn(self, safe: Pattern, _: NDArray[np.int64], worth: float) -> None:
+        """Let the trail evaporate and lay more on the cells of a pattern."""
+        _evaporate(self._trail, self._options.evaporation)
+        self._trail[safe.hidden] += worth
+
+
+class IndirectColony:
+    """Trail on the place of each sensitive cell in the order, and on the rule."""
+
+    def __init__(self, ground: Ground, parameters: AntsParameters) -> None:
+        self._ground = ground
+        self._options = parameters
+        self._places = np.ones((len(ground.by_weight), _BANDS))
+        self._rules = np.ones(len(RULES))
+
+    def walk(self, rng: np.random.Generator) -> tuple[Live, NDArray[np.int64]]:
+        """Draw an order and a rule and build the pattern they give."""
+        options, ground = self._options, self._ground
+        chance = self._rules**options.trail_weight
+        rule = int(rng.choice(len(RULES), p=chance / chance.sum()))
+        count = len(ground.by_weight)
+        trail = self._places**options.trail_weight
+        # Visibility favours the order by weight, which attacker programs go by.
+        usual = np.arange(count) * _BANDS // max(1, count)
+        apart = np.abs(np.arange(_BANDS)[None, :] - usual[:, None])
+        chances = np.cumsum(trail / (1.0 + apart) ** options.visibility_weight, axis=1)
+        drawn = rng.random(count) * chances[:, -1]
+        band = (drawn[:, None] >= chances).sum(axis=1)
+        order = np.lexsort((rng.random(count), band))
+        live = ground.build(ground.choice(RULES[rule]), ground.by_weight[order])
+        return live, np.append(band, rule)
+
+    def learn(self, _: Pattern, walked: NDArray[np.int64], worth: float) -> None:
+        """Let the trails evaporate and lay more on an order and a rule."""
+        _evaporate(self._places, self._options.evaporation)
+        _evaporate(self._rules, self._options.evaporation)
+        self._places[np.arange(len(walked) - 1), walked[:-1]] += worth
+        self._rules[walked[-1]] += worth
+
+
+def _evaporate(trail: NDArray[np.float64], share: float) -> None:
+    np.maximum(trail * (1 - share), _FLOOR, out=trail)
+
+
+def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pattern:
+    """Let ants build patterns; the best one of each cycle lays the trail."""
+    from evosdc.suppress.relaxed.ground import Ground
+
+    ground = Ground(problem, search, parameters.check)
+    greedy = ground.choice(parameters.rule)
+    first = ground.build(greedy)
+    least = ground.safe(first, "greedy").cost
+    colony = (DirectColony if parameters.model == "direct" else IndirectColony)(
+        ground, parameters
+    )
+    for cycle in range(parameters.cycles):
+        best: tuple[Live, NDArray[np.int64]] | None = None
+        for ant in range(parameters.ants):
+            if search.stopped() or ground.done:
+                break
+            live, walked = colony.walk(search.rng(1, cycle, ant))
+            search.count()
+            if best is None or live.total[0] < best[0].total[0]:
+                best = (live, walked)
+        if best is None:
+            break
+        live, walked = best
+        if parameters.descent:
+            ground.descend(live, greedy)
+        search.generations += 1
+        if not ground.repair.affordable():
+            break
+        safe = ground.safe(live, f"cycle {cycle + 1}")
+        # Better than the best before lays more than one unit of trail.
+        colony.learn(safe, walked, least / safe.cost if safe.cost > 0 else 1.0)
+        least = min(least, safe.cost)
+    return ground.answer()
+
+
+register(
+    Method(
+        name="ants",
+        summary="ant colony with trails on cells, or on the order and the rule",
+        tables="any",
+        source="Dorigo et al. 1996; Staggemeier et al., ant colonies of the ONS",
+        parameters=AntsParameters,
+        run=run_ants,
+    )
+)

@@ -1,0 +1,77 @@
+"""Descent: local search by first improvement under the relaxed check.
+
+Staggemeier et al. name a descent method without its moves. Here a move publishes a
+secondary, or publishes it for other cells of its equations that are cheaper together;
+the first one that helps is made, the dearest secondaries are tried first. The strict
+check has the last word: before the descent, so that there is an answer early, and
+after.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, register
+from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
+from evosdc.suppress.search import Search
+
+
+@dataclass(frozen=True)
+class DescentParameters:
+    """Options of descent.
+
+    Attributes
+    ----------
+    rule
+        What a swap takes: cheapest, per-unit, largest or ahead.
+    passes
+        Passes over the secondaries at most.
+    swaps
+        Whether cells are swapped, or only published.
+    check
+        The relaxed check: slack as published, or claims.
+    """
+
+    rule: str = "ahead"
+    passes: int = 20
+    swaps: bool = True
+    check: str = "slack"
+
+    def __post_init__(self) -> None:
+        known("rule", self.rule, RULES)
+        known("check", self.check, CHECKS)
+        at_least(1, passes=self.passes)
+
+
+def run_descent(
+    problem: Problem, parameters: DescentParameters, search: Search
+) -> Pattern:
+    """Descend from a greedy pattern, then from the safe pattern it led to."""
+    from evosdc.suppress.relaxed.ground import Ground
+
+    ground = Ground(problem, search, parameters.check)
+    choice = ground.choice(parameters.rule)
+    live = ground.build(choice)
+    first = ground.safe(live, "greedy")
+    for start, event in ((live.hidden.copy(), "greedy"), (first.hidden, "safe")):
+        if search.stopped():
+            break
+        ground.restart(live, start, choice)
+        ground.descend(live, choice, swaps=parameters.swaps, passes=parameters.passes)
+        if ground.repair.affordable():
+            ground.safe(live, f"descent from the {event} pattern")
+    return ground.answer()
+
+
+register(
+    Method(
+        name="descent",
+        summary="local search that publishes or swaps secondaries, first improvement",
+        tables="any",
+        source="Staggemeier et al., descent method of the ONS",
+        parameters=DescentParameters,
+        run=run_descent,
+    )
+)

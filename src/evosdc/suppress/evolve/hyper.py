@@ -1,0 +1,296 @@
+"""A hyper-heuristic: which low-level move to make next is what it learns.
+
+Staggemeier et al. name hyper-heuristics without saying which. Here moves under the
+relaxed check are chosen by the choice function of Cowling, Kendall & Soubeiga (2000),
+by adaptive chances, or at random for comparison. Each round changes a safe pattern by
+one heuristic and makes it safe again, so that what is learned is the strict gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, register
+from evosdc.suppress.relaxed.options import CHECKS, at_least, known
+from evosdc.suppress.search import Search
+
+if TYPE_CHECKING:
+    from evosdc.suppress.relaxed.balance import Choice
+    from evosdc.suppress.relaxed.ground import Ground
+
+
+@dataclass(frozen=True)
+class LowLevel:
+    """A low-level heuristic: what it publishes, and what fills the gap.
+
+    `rule` is a greedy rule under the relaxed check, empty where the gap is left to the
+    strict repair.
+    """
+
+    name: str
+    way: str
+    rule: str = ""
+    candidates: int = 1
+    ruin: bool = False
+
+
+LOW_LEVEL = (
+    LowLevel("publish", "publish", "cheapest"),
+    LowLevel("swap, cheapest", "dear", "cheapest"),
+    LowLevel("swap, per unit", "dear", "per-unit"),
+    LowLevel("swap, largest", "dear", "largest"),
+    LowLevel("swap, ahead", "dear", "ahead"),
+    LowLevel("ruin an equation, ahead", "together", "ahead", ruin=True),
+    LowLevel("ruin an equation, drawn", "together", "ahead", 3, ruin=True),
+    LowLevel("ruin anywhere, drawn", "anywhere", "ahead", 3, ruin=True),
+    LowLevel("ruin anywhere, repaired", "anywhere", ruin=True),
+    LowLevel("ruin dear cells, repaired", "dear", ruin=True),
+    LowLevel("ruin an equation, repaired", "together", ruin=True),
+)
+SELECTIONS = ("choice", "adaptive", "random")
+
+
+@dataclass(frozen=True)
+class HyperParameters:
+    """Options of the hyper-heuristic; the document gives no figures.
+
+    Attributes
+    ----------
+    selection
+        choice (choice function), adaptive (chances by reward) or random.
+    rounds
+        Rounds in all; a time or evaluation limit may end the run before.
+    patience
+        Rounds without a better pattern before the run ends.
+    moves
+        Moves under the relaxed check between two strict ones, at most.
+    most
+        Cells a ruin publishes at most.
+    deviation
+        How much dearer than the best a pattern may be to go on from, as a share.
+    check
+        The relaxed check: slack as published, or claims.
+    """
+
+    selection: str = "choice"
+    rounds: int = 10_000
+    patience: int = 300
+    moves: int = 5
+    most: int = 4
+    deviation: float = 0.005
+    check: str = "slack"
+
+    def __post_init__(self) -> None:
+        known("selection", self.selection, SELECTIONS)
+        known("check", self.check, CHECKS)
+        at_least(
+            1,
+            rounds=self.rounds,
+            patience=self.patience,
+            moves=self.moves,
+            most=self.most,
+        )
+        at_least(0, deviation=self.deviation)
+
+
+class Selector(Protocol):
+    """Chooses among low-level heuristics and hears what came of it."""
+
+    def choose(self, rng: np.random.Generator) -> int: ...
+
+    def hear(self, heuristic: int, gain: float) -> None: ...
+
+
+class ChoiceFunction:
+    """Recent gain, recent gain after the last heuristic, and moves since its last turn.
+
+    Gains are shares of the cost. The weights follow Drake, Ozcan & Burke (2012): gain
+    counts in full after an improvement and ever less without one, when waiting counts.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._alone = np.zeros(count)
+        self._after = np.zeros((count, count))
+        self._waited = np.zeros(count)
+        self._last = 0
+        self._phi = 0.99
+
+    def choose(self, rng: np.random.Generator) -> int:
+        worth = self._phi * (self._alone + self._after[self._last])
+        worth += (1 - self._phi) * self._waited
+        # Waiting makes ties rare; those there are go to a random one.
+        best = np.flatnonzero(worth >= worth.max())
+        return int(best[rng.integers(len(best))])
+
+    def hear(self, heuristic: int, gain: float) -> None:
+        phi, last = self._phi, self._last
+        self._alone[heuristic] = gain + phi * self._alone[heuristic]
+        self._after[last, heuristic] = gain + phi * self._after[last, heuristic]
+        self._phi = 0.99 if gain > 0 else max(0.01, phi - 0.01)
+        # In thousandths: what a move gains is a small share of the cost as well.
+        self._waited += 1e-3
+        self._waited[heuristic] = 0.0
+        self._last = heuristic
+
+
+class AdaptiveChances:
+    """Chances that follow the mean gain, with a floor for each heuristic."""
+
+    def __init__(self, count: int) -> None:
+        self._gain = np.zeros(count)
+
+    def choose(self, rng: np.random.Generator) -> int:
+        total = self._gain.sum()
+        count = len(self._gain)
+        share = self._gain / total if total > 0 else np.full(count, 1 / count)
+        return int(rng.choice(count, p=0.8 * share + 0.2 / count))
+
+    def hear(self, heuristic: int, gain: float) -> None:
+        self._gain[heuristic] += 0.1 * (max(0.0, gain) - self._gain[heuristic])
+
+
+class RandomChoice:
+    """No learning: what the others must beat."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def choose(self, rng: np.random.Generator) -> int:
+        return int(rng.integers(self._count))
+
+    def hear(self, heuristic: int, gain: float) -> None:
+        """Learn nothing."""
+
+
+_SELECTORS: dict[str, Callable[[int], Selector]] = {
+    "choice": ChoiceFunction,
+    "adaptive": AdaptiveChances,
+    "random": RandomChoice,
+}
+
+
+class _Moves:
+    """The low-level heuristics, each ending in a safe pattern."""
+
+    def __init__(
+        self, ground: Ground, parameters: HyperParameters, rng: np.random.Generator
+    ) -> None:
+        from evosdc.suppress.relaxed import moves
+
+        self._ground = ground
+        self._parameters = parameters
+        self._rng = rng
+        self._live = ground.build(ground.choice("ahead"))
+        self._ahead: Choice = ground.choice("ahead")
+        self._choices: list[Choice | None] = [
+            ground.choice(low.rule, low.candidates, rng=rng) if low.rule else None
+            for low in LOW_LEVEL
+        ]
+        self._ways = {
+            "publish": moves.DEAR,
+            "dear": moves.DEAR,
+            "anywhere": moves.ANYWHERE,
+            "together": moves.TOGETHER,
+        }
+
+    def make(self, now: Pattern, heuristic: int, event: str) -> Pattern:
+        """Change a pattern by a heuristic and make it safe."""
+        low, choice = LOW_LEVEL[heuristic], self._choices[heuristic]
+        if choice is None:
+            gone = self._pick(now, low.way)
+            hidden = now.hidden.copy()
+            hidden[gone] = False
+            return self._ground.repair(hidden, event, gone, passed=False)
+        hidden = self._move(now, low, choice)
+        gone = np.flatnonzero(now.hidden & ~hidden)
+        return self._ground.repair(hidden, event, gone)
+
+    def _move(self, now: Pattern, low: LowLevel, choice: Choice) -> NDArray[np.bool_]:
+        """Make a few moves under the relaxed check, none much dearer than the start."""
+        from evosdc.suppress.relaxed.moves import move
+
+        ground, live = self._ground, self._live
+        ground.restart(live, now.hidden, self._ahead)
+        ceiling = (1 + 2 * self._parameters.deviation) * float(live.total[0])
+        for _ in range(int(self._rng.integers(1, self._parameters.moves + 1))):
+            many = self._many() if low.ruin else 1
+            way, may_hide = self._ways[low.way], low.way != "publish"
+            move(ground.frame, live, choice, way, -1, many, may_hide, ceiling)
+        return live.hidden.copy()
+
+    def _pick(self, now: Pattern, way: str) -> NDArray[np.int64]:
+        """Choose secondaries to publish."""
+        problem, rng = self._ground.problem, self._rng
+        cells = np.flatnonzero(now.hidden & ~problem.primary)
+        if way == "together":
+            table = problem.table
+            start = int(cells[rng.integers(len(cells))])
+            rows = table.columns[:, [start]].indices
+            row = int(rows[rng.integers(len(rows))])
+            cells = np.intersect1d(cells, table.matrix[[row]].indices)
+        chance = problem.cost[cells] if way == "dear" else np.ones(len(cells))
+        # A weighted draw without replacement by exponential keys.
+        keys = rng.exponential(size=len(cells)) / np.maximum(chance, 1e-300)
+        return np.sort(cells[np.argsort(keys, kind="stable")[: self._many()]])
+
+    def _many(self) -> int:
+        return int(self._rng.integers(1, self._parameters.most + 1))
+
+
+def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> Pattern:
+    """Run the hyper-heuristic from the better of a greedy and an attacker's pattern."""
+    from evosdc.suppress.relaxed.ground import Ground
+
+    ground = Ground(problem, search, parameters.check)
+    now = ground.safe(ground.build(ground.choice("ahead")), "greedy")
+    if ground.repair.affordable():
+        bare = ground.repair(problem.primary, "strict check alone", passed=False)
+        now = min(now, bare, key=lambda pattern: pattern.cost)
+    rng = search.rng(1)
+    moves = _Moves(ground, parameters, rng)
+    selector = _SELECTORS[parameters.selection](len(LOW_LEVEL))
+    used = np.zeros(len(LOW_LEVEL), dtype=np.int64)
+    held, best = 0, now.cost
+    for number in range(parameters.rounds):
+        if held >= parameters.patience or not now.cost > 0:
+            break
+        if not ground.repair.affordable():
+            break
+        heuristic = selector.choose(rng)
+        found = moves.make(now, heuristic, f"round {number + 1}")
+        used[heuristic] += 1
+        selector.hear(heuristic, max(0.0, now.cost - found.cost) / now.cost)
+        held = 0 if found.cost < best else held + 1
+        best = min(best, found.cost)
+        if found.cost <= best * (1 + parameters.deviation):
+            now = found
+        search.generations += 1
+    search.note(f"choice shares: {_shares(used)}")
+    return ground.answer()
+
+
+def _shares(used: NDArray[np.int64]) -> str:
+    total = max(1, int(used.sum()))
+    return ", ".join(
+        f"{low.name} {100 * count / total:.0f} %"
+        for low, count in zip(LOW_LEVEL, used.tolist(), strict=True)
+    )
+
+
+register(
+    Method(
+        name="hyper",
+        summary="hyper-heuristic: learns which low-level moves to make",
+        tables="any",
+        source="Cowling et al. 2000; Staggemeier et al., hyper-heuristics of the ONS",
+        parameters=HyperParameters,
+        run=run_hyper,
+    )
+)

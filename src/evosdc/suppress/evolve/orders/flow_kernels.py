@@ -1,0 +1,432 @@
+"""Kernels: the incremental attacker on a network, for a whole order at once.
+
+For one level the attacker's program (Smith et al. 2011) is a minimum cost flow: the
+level's amount from one end of its cell to the other, hidden cells free, others at their
+cost a unit. What hidden cells take is sent first, which costs nothing; the rest along
+cheapest paths with potentials (Edmonds & Karp 1972). Several levels in one program are
+several sources and targets of one flow.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from evosdc.suppress.network import heap
+from evosdc.suppress.network.arrays import (
+    Arcs,
+    Demands,
+    Flags,
+    Int,
+    Live,
+    Long,
+    Real,
+    Work,
+)
+from evosdc.suppress.network.cover import drop_flow, level_ends, send_hidden
+from evosdc.suppress.network.paths import hide, slot_end, slot_origin
+
+
+class Flows(NamedTuple):
+    """Scratch space of minimum cost flows, clean between calls.
+
+    `shut` marks cells whose movement is given; `excess` is what is still to leave a
+    node (negative: to arrive), ``ends[:tally[0]]`` the nodes with any. The first heap
+    holds nodes labelled, the second settled nodes that wait for the arc at their
+    ``pointer``. Published cells with flow are listed at both ends:
+    ``back_first[node]`` is a slot, ``back_next[slot]`` the next (-1 the end, -2 not
+    listed).
+    """
+
+    shut: Flags
+    excess: Long
+    ends: Int
+    tally: Long
+    potential: Real
+    distance: Real
+    via: Int
+    heap: Int
+    spot: Int
+    key: Real
+    pointer: Long
+    arc_heap: Int
+    arc_spot: Int
+    arc_key: Real
+    back_first: Int
+    back_next: Int
+
+
+def make_flows(nodes: int, cells: int, levels: int) -> Flows:
+    """Allocate scratch space."""
+    return Flows(
+        shut=np.zeros(cells, dtype=np.bool_),
+        excess=np.zeros(nodes, dtype=np.int64),
+        ends=np.zeros(2 * levels, dtype=np.int32),
+        tally=np.zeros(1, dtype=np.int64),
+        potential=np.zeros(nodes),
+        distance=np.zeros(nodes),
+        via=np.zeros(nodes, dtype=np.int32),
+        heap=np.zeros(nodes, dtype=np.int32),
+        spot=np.full(nodes, -1, dtype=np.int32),
+        key=np.zeros(nodes),
+        pointer=np.zeros(nodes, dtype=np.int64),
+        arc_heap=np.zeros(nodes, dtype=np.int32),
+        arc_spot=np.full(nodes, -1, dtype=np.int32),
+        arc_key=np.zeros(nodes),
+        back_first=np.full(nodes, -1, dtype=np.int32),
+        back_next=np.full(2 * cells, -2, dtype=np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _nearest_target(
+    arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real
+) -> int:
+    """Dijkstra's algorithm on reduced costs; -1 where no target is reached.
+
+    The arcs of a settled node through published cells are looked at one by one as their
+    turn comes, cheapest first. Potentials are never above 0, so the price alone says
+    from where on no arc can matter. One long loop: bundles of arrays are dear to pass.
+    """
+    distance, potential, excess = flows.distance, flows.potential, flows.excess
+    order, spot, key = flows.heap, flows.spot, flows.key
+    arc_order, arc_spot, arc_key = flows.arc_heap, flows.arc_spot, flows.arc_key
+    flow_of, up, down = work.flow, arcs.up, arcs.down
+    distance[:] = np.inf
+    size, waiting, best = 0, 0, np.inf
+    for i in range(flows.tally[0]):
+        node = flows.ends[i]
+        if excess[node] > 0 and distance[node] > 0:
+            distance[node] = 0.0
+            flows.via[node] = -1
+            size = heap.lower(order, spot, key, size, node, 0.0)
+    found = -1
+    while size or waiting:
+        if waiting and (not size or arc_key[arc_order[0]] < key[order[0]]):
+            node = heap.take(arc_order, arc_spot, arc_key, waiting)
+            waiting -= 1
+            here = distance[node]
+            at = flows.pointer[node]
+            slot = arcs.slot[at]
+            end = slot_end(arcs, slot)
+            # Rounding may leave a reduced cost a hair below zero.
+            through = max(here, arc_key[node] - potential[end])
+            if through < distance[end]:
+                distance[end] = through
+                flows.via[end] = slot
+                size = heap.lower(order, spot, key, size, end, through)
+                if excess[end] < 0:
+                    best = min(best, through)
+            at += 1
+        else:
+            node = heap.take(order, spot, key, size)
+            size -= 1
+            if excess[node] < 0:
+                found = node
+                break
+            here = distance[node]
+            slot = live.first[node]
+            while slot >= 0:
+                cell = slot >> 1
+                room = (
+                    down[cell] + flow_of[cell]
+                    if slot & 1
+                    else (up[cell] - flow_of[cell])
+                )
+                end = slot_end(arcs, slot)
+                through = max(here, here + potential[node] - potential[end])
+                if through < distance[end] and room > 0 and not flows.shut[cell]:
+                    distance[end] = through
+                    flows.via[end] = slot
+                    size = heap.lower(order, spot, key, size, end, through)
+                    if excess[end] < 0:
+                        best = min(best, through)
+                slot = live.following[slot]
+            slot = flows.back_first[node]
+            while slot >= 0:
+                cell = slot >> 1
+                flow = flow_of[cell]
+                # What runs the other way is taken back, and its price with it.
+                if flow != 0 and (flow > 0) == (slot & 1 == 1):
+                    end = slot_end(arcs, slot)
+                    through = here + potential[node] - cost[cell] - potential[end]
+                    through = max(here, through)
+                    if through < distance[end]:
+                        distance[end] = through
+                        flows.via[end] = slot
+                        size = heap.lower(order, spot, key, size, end, through)
+                        if excess[end] < 0:
+                            best = min(best, through)
+                slot = flows.back_next[slot]
+            at = arcs.start[node]
+        base = here + potential[node]
+        while at < arcs.start[node + 1]:
+            value = base + arcs.price[at]
+            if value >= best:
+                break
+            slot = arcs.slot[at]
+            cell = slot >> 1
+            flow = -flow_of[cell] if slot & 1 else flow_of[cell]
+            room = down[cell] if slot & 1 else up[cell]
+            if 0 <= flow < room and not live.hidden[cell]:
+                end = slot_end(arcs, slot)
+                if value - potential[end] < distance[end]:
+                    flows.pointer[node] = at
+                    waiting = heap.lower(
+                        arc_order, arc_spot, arc_key, waiting, node, value
+                    )
+                    break
+            at += 1
+    heap.clear(order, spot, size)
+    heap.clear(arc_order, arc_spot, waiting)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _room(arcs: Arcs, live: Live, work: Work, slot: int) -> int:
+    """How much can go through a slot before it is full or its price changes."""
+    cell = slot >> 1
+    flow = -work.flow[cell] if slot & 1 else work.flow[cell]
+    if flow < 0 and not live.hidden[cell]:
+        return -flow
+    return (arcs.down[cell] if slot & 1 else arcs.up[cell]) - flow
+
+
+@njit(cache=True, nogil=True)
+def _send_along(arcs: Arcs, live: Live, work: Work, flows: Flows, target: int) -> None:
+    """Send as much as the path to a target takes."""
+    sent = -flows.excess[target]
+    node = target
+    while flows.via[node] >= 0:
+        sent = min(sent, _room(arcs, live, work, flows.via[node]))
+        node = slot_origin(arcs, flows.via[node])
+    sent = min(sent, flows.excess[node])
+    flows.excess[node] -= sent
+    flows.excess[target] += sent
+    node = target
+    while flows.via[node] >= 0:
+        slot = flows.via[node]
+        cell = slot >> 1
+        if not work.listed[cell]:
+            work.listed[cell] = True
+            work.touched[work.touches[0]] = cell
+            work.touches[0] += 1
+        work.flow[cell] += -sent if slot & 1 else sent
+        if not live.hidden[cell] and flows.back_next[2 * cell] == -2:
+            for side in (2 * cell, 2 * cell + 1):
+                end = slot_origin(arcs, side)
+                flows.back_next[side] = flows.back_first[end]
+                flows.back_first[end] = side
+        node = slot_origin(arcs, slot)
+
+
+@njit(cache=True, nogil=True)
+def send_cheapest(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
+    """Send every excess to the targets at least cost; return what is left to send.
+
+    Needs a flow that is as cheap as any of its amount, such as none, or one through
+    hidden cells only.
+    """
+    flows.potential[:] = 0.0
+    left = 0
+    for i in range(flows.tally[0]):
+        left = max(left, flows.excess[flows.ends[i]])
+    while left > 0:
+        target = _nearest_target(arcs, live, work, flows, cost)
+        if target < 0:
+            break
+        far = flows.distance[target]
+        if far > 0:
+            for node in range(len(flows.distance)):
+                if flows.distance[node] < far:
+                    flows.potential[node] += flows.distance[node] - far
+        _send_along(arcs, live, work, flows, target)
+        left = 0
+        for i in range(flows.tally[0]):
+            left = max(left, flows.excess[flows.ends[i]])
+    for i in range(work.touches[0]):
+        cell = work.touched[i]
+        if flows.back_next[2 * cell] != -2:
+            for side in (2 * cell, 2 * cell + 1):
+                flows.back_next[side] = -2
+                flows.back_first[slot_origin(arcs, side)] = -1
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _ask(
+    demands: Demands, flows: Flows, level: int, source: int, target: int, amount: int
+) -> None:
+    """Ask for a level's amount: its cell is shut, its ends are source and target."""
+    flows.shut[demands.cell[level]] = True
+    flows.excess[source] += amount
+    flows.excess[target] -= amount
+    flows.ends[flows.tally[0]] = source
+    flows.ends[flows.tally[0] + 1] = target
+    flows.tally[0] += 2
+
+
+@njit(cache=True, nogil=True)
+def _settle(
+    arcs: Arcs,
+    demands: Demands,
+    live: Live,
+    work: Work,
+    flows: Flows,
+    levels: np.ndarray,
+    hide_moved: bool,
+) -> None:
+    """Hide what moved if asked to, and leave no trace of the flow."""
+    if hide_moved:
+        # By number, so that the answer does not depend on how the flow came about.
+        moved = np.sort(work.touched[: work.touches[0]])
+        for cell in moved:
+            if work.flow[cell] != 0 and not live.hidden[cell]:
+                hide(arcs, live, cell)
+    drop_flow(work)
+    for i in range(flows.tally[0]):
+        flows.excess[flows.ends[i]] = 0
+    flows.tally[0] = 0
+    for level in levels:
+        flows.shut[demands.cell[level]] = False
+
+
+@njit(cache=True, nogil=True)
+def protect_level(
+    arcs: Arcs,
+    demands: Demands,
+    live: Live,
+    work: Work,
+    flows: Flows,
+    cost: Real,
+    levels: np.ndarray,
+) -> int:
+    """Cover one level (an array of one); return what no pattern can send of it."""
+    level = levels[0]
+    source, target = level_ends(arcs, demands, level)
+    if source == target:
+        return 0
+    left = send_hidden(
+        arcs,
+        live,
+        work,
+        source,
+        target,
+        demands.cell[level],
+        demands.amount[level],
+    )
+    if left > 0:
+        _ask(demands, flows, level, source, target, left)
+        left = send_cheapest(arcs, live, work, flows, cost)
+    _settle(arcs, demands, live, work, flows, levels, left == 0)
+    return left
+
+
+@njit(cache=True, nogil=True)
+def protect_together(
+    arcs: Arcs,
+    demands: Demands,
+    live: Live,
+    work: Work,
+    flows: Flows,
+    cost: Real,
+    levels: np.ndarray,
+    left: Long,
+) -> int:
+    """Cover levels of one direction in one program; return a level beyond any pattern.
+
+    Levels that hidden cells cover already are left out. Where the program has no
+    solution the levels are halved, and so on; -1 where all goes well.
+    """
+    wanted = np.empty(len(levels), dtype=np.int64)
+    count = 0
+    for level in levels:
+        source, target = level_ends(arcs, demands, level)
+        if source == target:
+            continue
+        short = send_hidden(
+            arcs,
+            live,
+            work,
+            source,
+            target,
+            demands.cell[level],
+            demands.amount[level],
+        )
+        drop_flow(work)
+        if short > 0:
+            wanted[count] = level
+            count += 1
+    # Ranges of levels still to do, the next one last.
+    begin = np.zeros(count + 2, dtype=np.int64)
+    end = np.zeros(count + 2, dtype=np.int64)
+    end[0] = count
+    open_ranges = 1 if count else 0
+    while open_ranges:
+        open_ranges -= 1
+        a, b = begin[open_ranges], end[open_ranges]
+        if b - a == 1:
+            short = protect_level(arcs, demands, live, work, flows, cost, wanted[a:b])
+            if short > 0:
+                left[0] = short
+                return wanted[a]
+            continue
+        for i in range(a, b):
+            source, target = level_ends(arcs, demands, wanted[i])
+            amount = demands.amount[wanted[i]]
+            _ask(demands, flows, wanted[i], source, target, amount)
+        short = send_cheapest(arcs, live, work, flows, cost)
+        _settle(arcs, demands, live, work, flows, wanted[a:b], short == 0)
+        if short > 0:
+            middle = (a + b) // 2
+            begin[open_ranges], end[open_ranges] = middle, b
+            begin[open_ranges + 1], end[open_ranges + 1] = a, middle
+            open_ranges += 2
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def run_order(
+    arcs: Arcs,
+    demands: Demands,
+    live: Live,
+    work: Work,
+    flows: Flows,
+    cost: Real,
+    start: Long,
+    levels: Long,
+    together: bool,
+    order: Long,
+    begin: int,
+    end: int,
+    upto: Int,
+    left: Long,
+) -> int:
+    """Protect the elements ``order[begin:end]`` one after another.
+
+    ``levels[start[e]:start[e + 1]]`` are the levels of element `e`. After the element
+    at place `i`, ``upto[i]`` secondaries are hidden, in the order of ``live.extra``.
+    Returns a level beyond any pattern, with what is missing in ``left``, or -1.
+    """
+    for i in range(begin, end):
+        part = levels[start[order[i]] : start[order[i] + 1]]
+        if together:
+            for sign in (1, -1):
+                side = part[demands.sign[part] == sign]
+                level = protect_together(
+                    arcs, demands, live, work, flows, cost, side, left
+                )
+                if level >= 0:
+                    return level
+        else:
+            for j in range(len(part)):
+                short = protect_level(
+                    arcs, demands, live, work, flows, cost, part[j : j + 1]
+                )
+                if short > 0:
+                    left[0] = short
+                    return part[j]
+        upto[i] = live.tally[0]
+    return -1

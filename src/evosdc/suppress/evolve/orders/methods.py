@@ -1,0 +1,133 @@
+"""Methods that order the sensitive cells: by weight, by evolution, by local search."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evosdc.errors import MethodError
+from evosdc.suppress.evolve.orders.evaluator import Evaluator
+from evosdc.suppress.evolve.orders.parameters import (
+    InsertParameters,
+    InvertParameters,
+    LocalInsertParameters,
+    LocalInvertParameters,
+    LocalSwapParameters,
+    OrderParameters,
+    SwapParameters,
+    WeightParameters,
+)
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, register
+from evosdc.suppress.search import Search
+
+_SOURCE = "Smith, Clark, Staggemeier and Serpell 2011"
+
+
+def make_evaluator(
+    problem: Problem, parameters: WeightParameters, search: Search
+) -> Evaluator:
+    """Return what evaluates orders on this table."""
+    grouping = parameters.grouping_for(problem)
+    every = parameters.clean == "every"
+    if problem.network is not None:
+        from evosdc.suppress.evolve.orders.flows import FlowEvaluator
+
+        return FlowEvaluator(problem, grouping, search, every)
+    from evosdc.suppress.evolve.orders.programs import ProgramEvaluator
+
+    return ProgramEvaluator(problem, grouping, search, every)
+
+
+def run_orders(
+    problem: Problem, parameters: OrderParameters, search: Search
+) -> Pattern:
+    """Search for the order that leads to the cheapest pattern."""
+    from evosdc.suppress.evolve.orders.genetic import Evolution
+
+    if parameters.ruin > 0 and problem.network is None:
+        raise MethodError(
+            f"option ruin is {parameters.ruin} on a table that is no network",
+            expected="0 on tables of more than two dimensions",
+        )
+    evaluator = make_evaluator(problem, parameters, search)
+    Evolution(evaluator, parameters, search).run()
+    pattern = _answer(evaluator, search)
+    return _ruin(problem, pattern, parameters.ruin, search)
+
+
+def _ruin(problem: Problem, pattern: Pattern, steps: int, search: Search) -> Pattern:
+    """Go on from the best pattern by ruin and recreate."""
+    if steps <= 0 or search.stopped():
+        return pattern
+    from evosdc.suppress.evolve.ruin import RuinParameters, improve_in
+    from evosdc.suppress.network.engine import PatternState, TableNetwork
+
+    state = PatternState(TableNetwork(problem))
+    state.hide(np.flatnonzero(pattern.hidden & ~problem.primary))
+    state.cover()
+    improve_in(search, state, search.rng(1), RuinParameters(steps=steps))
+    assert search.best is not None
+    return search.best
+
+
+def run_by_weight(
+    problem: Problem, parameters: WeightParameters, search: Search
+) -> Pattern:
+    """Protect the cells in order of falling weight, as Fischetti & Salazar do."""
+    evaluator = make_evaluator(problem, parameters, search)
+    (outcome,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
+    if outcome is not None:
+        search.count()
+        pattern = evaluator.complete(outcome, parameters.clean != "never")
+        if pattern is not None:
+            search.offer(pattern, "order of weight")
+    return _answer(evaluator, search)
+
+
+def _answer(evaluator: Evaluator, search: Search) -> Pattern:
+    """The best pattern, or where the run ended before the first, one in a hurry."""
+    if search.best is None:
+        search.count()
+        search.offer(evaluator.rescue(), "in a hurry")
+    assert search.best is not None
+    return search.best
+
+
+register(
+    Method(
+        name="order-by-weight",
+        summary="incremental attacker, falling weight, no clean-up, as published",
+        tables="any",
+        source="Fischetti & Salazar 2001; " + _SOURCE,
+        parameters=WeightParameters,
+        run=run_by_weight,
+    )
+)
+for _name, _summary, _parameters in (
+    ("order-ga", "genetic algorithm over orders that adapts itself", OrderParameters),
+    ("order-ga-swap", "genetic algorithm over orders, swap mutation", SwapParameters),
+    (
+        "order-ga-insert",
+        "genetic algorithm over orders, insert mutation",
+        InsertParameters,
+    ),
+    (
+        "order-ga-invert",
+        "genetic algorithm over orders, invert mutation",
+        InvertParameters,
+    ),
+    ("ls-swap", "local search over orders by swaps", LocalSwapParameters),
+    ("ls-insert", "local search over orders by insertions", LocalInsertParameters),
+    ("ls-invert", "local search over orders by inversions", LocalInvertParameters),
+):
+    register(
+        Method(
+            name=_name,
+            summary=_summary,
+            tables="any",
+            source=_SOURCE,
+            parameters=_parameters,
+            run=run_orders,
+        )
+    )

@@ -1,0 +1,247 @@
+"""Every order leads to a safe pattern; the compiled flows against plain programs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from evosdc.attack import judge
+from evosdc.evolution.stopping import EvaluationLimit
+from evosdc.instances import make
+from evosdc.suppress.evolve.orders.evaluator import Prefix
+from evosdc.suppress.evolve.orders.flow_kernels import make_flows, run_order
+from evosdc.suppress.evolve.orders.flows import FlowEvaluator
+from evosdc.suppress.evolve.orders.parameters import Grouping
+from evosdc.suppress.evolve.orders.programs import ProgramEvaluator
+from evosdc.suppress.network.arrays import Demands
+from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import load_methods
+from evosdc.suppress.search import Search
+from evosdc.table import Table
+
+MODEST = settings(deadline=None, derandomize=True, max_examples=25)
+
+
+def random_table(seed: int) -> Table:
+    rng = np.random.default_rng(seed)
+    shape = (int(rng.integers(3, 8)), int(rng.integers(2, 6)))
+    return make(
+        "random",
+        seed=seed,
+        shape=shape,
+        sensitive=float(rng.choice([0.1, 0.3])),
+        trees=int(rng.integers(0, 2)),
+        bounds=str(rng.choice(["tau", "open"])),
+        values=str(rng.choice(["ties", "decimals"])),
+    )
+
+
+def cheapest_by_program(
+    problem: Problem, hidden: np.ndarray, fixed: dict[int, float]
+) -> float:
+    """The attacker's program in full: its least cost, infinite where none is found."""
+    n = len(problem.table)
+    may = np.concatenate([problem.hideable, problem.hideable])
+    high = np.where(may, np.concatenate([problem.up, problem.down]), 0.0)
+    low = np.zeros(2 * n)
+    for cell, by in fixed.items():
+        up, down = max(by, 0.0), max(-by, 0.0)
+        low[[cell, cell + n]] = high[[cell, cell + n]] = [up, down]
+    price = np.where(hidden, 0.0, problem.cost)
+    matrix = problem.table.matrix.toarray()
+    answer = linprog(
+        np.concatenate([price, price]),
+        A_eq=np.hstack([matrix, -matrix]),
+        b_eq=np.zeros(len(matrix)),
+        bounds=np.column_stack([low, high]),
+    )
+    return float(answer.fun) if answer.status == 0 else np.inf
+
+
+@MODEST
+@given(st.integers(0, 10**6))
+def test_flows_are_as_cheap_as_programs(seed: int) -> None:
+    """One level after another, from the same hidden cells, both ways."""
+    problem = Problem.of(random_table(seed))
+    network = TableNetwork(problem)
+    demands = network.demands
+    if not len(network):
+        return
+    rng = np.random.default_rng(seed)
+    live, flows = network.bare(), make_flows(network.nodes, len(problem.cost), 99)
+    every = np.arange(len(network))
+    for level in rng.permutation(len(network)):
+        hidden = live.hidden.copy()
+        sign = int(demands.sign[level])
+        amount = sign * int(demands.amount[level]) * network.unit
+        program = cheapest_by_program(
+            problem, hidden, {int(demands.cell[level]): amount}
+        )
+        one = Demands(*(a[level : level + 1] for a in demands))
+        begin = np.array([0, 1])
+        failed = run_order(
+            network.arcs,
+            one,
+            live,
+            network.work,
+            flows,
+            network.cost,
+            begin,
+            every[:1],
+            False,
+            every[:1],
+            0,
+            1,
+            np.zeros(1, dtype=np.int32),
+            np.zeros(1, dtype=np.int64),
+        )
+        assert failed < 0
+        # With only what the flow hid for sale at its price, the program costs the same.
+        moved = live.hidden & ~hidden
+        outside = problem.hideable & ~live.hidden
+        narrow = Problem(
+            problem.table,
+            problem.cost,
+            np.where(outside, 0.0, problem.up),
+            np.where(outside, 0.0, problem.down),
+            problem.hideable,
+            problem.levels,
+        )
+        again = cheapest_by_program(narrow, hidden, {int(demands.cell[level]): amount})
+        assert again == pytest.approx(program, rel=1e-6, abs=1e-6)
+        assert moved.any() == (program > 1e-7)
+
+
+@MODEST
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0, 2, 4]))
+def test_every_order_is_safe_on_networks(
+    seed: int, together: bool, groups: int
+) -> None:
+    table = random_table(seed)
+    problem = Problem.of(table)
+    rng = np.random.default_rng(seed)
+    cells = str(rng.choice(["all", "exposed", "unpicked"]))
+    by = str(rng.choice(["weight", "row", "column"]))
+    grouping = Grouping(cells, groups, by, together)
+    flows = FlowEvaluator(problem, grouping, Search(seed=1), clean=False)
+    order = rng.permutation(flows.length)
+    (outcome,) = flows.evaluate([(order, None)])
+    assert outcome is not None
+    plain = flows.complete(outcome, clean=False)
+    clean = flows.complete(outcome, clean=True)
+    for pattern in (plain, clean):
+        assert pattern is not None
+        assert judge(table.with_pattern(pattern.hidden))[0].safe
+    assert clean.cost <= plain.cost
+    if cells != "unpicked":
+        # Nothing is left for a closing group: the order alone made it safe.
+        assert plain.cost == pytest.approx(outcome.cost)
+
+
+@MODEST
+@given(st.integers(0, 10**6), st.booleans())
+def test_a_shared_beginning_changes_nothing(seed: int, together: bool) -> None:
+    problem = Problem.of(random_table(seed))
+    rng = np.random.default_rng(seed)
+    grouping = Grouping("all", 5 if together else 0, "weight", together)
+    flows = FlowEvaluator(problem, grouping, Search(seed=1), clean=False)
+    one = rng.permutation(flows.length)
+    other = one.copy()
+    other[len(one) // 2 :] = rng.permutation(other[len(one) // 2 :])
+    (first,) = flows.evaluate([(one, None)])
+    assert first is not None
+    anew, onward = flows.evaluate([(other, None), (other, Prefix(one, first))])
+    assert anew is not None
+    assert onward is not None
+    assert anew.cost == onward.cost
+    assert np.array_equal(anew.secondaries, onward.secondaries)
+    assert np.array_equal(anew.upto, onward.upto)
+
+
+def test_threads_change_nothing() -> None:
+    problem = Problem.of(make("ons", seed=3, table="B"))
+    rng = np.random.default_rng(0)
+    grouping = Grouping("exposed", 0, "weight", True)
+    alone = FlowEvaluator(problem, grouping, Search(seed=1, workers=1), clean=True)
+    both = FlowEvaluator(problem, grouping, Search(seed=1, workers=2), clean=True)
+    tasks = [(rng.permutation(alone.length), None) for _ in range(7)]
+    for a, b in zip(alone.evaluate(tasks), both.evaluate(tasks), strict=True):
+        assert a is not None
+        assert b is not None
+        assert a.cost == b.cost
+        assert np.array_equal(a.secondaries, b.secondaries)
+
+
+def test_workers_change_nothing() -> None:
+    problem = Problem.of(make("ons", seed=3, table="B"))
+    method = load_methods()["order-ga"]
+    parameters = method.configure({"batch": "3"})
+    costs = []
+    for workers in (1, 2):
+        stop = EvaluationLimit(60)
+        search = Search(seed=2, workers=workers, stop=stop)
+        pattern = method.run(problem, parameters, search)
+        costs.append((pattern.cost, search.evaluations))
+    assert costs[0] == costs[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "grouping",
+    [
+        Grouping("all", 0, "weight", together=False),
+        Grouping("exposed", 3, "row", together=True),
+        Grouping("unpicked", 2, "weight", together=True),
+    ],
+)
+def test_every_order_is_safe_by_programs(seed: int, grouping: Grouping) -> None:
+    table = make("random", seed=seed, shape=(5, 4, 3), sensitive=0.2, bounds="tau")
+    problem = Problem.of(table)
+    programs = ProgramEvaluator(problem, grouping, Search(seed=1), clean=False)
+    rng = np.random.default_rng(seed)
+    one = rng.permutation(programs.length)
+    other = one.copy()
+    other[len(one) // 2 :] = other[len(one) // 2 :][::-1]
+    (first,) = programs.evaluate([(one, None)])
+    assert first is not None
+    (second,) = programs.evaluate([(other, Prefix(one, first))])
+    assert second is not None
+    for outcome in (first, second):
+        for clean in (False, True):
+            pattern = programs.complete(outcome, clean)
+            assert pattern is not None
+            assert judge(table.with_pattern(pattern.hidden))[0].safe
+
+
+def test_flows_and_programs_price_orders_alike() -> None:
+    """Both hide a cheapest deviation a level; only ties are broken differently."""
+    table = make("random", seed=8, shape=(7, 5), sensitive=0.2, bounds="tau")
+    problem = Problem.of(table)
+    grouping = Grouping("all", 0, "weight", together=False)
+    flows = FlowEvaluator(problem, grouping, Search(seed=1), clean=False)
+    programs = ProgramEvaluator(problem, grouping, Search(seed=1), clean=False)
+    assert [e.tolist() for e in flows.elements] == [
+        e.tolist() for e in programs.elements
+    ]
+    rng = np.random.default_rng(1)
+    orders = [(rng.permutation(flows.length), None) for _ in range(5)]
+    costs = [
+        [o.cost for o in evaluator.evaluate(orders) if o is not None]
+        for evaluator in (flows, programs)
+    ]
+    assert np.mean(costs[0]) == pytest.approx(np.mean(costs[1]), rel=0.1)
+
+
+def test_the_pattern_of_an_order_needs_no_more_cover() -> None:
+    problem = Problem.of(make("ons", seed=2, table="B"))
+    grouping = Grouping("exposed", 6, "weight", together=True)
+    flows = FlowEvaluator(problem, grouping, Search(seed=1), clean=False)
+    (outcome,) = flows.evaluate([(np.arange(flows.length), None)])
+    assert outcome is not None
+    state = PatternState(flows.network)
+    state.hide(outcome.secondaries)
+    assert not len(state.check())

@@ -1,0 +1,173 @@
+"""The genetic algorithm over orders, on a toy evaluator that counts what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from evosdc.attack import judge
+from evosdc.errors import MethodError
+from evosdc.evolution.stopping import EvaluationLimit
+from evosdc.instances import make
+from evosdc.suppress.evolve.orders.elements import group_cells
+from evosdc.suppress.evolve.orders.evaluator import Order, Outcome, Prefix
+from evosdc.suppress.evolve.orders.genetic import Evolution
+from evosdc.suppress.evolve.orders.parameters import (
+    InvertParameters,
+    LocalSwapParameters,
+    OrderParameters,
+)
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import load_methods
+from evosdc.suppress.search import Search
+
+
+class Displacement:
+    """Costs how far each element is from a hidden goal."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+        self.goal = np.random.default_rng(5).permutation(length)
+        self.asked: list[tuple[int, ...]] = []
+
+    def evaluate(
+        self, tasks: Sequence[tuple[Order, Prefix | None]]
+    ) -> list[Outcome | None]:
+        found: list[Outcome | None] = []
+        for order, prefix in tasks:
+            assert sorted(order.tolist()) == list(range(self.length))
+            if prefix is not None:
+                shared = prefix.shared(order)
+                assert np.array_equal(order[:shared], prefix.order[:shared])
+            self.asked.append(tuple(order.tolist()))
+            cost = float(np.abs(np.argsort(order) - np.argsort(self.goal)).sum())
+            empty = np.zeros(0, dtype=np.int64)
+            found.append(Outcome(cost, empty, np.zeros(self.length, np.int32)))
+        return found
+
+    def complete(self, outcome: Outcome, clean: bool) -> Pattern | None:
+        del clean
+        return Pattern(np.zeros(1, dtype=bool), outcome.cost)
+
+    def rescue(self) -> Pattern:
+        raise AssertionError
+
+
+def evolve(parameters: OrderParameters, length: int = 12, **limits: int) -> tuple:
+    toy = Displacement(length)
+    stop = EvaluationLimit(limits["most"]) if limits else None
+    search = Search(seed=4, stop=stop)
+    run = Evolution(toy, parameters, search)
+    run.run()
+    return toy, search, run
+
+
+def test_the_first_orders_are_falling_and_rising_weight() -> None:
+    toy, _, run = evolve(OrderParameters(evaluations=10))
+    assert toy.asked[0] == tuple(range(12))
+    assert toy.asked[1] == tuple(range(11, -1, -1))
+    assert len(run.people) == 10
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        OrderParameters(evaluations=1500, converged=0),
+        InvertParameters(evaluations=1500, converged=0),
+        LocalSwapParameters(evaluations=1500),
+        OrderParameters(evaluations=1500, converged=0, batch=4),
+    ],
+)
+def test_it_finds_better_orders(parameters: OrderParameters) -> None:
+    toy, search, run = evolve(parameters)
+    start = float(np.abs(np.arange(12) - np.argsort(toy.goal)).sum())
+    assert search.best is not None
+    assert search.best.cost < 0.6 * start
+    assert len(run.people) == parameters.population
+    assert min(one.outcome.cost for one in run.people) == search.best.cost
+
+
+def test_no_order_is_evaluated_twice() -> None:
+    toy, search, _ = evolve(OrderParameters(converged=0, patience=300), length=4)
+    assert len(toy.asked) == len(set(toy.asked)) == search.evaluations <= 24
+
+
+def test_stops() -> None:
+    toy, _, _ = evolve(OrderParameters(evaluations=37, converged=0))
+    assert len(toy.asked) == 37
+    # One order is the best at once: nothing better comes.
+    _, search, _ = evolve(OrderParameters(patience=50, converged=0), length=2)
+    assert search.generations == 50
+    # With a tolerance of 100 % any population has converged.
+    _, search, _ = evolve(OrderParameters(converged=20, within=10.0))
+    assert search.generations == 20
+    # A local search has one order, which is always its own mean.
+    _, search, _ = evolve(LocalSwapParameters(converged=20, within=10.0, patience=60))
+    assert search.generations >= 60
+
+
+def test_same_seed_same_orders() -> None:
+    first, _, _ = evolve(OrderParameters(evaluations=60))
+    second, _, _ = evolve(OrderParameters(evaluations=60))
+    assert first.asked == second.asked
+
+
+def test_groups_partition_the_cells() -> None:
+    table = make("random", seed=1, shape=(8, 7), sensitive=0.3)
+    problem = Problem.of(table)
+    cells = table.primaries
+    for grouping in ("weight", "row", "column"):
+        for groups in (0, 1, 3, 1000):
+            parts = group_cells(problem, cells, groups, grouping)
+            assert sorted(np.concatenate(parts).tolist()) == sorted(cells.tolist())
+            assert all(len(part) for part in parts)
+            if 0 < groups < len(cells):
+                assert len(parts) <= groups
+            for part in parts:
+                assert np.all(np.diff(table.weight[part]) <= 0)
+    rows = group_cells(problem, cells, 9, "row")
+    for part in rows:
+        assert len(np.unique(table.codes[part, 0])) == 1
+
+
+def test_ruin_goes_on_from_the_best_order() -> None:
+    method = load_methods()["order-ga"]
+    table = make("ons", seed=5, table="A")
+    problem = Problem.of(table)
+    plain, ruined = (
+        method.run(
+            problem,
+            method.configure({"evaluations": 20, "ruin": steps}),
+            Search(seed=1),
+        )
+        for steps in (0, 300)
+    )
+    assert ruined.cost < plain.cost
+    assert judge(table.with_pattern(ruined.hidden))[0].safe
+    solid = Problem.of(make("random", seed=3, shape=(4, 3, 3)))
+    with pytest.raises(MethodError):
+        method.run(solid, method.configure({"ruin": 5}), Search(seed=1))
+
+
+def test_falling_weight_alone_does_not_clean_up() -> None:
+    method = load_methods()["order-by-weight"]
+    problem = Problem.of(make("ons", seed=1, table="B"))
+    costs = [
+        method.run(problem, method.configure({"clean": clean}), Search(seed=1)).cost
+        for clean in ("never", "best", "every")
+    ]
+    assert costs[0] > costs[1] == costs[2]
+
+
+def test_the_closing_group_is_protected_by_every_best() -> None:
+    """Surrogate fitness looks at unpicked cells; what is offered covers the others."""
+    method = load_methods()["order-ga"]
+    table = make("ons", seed=3, table="A")
+    problem = Problem.of(table)
+    options = {"cells": "unpicked", "groups": 20, "evaluations": 30, "clean": "never"}
+    search = Search(seed=1)
+    pattern = method.run(problem, method.configure(options), search)
+    assert judge(table.with_pattern(pattern.hidden))[0].safe
