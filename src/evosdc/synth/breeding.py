@@ -105,12 +105,12 @@ def cross_whole(rate, one, two, state):  # type: ignore[no-untyped-def]
                 two[i, j] ^= both
         return
     skip = np.log1p(-rate)
-    i = np.int64(np.log(max(unit(state), 1e-300)) / skip)
-    while i < n:
+    at = np.int64(np.log(max(unit(state), 1e-300)) / skip)
+    while at < n:
         for j in range(m):
-            one[i, j], two[i, j] = two[i, j], one[i, j]
+            one[at, j], two[at, j] = two[at, j], one[at, j]
         # Jump to the next record chosen.
-        i += 1 + np.int64(np.log(max(unit(state), 1e-300)) / skip)
+        at += 1 + np.int64(np.log(max(unit(state), 1e-300)) / skip)
 
 
 @njit(cache=True)
