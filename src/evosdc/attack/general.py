@@ -16,6 +16,7 @@ from evosdc.attack import move_kernels
 from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import Witness
 from evosdc.attack.exact import exact_vertex
+from evosdc.attack.hints import Places
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.program import Program
 
@@ -72,9 +73,15 @@ class _Columns:
 class GeneralFinder:
     """Looks for witnesses in a table of any kind."""
 
-    def __init__(self, attacker: Attacker, deadline: float | None = None) -> None:
+    def __init__(
+        self,
+        attacker: Attacker,
+        deadline: float | None = None,
+        places: Places | None = None,
+    ) -> None:
         self.attacker = attacker
         self.deadline = deadline
+        self._suggested = places or {}
         rows, columns = attacker.rows, attacker.columns
         self._rp, self._ri = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
         self._cp = columns.indptr.astype(np.int64)
@@ -131,6 +138,10 @@ class GeneralFinder:
             return False
         if self._cp[cell] == self._cp[cell + 1]:
             return self._alone(ledger, cell, sign, amount)
+        suggested = self._suggested.get((cell, sign), ())
+        for cells in suggested if self._whole_rows else ():
+            if a.free[cells].all() and self._locally(ledger, cell, sign, amount, cells):
+                return True
         for branch in _BRANCHES if self._whole_rows else ():
             cells = self._near(cell, amount, branch)
             if self._locally(ledger, cell, sign, amount, cells):

@@ -15,22 +15,35 @@ from numpy.typing import NDArray
 from evosdc.attack.ledger import Ledger
 
 Hint = tuple[NDArray[np.int64], NDArray[np.float64]]
+Places = dict[tuple[int, int], list[NDArray[np.int64]]]
 
 # Steps that differ by no more than this share are meant to be equal.
 _EQUAL = 1e-9
 
 
-def take_hints(ledger: Ledger, hints: Sequence[Hint]) -> None:
-    """Take what the suggested deviations of one step size prove."""
+def take_hints(ledger: Ledger, hints: Sequence[Hint]) -> Places:
+    """Take what suggested deviations of one step size prove.
+
+    Of the others the cells are returned, by the level that they might cover: a program
+    over so few cells is quick, and its answer is made exact like any other.
+    """
+    places: Places = {}
     for cells, by in hints:
         size = np.abs(by)
-        if len(np.unique(cells)) < max(1, len(cells)):
+        if not len(cells) or not size.all() or not np.isfinite(size).all():
+            continue
+        if len(np.unique(cells)) < len(cells):
             # Up and down again adds up to nothing, whatever it seems to show.
             continue
-        if 0.0 < size.max() <= size.min() * (1 + _EQUAL):
-            at, ways = cells.tolist(), np.sign(by).astype(int).tolist()
+        at, ways = cells.tolist(), np.sign(by).astype(int).tolist()
+        if size.max() <= size.min() * (1 + _EQUAL):
             _stretch(ledger, at, ways)
             _stretch(ledger, at, [-way for way in ways])
+            continue
+        for cell, way in zip(at, ways, strict=True):
+            if ledger.is_open(cell, way):
+                places.setdefault((cell, way), []).append(cells)
+    return places
 
 
 def _stretch(ledger: Ledger, cells: list[int], ways: list[int]) -> None:

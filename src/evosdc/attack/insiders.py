@@ -134,10 +134,7 @@ def _touched(
     """The respondents whose cells each witness moves."""
     ends = certificate.indptr.tolist()
     who = respondent[certificate.indices].tolist()
-    return [
-        frozenset(x for x in who[a:b] if x >= 0)
-        for a, b in pairwise(ends)
-    ]
+    return [frozenset(x for x in who[a:b] if x >= 0) for a, b in pairwise(ends)]
 
 
 def _seen_by(

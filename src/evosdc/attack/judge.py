@@ -14,7 +14,7 @@ from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import assemble
 from evosdc.attack.checker import verify
 from evosdc.attack.demands import Demands, demands_of
-from evosdc.attack.hints import Hint, take_hints
+from evosdc.attack.hints import Hint, Places, take_hints
 from evosdc.attack.ledger import Ledger, Unfinished
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
@@ -56,8 +56,8 @@ def judge(
     ledger = Ledger(attacker)
     finder = None
     if attacker.free.any():
-        take_hints(ledger, hints)
-        finder = _finder(attacker, deadline)
+        places = take_hints(ledger, hints)
+        finder = _finder(attacker, deadline, places)
         finder.cheap(ledger)
         _cover_levels(ledger, finder, deadline)
         _cover_widths(ledger, finder, deadline)
@@ -102,14 +102,14 @@ def intervals(
     attacker = Attacker.of(table, nobody)
     low, high = table.value[wanted].copy(), table.value[wanted].copy()
     if attacker.free[wanted].any():
-        finder = _finder(attacker, None)
+        finder = _finder(attacker, None, {})
         for i, cell in enumerate(wanted.tolist()):
             low[i] -= finder.end(cell, -1)
             high[i] += finder.end(cell, 1)
     return low, high
 
 
-def _finder(attacker: Attacker, deadline: float | None) -> Any:
+def _finder(attacker: Attacker, deadline: float | None, places: Places) -> Any:
     """The finder for a table; its compiled code and solver are loaded only here."""
     network = detect_network(attacker.table.matrix)
     if network is not None:
@@ -118,7 +118,7 @@ def _finder(attacker: Attacker, deadline: float | None) -> Any:
         return NetworkFinder(attacker, network)
     from evosdc.attack.general import GeneralFinder
 
-    return GeneralFinder(attacker, deadline)
+    return GeneralFinder(attacker, deadline, places)
 
 
 def _late(deadline: float | None) -> bool:

@@ -14,7 +14,7 @@ from evosdc.synth.risk import risk_totals
 from evosdc.synth.rng import below, unit
 from evosdc.synth.rules import breaks
 from evosdc.synth.tables import fill_weights, group_values, table_sums
-from evosdc.synth.tally import columns_of, count_columns, workspace
+from evosdc.synth.tally import count_columns, put_columns, workspace
 
 CROSSOVERS = ("matrix", "variable", "cpc", "round-cpc", "whole-cpc", "puc")
 _MATRIX, _VARIABLE, _CPC, _ROUND, _WHOLE, _PUC = range(6)
@@ -95,21 +95,22 @@ def cross_whole(rate, one, two, state):  # type: ignore[no-untyped-def]
     n, m = one.shape
     if rate <= 0.0:
         return
-    skip = np.log1p(-min(rate, 1.0 - 1e-12))
-    i = np.int64(-1)
-    while True:
-        i += 1
-        if rate < 0.1:
-            # Jump to the next record chosen.
-            i += np.int64(np.log(max(unit(state), 1e-300)) / skip)
-        if i >= n:
-            return
-        if rate >= 0.1 and unit(state) >= rate:
-            continue
+    if rate >= 0.1:
+        for i in range(n):
+            # No branch: half of such guesses would be wrong and cost more than it all.
+            mask = -np.int16(unit(state) < rate)
+            for j in range(m):
+                both = (one[i, j] ^ two[i, j]) & mask
+                one[i, j] ^= both
+                two[i, j] ^= both
+        return
+    skip = np.log1p(-rate)
+    at = np.int64(np.log(max(unit(state), 1e-300)) / skip)
+    while at < n:
         for j in range(m):
-            a = one[i, j]
-            one[i, j] = two[i, j]
-            two[i, j] = a
+            one[at, j], two[at, j] = two[at, j], one[at, j]
+        # Jump to the next record chosen.
+        at += 1 + np.int64(np.log(max(unit(state), 1e-300)) / skip)
 
 
 @njit(cache=True)
@@ -216,6 +217,7 @@ def breed(  # type: ignore[no-untyped-def]
     counts, outside, weights, keys = tallies
     room = workspace(target.cells, codes.shape[1])
     key_room = workspace(risk.cells, codes.shape[1])
+    columns = np.empty((codes.shape[2], codes.shape[1]), np.int16)
     nowhere = np.zeros(2, np.int64)
     how = (rules, free, sizes, source, way)
     for p in range(lo, hi):
@@ -229,7 +231,7 @@ def breed(  # type: ignore[no-untyped-def]
         for side in range(2):
             s = slots[p, side]
             mutate(*how, mutations[p, side], codes[s], states[p])
-            columns = columns_of(codes[s])
+            put_columns(codes[s], columns)
             count_columns(target.cells, room, columns, counts, outside)
             fill_weights(target, counts, weights)
             sums = table_sums(target, counts, outside, weights)

@@ -96,28 +96,28 @@ class Builder:
                 self.take(row, move)
         return failed
 
-    def cover_by_boxes(self) -> None:
-        """Cover what boxes and cycles of hidden cells cover, and in large tables more.
+    @property
+    def by_boxes(self) -> bool:
+        """Whether boxes and cycles build the pattern, and programs only what is left.
 
-        In small ones the programs are quick, and cheaper in what they hide.
+        In small tables programs are quick, and cheaper in what they hide.
         """
-        if self.boxes is None:
-            return
-        stopped = self.search.stopped
-        for only_hidden in (True, False):
-            if only_hidden or not self.engine.is_small:
-                self.boxes.cover(
-                    self.witnesses,
-                    self.hidden,
-                    np.array(self.open_rows(), dtype=np.int64),
-                    only_hidden=only_hidden,
-                    stopped=stopped,
-                )
+        return self.boxes is not None and not self.engine.is_small
+
+    def cover_free(self) -> None:
+        """Cover what boxes and cycles of hidden cells cover; hide nothing more."""
+        self._box_open_rows(only_hidden=True)
+
+    def cover_open(self) -> int:
+        """Cover all open demands, by boxes where they do; count the failures."""
+        self.cover_free()
+        if self.by_boxes:
+            self._box_open_rows(only_hidden=False)
+        return self.cover_all(self.engine.cheapest)
 
     def finish(self, event: str) -> Pattern:
         """Cover what is open, clean up, and offer the pattern to the search."""
-        self.cover_by_boxes()
-        if self.cover_all(self.engine.cheapest):
+        if self.cover_open():
             self._cover_the_hard_way()
         if self.open_rows():
             self._close_in_a_hurry()
@@ -131,6 +131,16 @@ class Builder:
         self.search.count()
         self.search.offer(final, f"{event}, cleaned up")
         return final
+
+    def _box_open_rows(self, only_hidden: bool) -> None:
+        if self.boxes is not None:
+            self.boxes.cover(
+                self.witnesses,
+                self.hidden,
+                np.array(self.open_rows(), dtype=np.int64),
+                only_hidden=only_hidden,
+                stopped=self.search.stopped,
+            )
 
     def _pattern(self) -> Pattern:
         return replace(self.problem.pattern(self.hidden), hints=self.witnesses.hints())

@@ -110,7 +110,11 @@ def run(problem: Problem, parameters: HitasParameters, search: Search) -> Patter
             open_levels.add(cell)
         return move
 
-    builder.cover_all(cover)
+    builder.cover_free()
+    if builder.by_boxes:
+        open_levels.update(builder.demands.cell[builder.open_rows()].tolist())
+    else:
+        builder.cover_all(cover)
     if open_levels:
         search.note(
             f"{len(open_levels)} of {len(problem.table.primaries)} sensitive cells "

@@ -175,6 +175,10 @@ class Repair:
         if self._first is None:
             self._first = builder
         self._recall(builder)
+        builder.cover_free()
+        if builder.by_boxes:
+            exposed = len(builder.open_rows())
+            return builder.finish(event), exposed
         # Deviations of hidden cells, cheap ones first: clean-up spares the dear ones.
         ask = builder.engine.among(builder.hidden)
         within = np.where(builder.hidden, self.problem.cost, np.inf)

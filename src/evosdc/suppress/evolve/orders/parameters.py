@@ -43,8 +43,9 @@ class WeightParameters:
     grouping
         How groups are made: weight, row or column.
     together
-        One program for a whole group and direction, halved where it has no solution;
-        otherwise the cells of a group one after another.
+        One program for a whole group and direction, halved where it has no solution,
+        as published; otherwise the cells of a group one after another. None: one
+        program in networks and in tables of up to 30,000 cells, where it is quick.
     clean
         Whether redundant cells are published again: never (as published), best (each
         pattern that is the best so far), every (each pattern, and by its cost then the
@@ -54,7 +55,7 @@ class WeightParameters:
     cells: str = "auto"
     groups: int = -1
     grouping: str = "weight"
-    together: bool = True
+    together: bool | None = None
     clean: str = "never"
 
     def __post_init__(self) -> None:
@@ -71,7 +72,10 @@ class WeightParameters:
         groups = self.groups
         if groups < 0:
             groups = _GROUPS[cells] if large else 0
-        return Grouping(cells, groups, self.grouping, self.together)
+        together = self.together
+        if together is None:
+            together = not large or problem.network is not None
+        return Grouping(cells, groups, self.grouping, together)
 
 
 @dataclass(frozen=True)

@@ -62,12 +62,12 @@ class ProgramEvaluator:
         builder = self._builder(outcome.secondaries)
         if not clean:
             builder.order = np.array(self._closing, dtype=np.int64)
-            builder.cover_all(builder.engine.cheapest)
+            builder.cover_open()
             if builder.open_rows():
                 return None
             return self._problem.pattern(builder.hidden)
         # Clean-up needs a witness for every level, those of the order included.
-        builder.cover_all(builder.engine.cheapest)
+        builder.cover_open()
         if self._search.stopped():
             safe = not self._closing or not builder.open_rows()
             return self._problem.pattern(builder.hidden) if safe else None
@@ -118,7 +118,7 @@ class ProgramEvaluator:
             self._joint.cover(builder, rows, self._search)
         builder.order = np.array(rows, dtype=np.int64)
         if not builder.witnesses.covered[builder.order].all():
-            builder.cover_all(builder.engine.cheapest)
+            builder.cover_open()
 
     def _the_hard_way(
         self, secondaries: Cells, upto: NDArray[np.int32]
@@ -171,6 +171,7 @@ class ProgramEvaluator:
         """
         primary = self._problem.primary
         builder = Builder(self._problem, self._search, like=self._base)
+        builder.cover_free()
         ask = builder.engine.among(primary)
         price = np.where(free, 0.0, np.inf)
         demands = builder.demands
