@@ -126,16 +126,22 @@ def test_steps_of_different_sizes_are_left_to_the_judge() -> None:
     table = square(corners)
     steps = {(1, 1): 4.0, (1, 2): -2.0, (1, 3): -2.0}
     steps |= {(2, c): -s for (_, c), s in list(steps.items())}
-    assert len(ledger_after(table, hint(table, steps)).levels()) == 2
+    ledger = ledger_after(table)
+    places = take_hints(ledger, [hint(table, steps)])
+    assert len(ledger.levels()) == 2
+    ((level, cells),) = places.items()
+    assert level == (int(table.primaries[0]), 1)
+    assert [c.tolist() for c in cells] == [hint(table, steps)[0].tolist()]
     assert judge(table, hints=[hint(table, steps)])[0].safe
 
 
 def spoilt(hints: tuple[Hint, ...], cells: int, rng: np.random.Generator) -> list[Hint]:
-    """Hints with signs turned, cells exchanged or left out."""
+    """Hints with signs or sizes changed, cells exchanged or left out."""
     found: list[Hint] = []
     for at, by in hints:
         turned: NDArray[np.float64] = by * rng.choice([1.0, -1.0], len(by))
         found += [(at, turned), (at[1:], by[1:])]
+        found.append((at, by * rng.uniform(0.5, 2.0, len(by))))
         found.append((rng.choice(cells, len(at), replace=False), by))
     return found
 
