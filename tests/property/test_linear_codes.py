@@ -59,9 +59,14 @@ def assert_boxes_hold(table: Table) -> int:
         return 0
     hidden = problem.primary.copy()
     boxes.cover(witnesses, hidden, np.arange(len(witnesses.demands)))
-    for cells, by in witnesses.hints():
+    pool, rows = witnesses.pool, witnesses.rows
+    for row in np.flatnonzero(pool.covered).tolist():
+        begin = pool.begin[pool.witness[row]]
+        part = slice(begin, begin + pool.length[pool.witness[row]])
+        cells, by = pool.entry_cell[part], pool.entry_by[part]
         move = np.zeros(len(table))
         move[cells] = by
+        assert move[rows.cell[row]] != 0.0
         assert hidden[cells].all()
         assert not (table.matrix @ np.sign(move)).any()
         assert np.all(move <= problem.up)
@@ -125,6 +130,10 @@ ODD = {
     "an equation that stands twice": ([1.0, 2.0, 3.0], [[1, 1, -1], [1, 1, -1]]),
     "an equation and its reverse": ([1.0, 2.0, 3.0], [[1, 1, -1], [-1, -1, 1]]),
     "totals in a circle": ([0.0, 0.0, 0.0], [[1, -1, 1], [-1, 1, 1]]),
+    "a circle beside a cell": (
+        [1.0, 1.0, 0.0, 0.0, 5.0],
+        [[1, -1, 1, 0, 0], [-1, 1, 0, 1, 0]],
+    ),
     "a total split up in two ways": (
         [1.0, 2.0, 1.5, 1.5, 3.0],
         [[1, 1, 0, 0, -1], [0, 0, 1, 1, -1]],
@@ -153,6 +162,25 @@ def test_odd_tables_do_no_harm(name: str) -> None:
     if found is not None:
         assert found[1].shape == (len(table), len(found[0]))
     assert_boxes_hold(table)
+
+
+def test_equations_at_random_do_no_harm() -> None:
+    """Parts and totals that make no table: boxes that break an equation are refused."""
+    rng = np.random.default_rng(0)
+    found = covered = 0
+    for _ in range(300):
+        n = int(rng.integers(4, 12))
+        rows = np.zeros((int(rng.integers(1, 7)), n))
+        for row in rows:
+            cells = rng.choice(n, int(rng.integers(2, 5)), replace=False)
+            row[cells], row[cells[0]] = 1.0, -1.0
+        table = Table.of(
+            np.zeros(n), rows, status="u", lower=-2.0, upper=2.0, lpl=1.0, upl=1.0
+        )
+        found += find_codes(table) is not None
+        covered += assert_boxes_hold(table)
+    assert found > 50
+    assert covered > 200
 
 
 def test_a_line_is_a_table_of_one_dimension() -> None:

@@ -69,6 +69,18 @@ def test_a_hint_is_stretched_only_as_far_as_cells_have_room() -> None:
     assert verdict.exposed[0].high == 13.0
 
 
+def test_a_level_out_of_a_hints_reach_does_not_keep_a_smaller_one_open() -> None:
+    """Rising by 4 is within the room of 5, rising by 8 is not; falling is."""
+    table = square(CORNERS, low=5)
+    level = np.where(table.status == "u", 4.0, 0.0)
+    level[4] = 8.0
+    status = table.status.copy()
+    status[4] = "u"
+    table = table.replace(status=status, upl=level, lpl=level)
+    assert table.codes[4].tolist() == [2, 2]
+    assert ledger_after(table, box(table)).levels() == [(4, 1, 8)]
+
+
 def test_a_hint_that_breaks_an_equation_is_dropped() -> None:
     table = square(CORNERS)
     wrong = hint(table, {(1, 1): 4.0, (1, 2): -4.0})
