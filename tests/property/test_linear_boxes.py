@@ -46,6 +46,8 @@ KINDS = {
 SHAPES = [
     ((5,), 0),
     ((6,), 1),
+    ((12,), 1),
+    ((14,), 1),
     ((4, 3), 0),
     ((6, 4), 1),
     ((6, 6), 2),
@@ -66,11 +68,10 @@ def tables(only: set[int] | None = None) -> list[Table]:
             continue
         for options in KINDS.values():
             found.append(make("random", seed, shape=shape, trees=trees, **options))
-        if len(shape) > 1:
-            found += [
-                sparse_table(100 * seed + i, shape, trees, absent)
-                for i, absent in enumerate((0.2, 0.5, 0.8))
-            ]
+        found += [
+            sparse_table(100 * seed + i, shape, trees, absent)
+            for i, absent in enumerate((0.2, 0.5, 0.8))
+        ]
     return found
 
 

@@ -12,6 +12,7 @@ from scipy import sparse
 from evosdc.instances import make
 from evosdc.suppress.linear.boxes import boxes_of
 from evosdc.suppress.linear.codes import find_codes
+from evosdc.suppress.linear.upsets import totals_of
 from evosdc.suppress.problem import Problem
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 from evosdc.table.build import equations
@@ -48,6 +49,24 @@ def random_product(seed: int) -> Table:
     return product_of(
         [tree_of(rng, int(rng.integers(3, most[count]))) for _ in range(count)], seed
     )
+
+
+def assert_fit(table: Table) -> bool:
+    """Every equation runs along one found dimension; whether any were found."""
+    found = find_codes(table)
+    if found is None:
+        return False
+    dims, codes = found
+    assert codes.shape == (len(table), len(dims))
+    assert len(np.unique(codes, axis=0)) == len(table)
+    _, heads, _ = totals_of(table.matrix)
+    matrix = table.matrix
+    for row, head in enumerate(heads.tolist()):
+        cells = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
+        for part in cells[cells != head].tolist():
+            (k,) = np.flatnonzero(codes[part] != codes[head]).tolist()
+            assert dims[k].hierarchy.parents[codes[part, k]] == codes[head, k]
+    return True
 
 
 def assert_boxes_hold(table: Table) -> int:
@@ -105,7 +124,9 @@ def test_tables_that_are_no_product_give_nothing_wrong(seed: int) -> None:
         make("random", seed, shape=(3, 3, 3), empty=1, zeros=0.4),
     ]
     for table in tables:
-        assert_boxes_hold(without_labels(table, seed)[0])
+        bare, _ = without_labels(table, seed)
+        assert_fit(bare)
+        assert_boxes_hold(bare)
     for absent in (0.2, 0.5, 0.8):
         table = sparse_table(seed, (4, 3, 3), seed % 3, absent)
         assert_boxes_hold(with_levels(without_labels(table, seed)[0], seed))
@@ -158,9 +179,7 @@ def test_odd_tables_do_no_harm(name: str) -> None:
     level = np.where(np.array(value) > 0, 0.5, 0.0)
     status = np.where(level > 0, "u", "s")
     table = Table.of(value, rows, rhs=rows @ value, status=status, upl=level, lpl=level)
-    found = find_codes(table)
-    if found is not None:
-        assert found[1].shape == (len(table), len(found[0]))
+    assert_fit(table)
     assert_boxes_hold(table)
 
 
@@ -177,7 +196,7 @@ def test_equations_at_random_do_no_harm() -> None:
         table = Table.of(
             np.zeros(n), rows, status="u", lower=-2.0, upper=2.0, lpl=1.0, upl=1.0
         )
-        found += find_codes(table) is not None
+        found += assert_fit(table)
         covered += assert_boxes_hold(table)
     assert found > 50
     assert covered > 200
