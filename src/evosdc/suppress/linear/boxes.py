@@ -177,8 +177,8 @@ def boxes_of(problem: Problem, witnesses: Witnesses) -> Boxes | None:
         planes=planes,
         paths=make_pathwork(planes),
         rows=witnesses.rows,
-        up=problem.up,
-        down=problem.down,
+        up=problem.up.copy(),
+        down=problem.down.copy(),
         price=np.where(problem.hideable, problem.cost, np.inf),
         primary=problem.primary,
         column_start=columns.indptr.astype(np.int64),
@@ -187,5 +187,13 @@ def boxes_of(problem: Problem, witnesses: Witnesses) -> Boxes | None:
         off=np.zeros(table.matrix.shape[0]),
         cells=np.empty(most, np.int64),
         by=np.empty(most),
+        parts=kernels.Parts(
+            spot=np.full(len(table), -1, np.int64),
+            cells=np.empty(most, np.int64),
+            by=np.empty(most),
+            up=np.empty(most),
+            down=np.empty(most),
+            fresh=np.empty(most, np.bool_),
+        ),
     )
     return Boxes(problem, field)

@@ -27,6 +27,22 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
+# Parts that a level may be split into, and the least share of it that a part carries.
+MOST_PARTS = 12
+LEAST_PART = 1 / 32
+
+
+class Parts(NamedTuple):
+    """Scratch space for deviations in several parts; `spot` is -1 between calls."""
+
+    spot: Ints
+    cells: Ints
+    by: Floats
+    up: Floats
+    down: Floats
+    fresh: Flags
+
+
 class Field(NamedTuple):
     """What never changes while patterns are built on a table.
 
@@ -49,6 +65,7 @@ class Field(NamedTuple):
     off: Floats
     cells: Ints
     by: Floats
+    parts: Parts
 
 
 @njit(cache=True)
@@ -99,29 +116,105 @@ def find_only_box(field: Field, cell: int, sign: int, amount: float) -> int:
 
 
 @njit(cache=True)
-def find_move(field: Field, hidden: Flags, row: int, only_hidden: bool) -> int:
-    """Find the cheapest box or cycle for a demand; its cells are left in the field."""
-    rows = field.rows
-    cell, sign, amount = rows.cell[row], rows.sign[row], rows.amount[row]
+def _one_step(
+    field: Field, hidden: Flags, row: int, amount: float, only_hidden: bool
+) -> tuple[int, float]:
+    """Find the cheapest box or cycle of one step size; its cells are in the field."""
+    cell, sign = field.rows.cell[row], field.rows.sign[row]
     places, price = cheapest_box(
         field.grid, field.work, cell, sign, amount,
         field.up, field.down, field.price, hidden, only_hidden,
     )  # fmt: skip
     if price > 0.0:
-        longer, _ = cheapest_cycle(
+        longer, less = cheapest_cycle(
             field.grid, field.work, field.planes, field.paths, cell, sign, amount,
             field.up, field.down, field.price, hidden, only_hidden, price,
         )  # fmt: skip
         if longer > 0:
             size = _take_down(field, longer, amount)
             if size > 0:
-                return size
+                return size, less
             # Links to another table broke it: fall back on the box.
-            places, _ = cheapest_box(
+            places, price = cheapest_box(
                 field.grid, field.work, cell, sign, amount,
                 field.up, field.down, field.price, hidden, only_hidden,
             )  # fmt: skip
-    return _take_down(field, places, amount)
+    return _take_down(field, places, amount), price
+
+
+@njit(cache=True)
+def _in_parts(
+    field: Field, hidden: Flags, row: int, only_hidden: bool, limit: float
+) -> int:
+    """Move a cell by several boxes and cycles that together cost less than a limit.
+
+    Each takes what the room of its cells allows, as augmenting paths do in a network;
+    cells of one part are free for the next. Returns the number of cells, 0 for none;
+    they are left in the field.
+    """
+    parts, up, down = field.parts, field.up, field.down
+    amount = field.rows.amount[row]
+    left, total, count, done = amount, 0.0, 0, False
+    for _ in range(MOST_PARTS):
+        step = min(left, max(left / 4, amount * LEAST_PART))
+        size, price = _one_step(field, hidden, row, step, only_hidden)
+        if size == 0 or count + size > len(parts.cells):
+            break
+        total += price
+        if total >= limit:
+            break
+        push = left
+        for i in range(size):
+            c = field.cells[i]
+            push = min(push, up[c] if field.by[i] > 0 else down[c])
+        for i in range(size):
+            c = field.cells[i]
+            if parts.spot[c] < 0:
+                parts.spot[c] = count
+                parts.cells[count], parts.by[count] = c, 0.0
+                parts.up[count], parts.down[count] = up[c], down[c]
+                parts.fresh[count] = not hidden[c]
+                count += 1
+            moved = push if field.by[i] > 0 else -push
+            parts.by[parts.spot[c]] += moved
+            up[c] -= moved
+            down[c] += moved
+            hidden[c] = True
+        left -= push
+        if left <= 1e-12 * amount:
+            done = True
+            break
+    size = 0
+    for i in range(count):
+        c = parts.cells[i]
+        up[c], down[c] = parts.up[i], parts.down[i]
+        parts.spot[c] = -1
+        if parts.fresh[i]:
+            hidden[c] = False
+        if done and abs(parts.by[i]) > 1e-9 * amount and size < len(field.cells):
+            field.cells[size], field.by[size] = c, parts.by[i]
+            size += 1
+    return size
+
+
+@njit(cache=True)
+def find_move(field: Field, hidden: Flags, row: int, only_hidden: bool) -> int:
+    """Find a cheap deviation for a demand; its cells are left in the field.
+
+    The cheapest box or cycle that carries the whole level, or several that share it
+    where that is cheaper.
+    """
+    amount = field.rows.amount[row]
+    whole, price = _one_step(field, hidden, row, amount, only_hidden)
+    if whole > 0 and price == 0.0:
+        return whole
+    limit = price if whole > 0 else np.inf
+    size = _in_parts(field, hidden, row, only_hidden, limit)
+    if size > 0:
+        return size
+    if whole > 0:
+        whole, _ = _one_step(field, hidden, row, amount, only_hidden)
+    return whole
 
 
 @njit(cache=True)
