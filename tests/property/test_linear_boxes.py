@@ -271,7 +271,6 @@ def test_covering_dropping_and_rebuilding_keep_witnesses_in_order() -> None:
             cost = problem.pattern(more).cost
             assert np.all(witnesses.covered >= covered)
             assert_covered(problem, witnesses, more)
-    assert misses > 0
     assert gains > 20
 
 
