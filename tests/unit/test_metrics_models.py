@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from evosdc.errors import MissingExtraError
 from evosdc.metrics import from_codes, regression
-from evosdc.metrics.logistic import _gram, build_design, fit_logistic
+from evosdc.metrics.logistic import build_design, fit_logistic, pair_sums
 from evosdc.metrics.propensity import PropensityScore
 from evosdc.metrics.regression import CiOverlap, CoefficientDifference, LogitCorrelation
 
@@ -194,7 +194,9 @@ def test_the_gram_kernel_agrees_with_the_matrix_product() -> None:
     )
     weights = rng.random(40) * (rng.random(40) < 0.8)
     dense = design.matrix.toarray()
-    found = _gram(design.matrix.indptr, design.matrix.indices, weights, dense.shape[1])
+    found = pair_sums(
+        design.matrix.indptr, design.matrix.indices, weights, dense.shape[1]
+    )
     assert found == pytest.approx(dense.T @ (weights[:, None] * dense))
 
 

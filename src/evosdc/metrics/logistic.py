@@ -143,7 +143,7 @@ def _loss(eta: Floats, successes: Floats, trials: Floats) -> float:
 
 
 @njit(cache=True)
-def _gram(starts, columns, weights, width):  # type: ignore[no-untyped-def]
+def pair_sums(starts, columns, weights, width):  # type: ignore[no-untyped-def]
     """Return X'WX of a matrix of zeros and ones, given by the ones of each row.
 
     Rows have few ones, so adding up their pairs is far cheaper than a sparse product.
@@ -165,7 +165,7 @@ def _gram(starts, columns, weights, width):  # type: ignore[no-untyped-def]
 
 
 def _factor(matrix: csr_array, weights: Floats) -> tuple[Floats, bool]:
-    gram = _gram(matrix.indptr, matrix.indices, weights, matrix.shape[1])
+    gram = pair_sums(matrix.indptr, matrix.indices, weights, matrix.shape[1])
     # Separation drives weights to zero; a trace of ridge keeps the factor alive.
     gram[np.diag_indices_from(gram)] += 1e-9 * max(1.0, float(gram.max()))
     factor: tuple[Floats, bool] = cho_factor(gram)
@@ -174,7 +174,7 @@ def _factor(matrix: csr_array, weights: Floats) -> tuple[Floats, bool]:
 
 def _independent(matrix: csr_array, trials: Floats) -> NDArray[np.intp]:
     seen = (trials > 0).astype(float)
-    gram = _gram(matrix.indptr, matrix.indices, seen, matrix.shape[1])
+    gram = pair_sums(matrix.indptr, matrix.indices, seen, matrix.shape[1])
     size = np.sqrt(np.diag(gram))
     size[size == 0] = 1.0
     _, pivots, rank, _ = dpstrf(gram / np.outer(size, size), tol=1e-8)
