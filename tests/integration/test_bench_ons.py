@@ -41,15 +41,15 @@ def test_the_command_writes_the_page_of_the_study(
     assert names == ["ons.csv", "ons.md", "ons.sittings.json", "ons.tables.csv"]
     assert "8/8" in err
     page = (tmp_path / "ons.md").read_text()
-    assert "| attacker#1 | 0.00 | 0.00 |" in page  # the reference against itself
+    assert "| order-by-weight | 0.00 | 0.00 |" in page  # the reference against itself
     assert "| Hypercube: hypercube | 10 of 10 / **2 of 2** |" in page
     assert "10.71 / **–**" in page  # table III, of a method that was not run
     assert "2.87 (n=10)" in page  # table V
     rows = stored(tmp_path)
     assert all(row["safe"] for row in rows)
-    assert {row["method"] for row in rows} >= {"attacker#1", "attacker"}
+    assert {row["method"] for row in rows} >= {"order-by-weight", "attacker"}
     costs = {r["method"]: r["cost"] for r in rows if r["family"] == "B"}
-    assert costs["attacker"] <= costs["attacker#1"] < costs["marginal"]
+    assert costs["attacker"] <= costs["order-by-weight"] < costs["marginal"]
     code, _, err = run(*words, "-o", tmp_path)
     assert (code, err) == (0, "")  # nothing is run again
 

@@ -22,7 +22,7 @@ def test_small_networks_are_solved(seed: int) -> None:
     assert search.bound == pytest.approx(pattern.cost, rel=1e-5)
 
 
-@pytest.mark.parametrize("options", [{"trees": 1}, {"linked": True}])
+@pytest.mark.parametrize("options", [{"trees": 1}, {}])
 def test_small_general_tables_are_solved(options: dict[str, object]) -> None:
     table = make("random", 1, shape="4,3,2", sensitive=0.15, **options)
     problem = Problem.of(table)

@@ -249,7 +249,10 @@ def protect(
     search.note(ending(search, chosen.name, evaluations))
     hidden = shown.with_pattern(mask)
     verdict, certificate = judge_all(
-        hidden, strict=strict, secondaries=secondaries, singletons=singletons,
+        hidden,
+        strict=strict,
+        secondaries=secondaries,
+        singletons=singletons,
         hints=pattern.hints,
     )
     seconds = search.seconds

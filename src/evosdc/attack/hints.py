@@ -30,7 +30,10 @@ def take_hints(ledger: Ledger, hints: Sequence[Hint]) -> Places:
     places: Places = {}
     for cells, by in hints:
         size = np.abs(by)
-        if not len(cells) or not size.all():
+        if not len(cells) or not size.all() or not np.isfinite(size).all():
+            continue
+        if len(np.unique(cells)) < len(cells):
+            # Up and down again adds up to nothing, whatever it seems to show.
             continue
         at, ways = cells.tolist(), np.sign(by).astype(int).tolist()
         if size.max() <= size.min() * (1 + _EQUAL):

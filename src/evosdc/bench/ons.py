@@ -19,9 +19,8 @@ from evosdc.suppress.problem import Problem
 from evosdc.table import Table, detect_network
 from evosdc.table.status import FIXED
 
-# The published order by falling weight: one pattern of the incremental attacker, before
-# anything is cleaned up.
-REFERENCE = "attacker#1"
+# The published order by falling weight, before anything is cleaned up.
+REFERENCE = "order-by-weight"
 _COPIES = {"A": 5, "B": 5, "C": 5, "D": 5, "E": 5, "F": 5, "G": 2}
 _FACTS = (
     "cells",
@@ -106,6 +105,7 @@ EXPERIMENT = Experiment(
         "marginal",
         "optimal",
         "attacker",
+        "ls-rebuild",
         "hybrid",
     ),
     instance=instance,

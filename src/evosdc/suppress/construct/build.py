@@ -155,7 +155,7 @@ class Builder:
 
     def _cover_the_hard_way(self) -> None:
         """Demands that no program covered: out of reach, or lost to rounding."""
-        refuse_unreachable(self.engine, self.demands)
+        refuse_unreachable(self.engine, self.demands, self.open_rows())
         for row in self.open_rows():
             if self.witnesses.covered[row]:
                 continue

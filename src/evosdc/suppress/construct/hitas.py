@@ -250,7 +250,6 @@ class _Decomposition:
         # What is put together after the end is safe but far too dear for one part.
         return None if search.reason == "time limit" and first > seconds else pattern
 
-
     def _method(self, piece: Problem) -> str:
         name = self.parameters.inner
         if name != "auto" and find_method(name).takes(piece) is None:

@@ -64,8 +64,11 @@ def demands_of(engine: Engine) -> Demands:
     )
 
 
-def refuse_unreachable(engine: Engine, demands: Demands) -> None:
-    """Raise a `LevelError` that names every level no pattern can give, if any."""
+def refuse_unreachable(engine: Engine, demands: Demands, among: list[int]) -> None:
+    """Raise a `LevelError` that names every level no pattern can give, if any.
+
+    Only the demands in `among` are asked about; the others are known to be covered.
+    """
     levels = engine.problem.levels
     row_of = {
         (int(c), int(s)): row
@@ -74,9 +77,9 @@ def refuse_unreachable(engine: Engine, demands: Demands) -> None:
     rows: list[int] = []
     best: list[float] = []
     for cell, sign, amount in zip(
-        demands.cell.tolist(),
-        demands.sign.tolist(),
-        demands.amount.tolist(),
+        demands.cell[among].tolist(),
+        demands.sign[among].tolist(),
+        demands.amount[among].tolist(),
         strict=True,
     ):
         far, _ = engine.farthest(cell, sign, amount)

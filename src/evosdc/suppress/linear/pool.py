@@ -200,10 +200,13 @@ def in_use(pool: Pool, cell: int) -> bool:
 
 @njit(cache=True)
 def put_back(pool: Pool, rows: Ints, old: Ints, count: int, witnesses: int) -> None:
-    """Undo a trial: give demands their old witnesses, forget the new ones."""
-    for i in range(count):
-        if pool.covered[rows[i]]:
-            release(pool, rows[i])
+    """Undo a trial: give demands their old witnesses, forget the new ones.
+
+    Demands that were open before and that a new witness covered are open again.
+    """
+    for number in range(witnesses, pool.tally[0]):
+        while pool.first_user[number] >= 0:
+            release(pool, pool.first_user[number])
     take_back(pool, witnesses)
     for i in range(count):
         assign(pool, rows[i], old[i])
