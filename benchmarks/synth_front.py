@@ -1,17 +1,21 @@
-"""A Pareto front in one run, and which points of a table of rivals it dominates.
+"""A Pareto front in one run, and by which measures it dominates a table of rivals.
 
-usage: synth_front.py DATA.csv --target T --rivals RIVALS.csv [--time-limit 60]
+usage: synth_front.py DATA.csv --target T --rivals RIVALS.csv [--objective jsd:2]
+       [--initial auto] [--time-limit 60]
 
-RIVALS.csv has the columns name, jsd2, dcap_u, uniques and disco (shares, not per cent).
+RIVALS.csv has a column "name" and one for each measure, named as `evosdc evaluate`
+names it: jsd_2, dcap_u, rep_uniques_pct, disco_pct, jsd_full, roe_2 and so on.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 
-import pyarrow as pa
 import pyarrow.csv as csv
 
+from evosdc.io import read_records
+from evosdc.metrics import evaluate
 from evosdc.synth import Synthesiser
 
 
@@ -21,33 +25,42 @@ def main() -> None:
     parser.add_argument("data")
     parser.add_argument("--target", required=True)
     parser.add_argument("--rivals", required=True)
+    parser.add_argument("--objective", default="jsd:2")
+    parser.add_argument("--initial", default="auto")
     parser.add_argument("--time-limit", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    names = csv.read_csv(args.data).column_names
-    options = csv.ConvertOptions(
-        strings_can_be_null=False, column_types={name: pa.string() for name in names}
-    )
-    table = csv.read_csv(args.data, convert_options=options)
+    rivals = csv.read_csv(args.rivals).to_pylist()
+    measures = [name for name in rivals[0] if name != "name"]
+    frame = read_records(args.data).frame
+    key = [n for n in frame.column_names if n != args.target]
+    wall, used = time.perf_counter(), time.process_time()
     model = Synthesiser(
-        [n for n in names if n != args.target],
+        key,
         args.target,
+        objective=args.objective,
         mode="pareto",
+        initial=args.initial,
         time_limit=args.time_limit,
-    ).fit(table)
-    print(f"{model.seconds_:.1f} s, {model.reason_}")
-    points = [
-        (p.utility, p.risks["dcap-u"], p.risks["uniques"], p.risks["disco"])
-        for p in model.front_
-    ]
-    for point in points:
-        print("front", *(f"{x:.5f}" for x in point))
-    for rival in csv.read_csv(args.rivals).to_pylist():
-        theirs = [rival[c] for c in ("jsd2", "dcap_u", "uniques", "disco")]
-        beaten = any(
-            all(a <= b for a, b in zip(mine, theirs, strict=True)) and mine != theirs
-            for mine in points
-        )
-        print(rival["name"], "dominated" if beaten else "NOT dominated")
+        seed=args.seed,
+    ).fit(frame)
+    wall, used = time.perf_counter() - wall, time.process_time() - used
+    print(f"{wall:.1f} s, {used:.1f} CPU s, {model.reason_}")
+    points, signs = [], {}
+    for copy in model.samples():
+        found = evaluate(frame, copy, key=key, target=args.target, metrics=measures)
+        values = {v.name: v for v in found.values}
+        signs = {m: -1 if values[m].goal == "maximise" else 1 for m in measures}
+        points.append({m: values[m].value for m in measures})
+        print("front", *(f"{m} {x:.4g}" for m, x in points[-1].items()))
+    for rival in rivals:
+        worse = [
+            [m for m in measures if signs[m] * point[m] > signs[m] * rival[m]]
+            for point in points
+        ]
+        best = min(range(len(points)), key=lambda k: len(worse[k]))
+        lost = ", ".join(worse[best]) or "nothing"
+        print(f"{rival['name']}: point {best + 1} is worse in {lost}")
 
 
 if __name__ == "__main__":

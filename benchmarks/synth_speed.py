@@ -1,16 +1,13 @@
-"""Generations a second of the plain genetic algorithm, and the cost of a big run.
+"""Generations a second of the plain genetic algorithm.
 
 usage: synth_speed.py DATA.csv --target T [--objective jsd:2,3,4] [--generations 60]
-       synth_speed.py --big 1000000 --columns 12 [--time-limit 300]
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
 import time
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
 
@@ -47,46 +44,16 @@ def speed(args: argparse.Namespace) -> None:
     print(f"best fitness {first.utility:.4f} -> {last.utility:.4f} ({fall:.1f} % less)")
 
 
-def big(args: argparse.Namespace) -> None:
-    """Synthesise many records with correlated columns of 2 to 12 levels."""
-    rng = np.random.default_rng(1)
-    latent = rng.normal(size=(args.big, 2))
-    columns = {}
-    for j in range(args.columns):
-        x = latent @ rng.normal(size=2) + rng.normal(size=args.big)
-        levels = int(rng.integers(2, 13))
-        edges = np.quantile(x, np.linspace(0, 1, levels + 1)[1:-1] ** 1.5)
-        columns[f"v{j}"] = np.searchsorted(edges, x)
-    table = pa.table(columns)
-    start = time.perf_counter()
-    model = Synthesiser(
-        list(columns)[:-1], list(columns)[-1], time_limit=args.time_limit
-    ).fit(table)
-    model.sample()
-    seconds = time.perf_counter() - start
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    cpu = time.process_time()
-    print(f"{seconds:.0f} s wall, {cpu:.0f} s CPU, {memory:.2f} GB")
-    print(model.utility_, model.risk_, model.risk_met_, model.reason_, model.floor_)
-
-
 def main() -> None:
     """Read the arguments."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", nargs="?")
-    parser.add_argument("--target")
+    parser.add_argument("data")
+    parser.add_argument("--target", required=True)
     parser.add_argument("--objective", default="jsd:2,3,4")
     parser.add_argument("--crossover", default="whole-cpc")
     parser.add_argument("--generations", type=int, default=60)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--big", type=int)
-    parser.add_argument("--columns", type=int, default=12)
-    parser.add_argument("--time-limit", type=float, default=300.0)
-    args = parser.parse_args()
-    if args.big:
-        big(args)
-    else:
-        speed(args)
+    speed(parser.parse_args())
 
 
 if __name__ == "__main__":

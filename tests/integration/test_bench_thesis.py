@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -30,15 +31,26 @@ def codes_of(table: pa.Table) -> np.ndarray:
     )
 
 
+@pytest.fixture(scope="module")
+def material() -> Material:
+    """The made-up data; a set takes seconds and is made at its first use."""
+    return Material()
+
+
 @pytest.mark.parametrize("name", ["data1", "mixed4", "tiny"])
-def test_made_up_data_have_the_published_shape_and_distance(name: str) -> None:
+def test_made_up_data_have_the_published_shape_and_distance(
+    name: str, material: Material
+) -> None:
     shape = SHAPES[name]
-    found = codes_of(Material().table(name))
+    found = codes_of(material.table(name))
     assert found.shape == (shape.rows, len(shape.levels))
     assert tuple(len(np.unique(c)) for c in found.T) == shape.levels
     assert distance_of_margins(found, shape) == pytest.approx(shape.start, rel=0.15)
-    again = codes_of(Material().table(name))
-    assert (found == again).all()
+
+
+@pytest.mark.parametrize("name", ["mixed4", "tiny"])
+def test_made_up_data_are_always_the_same(name: str, material: Material) -> None:
+    assert Material().table(name).equals(material.table(name))
 
 
 def test_coarsening_joins_the_smallest_neighbours() -> None:
@@ -57,10 +69,10 @@ def test_a_file_gives_its_columns(tmp_path: Path) -> None:
     material = find_material(tmp_path)
     assert material.census is None
     assert "wide.csv" in material.words
-    table = material.table("data2")
+    table = material.table("mixed4")
     assert table.num_rows == 1000
     levels = tuple(len(table[name].unique()) for name in table.column_names)
-    assert levels == SHAPES["data2"].levels
+    assert levels == SHAPES["mixed4"].levels
     narrow = material.wide.select(["a", "b"])
     with pytest.raises(InputError, match="2 columns"):
         next(sampled(narrow, SHAPES["four"], rng))
@@ -83,8 +95,8 @@ def test_every_published_figure_has_a_trial() -> None:
         assert figure.place.startswith("Chen 2020")
 
 
-def test_rivals_are_what_they_say() -> None:
-    table = Material().table("tiny")
+def test_rivals_are_what_they_say(material: Material) -> None:
+    table = material.table("tiny")
     pairs = set(map(tuple, codes_of(table)))
     for name, rival in RIVALS.items():
         copy = rival(table, 1)
@@ -105,7 +117,7 @@ def test_rows_are_kept_and_the_page_is_made_again(tmp_path: Path) -> None:
             tmp_path / "out",
             seeds=seeds,
             experiments=["selection"],
-            methods=["tournament", "roulette"],
+            methods=["roulette"],
             command="evosdc bench thesis",
             hear=lambda row, done, total: told.append((done, total)),
             **options,  # type: ignore[arg-type]
@@ -118,20 +130,20 @@ def test_rows_are_kept_and_the_page_is_made_again(tmp_path: Path) -> None:
         "thesis.selection.svg",
         "thesis.sittings.json",
     }
-    assert len(told) == 6
+    assert len(told) == 3
     page = (tmp_path / "out" / "thesis.md").read_text()
     assert "Table 4.4" in page
     assert "Published beside measured" in page
     assert "made-up population" in page
-    before = {r["method"]: r for r in Store(files[0], KEY, COLUMNS).rows}
+    before = Store(files[0], KEY, COLUMNS).rows
     conduct(2, workers=2)
-    assert len(told) == 12
+    assert len(told) == 6
     rows = Store(files[0], KEY, COLUMNS).rows
-    assert len(rows) == 12
+    assert len(rows) == 6
     for row in rows:
         assert row["converged"] is not None
         assert row["fall"] == pytest.approx(1 - row["after"] / row["before"])
-    assert before["roulette"] in rows
+    assert all(row in rows for row in before)
     large = [row for row in rows if row["family"] == "selection-100"]
     assert all(row["after"] < 0.8 * row["before"] for row in large)
 
@@ -148,13 +160,19 @@ def test_unknown_parts_are_refused(tmp_path: Path) -> None:
         thesis.conduct(tmp_path / "file", experiments=["selection"], command="")
 
 
-def test_the_genetic_algorithm_falls_as_published() -> None:
+def test_the_genetic_algorithm_falls_as_published(material: Material) -> None:
     """Table 2 of section 5.2: with PUC the best fitness falls by 46 % on data 1."""
     trial = next(
         t
         for t in thesis.plan(1, ["crossover"], ["puc 0.3818"])
         if t.family == "crossover-data1"
     )
-    row = trial.run(Material(), 1)
+    row = trial.run(material, 1)
     assert row["generations"] == 100
     assert row["fall"] >= 0.46
+
+
+def test_help_shows_the_defaults(run: Callable[..., tuple[int, str, str]]) -> None:
+    code, text, _ = run("bench", "--help")
+    assert code == 0
+    assert "(default: made up)" in " ".join(text.replace("│", " ").split())

@@ -36,12 +36,16 @@ def people(rows: int = 300, seed: int = 1) -> dict[str, list[str]]:
 
 
 def earners() -> dict[str, list[str]]:
-    """Return people with an income, NA where it is not known."""
+    """Return people with an income, NA where it is not known.
+
+    So many areas that a model of all products of levels is skipped, not fitted.
+    """
     rng = np.random.default_rng(5)
     income = [f"{x:.2f}".rstrip("0").rstrip(".") for x in rng.lognormal(3, 1, 300)]
     known = rng.random(300) > 0.1
     return people() | {
-        "income": [x if k else "NA" for x, k in zip(income, known, strict=True)]
+        "area": [f"{a:02d}" for a in rng.integers(1, 21, 300)],
+        "income": [x if k else "NA" for x, k in zip(income, known, strict=True)],
     }
 
 

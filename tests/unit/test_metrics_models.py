@@ -10,8 +10,8 @@ import pytest
 from scipy.optimize import minimize
 
 from evosdc.errors import MissingExtraError
-from evosdc.metrics import from_codes
-from evosdc.metrics.logistic import build_design, fit_logistic
+from evosdc.metrics import from_codes, regression
+from evosdc.metrics.logistic import build_design, fit_logistic, pair_sums
 from evosdc.metrics.propensity import PropensityScore
 from evosdc.metrics.regression import CiOverlap, CoefficientDifference, LogitCorrelation
 
@@ -184,3 +184,36 @@ def test_models_say_why_they_cannot_be_fitted() -> None:
     assert "nothing to predict" in CiOverlap().why_not(constant, constant)
     rare = encoded([[0, 0], [1, 0]] * 20, (2, 1))
     assert "no level of the target" in CiOverlap().why_not(rare, rare)
+
+
+def test_the_gram_kernel_agrees_with_the_matrix_product() -> None:
+    rng = np.random.default_rng(8)
+    codes = rng.integers(0, 3, (40, 3)).astype(np.int32)
+    design = build_design(
+        codes, list("abc"), [list("012")] * 3, [0] * 3, interactions=True
+    )
+    weights = rng.random(40) * (rng.random(40) < 0.8)
+    dense = design.matrix.toarray()
+    found = pair_sums(
+        design.matrix.indptr, design.matrix.indices, weights, dense.shape[1]
+    )
+    assert found == pytest.approx(dense.T @ (weights[:, None] * dense))
+
+
+def test_of_large_files_a_sample_is_modelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(6)
+    codes = rng.integers(0, 2, (900, 3))
+    codes[:, 2] |= codes[:, 0]
+    a = from_codes(codes, key=[0, 1], target=2)
+    b = from_codes(codes[::-1], key=[0, 1], target=2)
+    regression.forget_models()
+    assert CoefficientDifference().compute(a, b) == pytest.approx(0, abs=1e-6)
+    regression.forget_models()
+    monkeypatch.setattr(regression, "_MOST_RECORDS", 300)
+    (model,) = CoefficientDifference().models(a, b)
+    assert model.weights.sum() == 300
+    found = CoefficientDifference().compute(a, b)
+    assert found > 0.001
+    regression.forget_models()
+    assert CoefficientDifference().compute(a, b) == found
+    regression.forget_models()

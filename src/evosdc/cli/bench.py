@@ -27,17 +27,17 @@ def bench(
     ctx: typer.Context,
     name: str = typer.Argument(..., help=", ".join(_EXPERIMENTS) + " or thesis."),
     data: Path | None = typer.Option(
-        None, help="Directory of CSV microdata for thesis [default: made up]."
+        None, help="Directory of CSV microdata for thesis (default: made up)."
     ),
     tables: int | None = typer.Option(
-        None, help="Tables a family [default: 3; 5 for ons]."
+        None, help="Tables a family (default: 3; 5 for ons)."
     ),
     seeds: int = typer.Option(1, help="Runs of each method on each table."),
     time_limit: float = typer.Option(60.0, help="CPU seconds a run."),
     methods: str = typer.Option(
         "", help="a,b,c: NAME@SECONDS#EVALUATIONS+option=value, only NAME is needed."
     ),
-    families: str = typer.Option("", help="a,b,c: families [default: all]."),
+    families: str = typer.Option("", help="a,b,c: families (default: all)."),
     reference: str = typer.Option(
         "", help="ons: the contender that stands for order-by-weight."
     ),

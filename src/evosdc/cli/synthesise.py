@@ -27,7 +27,9 @@ def synthesise(
     mode: str = typer.Option("constraint", help="weighted, constraint or pareto."),
     population: int | None = typer.Option(None, help="Candidates (default: by mode)."),
     crossover: str = typer.Option("whole-cpc", help="How candidates are mixed."),
-    initial: str = typer.Option("univariate", help="univariate, uniform, cart, ..."),
+    initial: str = typer.Option(
+        "auto", help="univariate, uniform, network, cart, ... (auto: by size)."
+    ),
     columns: str | None = typer.Option(
         None, help="Synthesise only these: a,b,c; the others stay as they are."
     ),

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, svd
-from scipy.sparse import csr_array
 
 from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
 from evosdc.metrics.data import Categorical
+from evosdc.metrics.logistic import pair_sums
 
 Floats = NDArray[np.float64]
 
@@ -27,11 +27,9 @@ def category_coordinates(
     rows, columns = codes.shape
     starts = np.cumsum([0, *sizes[:-1]])
     places = (codes + starts).ravel()
-    indicator = csr_array(
-        (np.ones(rows * columns), places, np.arange(rows + 1) * columns),
-        shape=(rows, sum(sizes)),
+    burt = pair_sums(
+        np.arange(rows + 1) * columns, places, np.ones(rows), int(sum(sizes))
     )
-    burt = (indicator.T @ indicator).toarray()
     masses = np.diag(burt) / (rows * columns)
     scale = np.sqrt(np.where(masses > 0, masses, 1.0))
     cross = burt / (rows * columns**2) - np.outer(masses, masses)

@@ -71,6 +71,18 @@ def distinct_rows(
     return rows, np.split(places, ends[:-1])
 
 
+def levels_used(original: Categorical, synthetic: Categorical) -> list[int]:
+    """Return how many levels of each variable occur in either file."""
+    used = []
+    for j, size in enumerate(original.levels):
+        a, b = (
+            np.bincount(data.codes[:, j], minlength=size)
+            for data in (original, synthetic)
+        )
+        used.append(int(np.count_nonzero(a + b)))
+    return used
+
+
 def cell_counts(
     original: Categorical, synthetic: Categorical, columns: Sequence[int]
 ) -> tuple[Counts, Counts]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpstrf
@@ -109,7 +110,7 @@ def fit_logistic(
     loss = loss_of(beta)
     for _ in range(iterations):
         chance = expit(np.asarray(matrix @ beta))
-        factor = _factor(transposed, matrix, trials * chance * (1 - chance))
+        factor = _factor(matrix, trials * chance * (1 - chance))
         step = cho_solve(factor, transposed @ (successes - trials * chance))
         better, found = _halve(loss_of, beta, np.asarray(step), loss)
         settled = loss - found < 1e-8 * (abs(loss) + 1)
@@ -117,7 +118,7 @@ def fit_logistic(
         if settled:
             break
     chance = expit(np.asarray(matrix @ beta))
-    factor = _factor(transposed, matrix, trials * chance * (1 - chance))
+    factor = _factor(matrix, trials * chance * (1 - chance))
     spread = np.sqrt(np.diag(cho_solve(factor, np.eye(len(keep)))))
     width = len(design.names)
     coefficients, errors = np.full(width, np.nan), np.full(width, np.nan)
@@ -141,16 +142,30 @@ def _loss(eta: Floats, successes: Floats, trials: Floats) -> float:
     return float((trials * np.logaddexp(0, eta) - successes * eta).sum())
 
 
-def _gram(transposed: csr_array, matrix: csr_array, weights: Floats) -> Floats:
-    scaled = transposed.copy()
-    scaled.data = scaled.data * weights[scaled.indices]
-    return np.asarray((scaled @ matrix).toarray())
+@njit(cache=True)
+def pair_sums(starts, columns, weights, width):  # type: ignore[no-untyped-def]
+    """Return X'WX of a matrix of zeros and ones, given by the ones of each row.
+
+    Rows have few ones, so adding up their pairs is far cheaper than a sparse product.
+    """
+    out = np.zeros((width, width))
+    for row in range(len(starts) - 1):
+        weight = weights[row]
+        if weight == 0.0:
+            continue
+        for i in range(starts[row], starts[row + 1]):
+            for k in range(starts[row], i + 1):
+                out[columns[i], columns[k]] += weight
+    for i in range(width):
+        for k in range(i):
+            both = out[i, k] + out[k, i]
+            out[i, k] = both
+            out[k, i] = both
+    return out
 
 
-def _factor(
-    transposed: csr_array, matrix: csr_array, weights: Floats
-) -> tuple[Floats, bool]:
-    gram = _gram(transposed, matrix, weights)
+def _factor(matrix: csr_array, weights: Floats) -> tuple[Floats, bool]:
+    gram = pair_sums(matrix.indptr, matrix.indices, weights, matrix.shape[1])
     # Separation drives weights to zero; a trace of ridge keeps the factor alive.
     gram[np.diag_indices_from(gram)] += 1e-9 * max(1.0, float(gram.max()))
     factor: tuple[Floats, bool] = cho_factor(gram)
@@ -158,7 +173,8 @@ def _factor(
 
 
 def _independent(matrix: csr_array, trials: Floats) -> NDArray[np.intp]:
-    gram = _gram(matrix.T.tocsr(), matrix, (trials > 0).astype(float))
+    seen = (trials > 0).astype(float)
+    gram = pair_sums(matrix.indptr, matrix.indices, seen, matrix.shape[1])
     size = np.sqrt(np.diag(gram))
     size[size == 0] = 1.0
     _, pivots, rank, _ = dpstrf(gram / np.outer(size, size), tol=1e-8)

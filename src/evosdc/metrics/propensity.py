@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from evosdc.errors import MissingExtraError
 from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
-from evosdc.metrics.counts import distinct_rows
+from evosdc.metrics.counts import distinct_rows, levels_used
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.logistic import Design, build_design, fit_logistic
 
@@ -108,10 +108,7 @@ class PropensityScore(Metric):
 
     def why_not(self, original: Categorical, synthetic: Categorical) -> str:
         """There must be something to tell apart, by not too many parameters."""
-        used = [
-            len(np.union1d(original.codes[:, j], synthetic.codes[:, j])) - 1
-            for j in range(original.columns)
-        ]
+        used = [size - 1 for size in levels_used(original, synthetic)]
         if not sum(used):
             return "no variable varies"
         entries = sum(used) * (original.rows + synthetic.rows)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.metrics.base import Breakdown, Goal, Kind, Metric, mean
-from evosdc.metrics.counts import distinct_rows
+from evosdc.metrics.counts import distinct_rows, levels_used
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.logistic import build_design, fit_logistic
 
@@ -72,11 +72,8 @@ class ModelMetric(Metric):
 
     def why_not(self, original: Categorical, synthetic: Categorical) -> str:
         """There must be predictors, not too many, and a level to predict."""
-        predictors = [j for j in range(original.columns) if j != original.target]
-        used = [
-            len(np.union1d(original.codes[:, j], synthetic.codes[:, j])) - 1
-            for j in predictors
-        ]
+        used = [size - 1 for size in levels_used(original, synthetic)]
+        del used[original.target]
         if not sum(used):
             return "there is nothing to predict the target from"
         if 1 + sum(used) > self.max_parameters:

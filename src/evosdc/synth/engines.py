@@ -25,6 +25,7 @@ from evosdc.synth.initial import (
     univariate,
 )
 from evosdc.synth.memetic import Memetic, Schedule
+from evosdc.synth.network import Network
 from evosdc.synth.population import Population, Problem, Team
 from evosdc.synth.rates import parse_rate
 from evosdc.synth.run import Engine
@@ -45,6 +46,8 @@ _GENERATIONS = {True: 60, False: 1000}
 _LATE = 5000
 _FRONT_SIZE = 8
 _FRONT_WEIGHTS = (0.0003, 1.0)
+# With more elements the default minute has too few moves for a start from margins.
+_LARGE = 2_000_000
 
 
 def make_engine(
@@ -60,11 +63,7 @@ def make_engine(
     front = options.mode == "pareto"
     size = options.population
     if size is None:
-        size = (
-            (_FRONT_SIZE if front else max(2, options.copies))
-            if options.memetic
-            else 100
-        )
+        size = _size(problem, options)
     if size < max(1, options.copies):
         raise InputError(
             f"a population of {size} cannot hold {options.copies} copies",
@@ -75,7 +74,7 @@ def make_engine(
         generations = _GENERATIONS[bool(options.memetic)]
     watched = goal.looks_at_risk or front or options.memetic
     population = Population(problem, 2 * size + 2 if size > 1 else 3, watched)
-    model = _model(options.initial, domain, len(problem.original))
+    model = _model(options, domain, problem)
     for slot in range(size):
         population.put(
             slot,
@@ -92,6 +91,22 @@ def make_engine(
         )
     operators = _operators(options)
     return Genetic(population, size, goal, operators, rng, team), generations
+
+
+def _large(problem: Problem, options: Synthesiser) -> bool:
+    """Whether a memetic run is so large that it starts from a model of pairs."""
+    initial = options.initial
+    named = isinstance(initial, str) and initial in ("auto", "network")
+    return bool(options.memetic) and named and problem.original.size > _LARGE
+
+
+def _size(problem: Problem, options: Synthesiser) -> int:
+    if not options.memetic:
+        return 100
+    if options.mode == "pareto":
+        return _FRONT_SIZE
+    # A second candidate is worth little, and a large file has better use for a core.
+    return max(1 if _large(problem, options) else 2, options.copies)
 
 
 def _check(options: Synthesiser) -> None:
@@ -139,7 +154,10 @@ def _schedule(problem: Problem, options: Synthesiser, generations: int) -> Sched
     if moves is None:
         # A front shares the time of one answer among its candidates.
         front = options.mode == "pareto"
-        moves = max(1_000_000, 10 * n * m) if front else max(2_000_000, 30 * n * m)
+        if _large(problem, options):
+            moves = 3 * n if front else 10 * n
+        else:
+            moves = max(1_000_000, 10 * n * m) if front else max(2_000_000, 30 * n * m)
     rate = options.crossover_rate
     return Schedule(
         max(1, moves // generations),
@@ -157,11 +175,16 @@ def _spread(goal: Goal, size: int) -> list[Goal]:
     return [goal._replace(risk=float(w)) for w in weights[:size]]
 
 
-def _model(initial: Any, domain: Domain, records: int) -> Model:
+def _model(options: Synthesiser, domain: Domain, problem: Problem) -> Model:
+    initial, records = options.initial, len(problem.original)
     if not isinstance(initial, str):
         frames = initial if isinstance(initial, list | tuple) else [initial]
         return given([_encoded(f, domain, records) for f in frames])
     name, _, rate = initial.partition(":")
+    if name == "auto":
+        name = "network" if _large(problem, options) else "univariate"
+    if name == "network":
+        return Network()
     if name == "uniform":
         return uniform
     if name == "univariate":
@@ -177,7 +200,8 @@ def _model(initial: Any, domain: Domain, records: int) -> Model:
             ) from None
     raise InputError(
         f"unknown initial model {initial!r}",
-        expected="univariate, uniform, cart, mutation, mutation:RATE, or frames",
+        expected="auto, univariate, uniform, network, cart, mutation, mutation:RATE, "
+        "or frames",
     )
 
 

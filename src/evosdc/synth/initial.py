@@ -1,5 +1,7 @@
 """Initial candidates: uniform, univariate, mutated original, CART, or given.
 
+The network for large files has a module of its own.
+
 Chen (2020), section 4.1 and 5.5: freer models are more diverse, stricter ones fitter.
 """
 

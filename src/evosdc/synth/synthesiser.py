@@ -65,8 +65,9 @@ class Synthesiser:
         ``adaptive:0.75`` or rate objects. The mutation rate is by element, but by
         candidate for mutation "block", which redraws a random part of it.
     initial
-        "univariate", "uniform", "cart", "mutation", "mutation:RATE", or frames to
-        start from.
+        "univariate", "uniform", "network", "cart", "mutation", "mutation:RATE", or
+        frames to start from. "auto" is "network" for memetic runs on more than two
+        million elements, else "univariate".
     algorithm
         "nsga2" or "npga", for the Pareto mode without the memetic step.
     columns
@@ -107,7 +108,7 @@ class Synthesiser:
         selection: str = "tournament",
         replacement: str = "generational",
         elitism: int = 1,
-        initial: Any = "univariate",
+        initial: Any = "auto",
         algorithm: str = "nsga2",
         columns: Sequence[str] | None = None,
         rules: Sequence[Rule] = (),
