@@ -132,11 +132,22 @@ def test_a_cell_named_twice_is_no_witness(safe: bool) -> None:
     assert judge(table, hints=[twice])[0].safe == safe
 
 
-def test_steps_of_different_sizes_are_left_to_the_judge() -> None:
-    """A deviation that holds but has steps of two sizes: found without it."""
+def test_steps_of_different_sizes_are_taken_where_they_add_up() -> None:
     corners = [*CORNERS, (1, 3), (2, 3)]
     table = square(corners)
     steps = {(1, 1): 4.0, (1, 2): -2.0, (1, 3): -2.0}
+    steps |= {(2, c): -s for (_, c), s in list(steps.items())}
+    ledger = ledger_after(table)
+    assert len(ledger.levels()) == 2
+    assert not take_hints(ledger, [hint(table, steps)])
+    assert len(ledger.levels()) < 2
+    assert judge(table, hints=[hint(table, steps)])[0].safe
+
+
+def test_steps_that_do_not_add_up_only_say_where_to_look() -> None:
+    corners = [*CORNERS, (1, 3), (2, 3)]
+    table = square(corners)
+    steps = {(1, 1): 4.0, (1, 2): -2.0, (1, 3): -1.9}
     steps |= {(2, c): -s for (_, c), s in list(steps.items())}
     ledger = ledger_after(table)
     places = take_hints(ledger, [hint(table, steps)])

@@ -7,7 +7,8 @@ every bound in exact arithmetic, or it is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +20,16 @@ Places = dict[tuple[int, int], list[NDArray[np.int64]]]
 
 # Steps that differ by no more than this share are meant to be equal.
 _EQUAL = 1e-9
+# Steps of several sizes are read in these parts of the attacker's unit, coarse first:
+# rooms and most levels are whole units, so that rounding restores what was meant.
+_PARTS = (1, 10**3, 10**6)
 
 
 def take_hints(ledger: Ledger, hints: Sequence[Hint]) -> Places:
-    """Take what suggested deviations of one step size prove.
+    """Take what suggested deviations prove.
 
-    Of the others the cells are returned, by the level that they might cover: a program
-    over so few cells is quick, and its answer is made exact like any other.
+    Where one cannot be made exact by rounding, its cells are returned by the level that
+    they might cover: a program over so few cells is quick.
     """
     places: Places = {}
     for cells, by in hints:
@@ -35,30 +39,60 @@ def take_hints(ledger: Ledger, hints: Sequence[Hint]) -> Places:
         if len(np.unique(cells)) < len(cells):
             # Up and down again adds up to nothing, whatever it seems to show.
             continue
-        at, ways = cells.tolist(), np.sign(by).astype(int).tolist()
-        if size.max() <= size.min() * (1 + _EQUAL):
-            _stretch(ledger, at, ways)
-            _stretch(ledger, at, [-way for way in ways])
-            continue
-        for cell, way in zip(at, ways, strict=True):
-            if ledger.is_open(cell, way):
-                places.setdefault((cell, way), []).append(cells)
+        at = cells.tolist()
+        for steps in _readings(by, ledger.attacker.scale):
+            if all(steps) and _stretch(ledger, at, steps):
+                _stretch(ledger, at, [-step for step in steps])
+                break
+        else:
+            if _even(size):
+                continue
+            for cell, way in zip(at, np.sign(by).astype(int).tolist(), strict=True):
+                if ledger.is_open(cell, way):
+                    places.setdefault((cell, way), []).append(cells)
     return places
 
 
-def _stretch(ledger: Ledger, cells: list[int], ways: list[int]) -> None:
-    """Use a deviation one way for the largest open level that it can reach."""
-    attacker = ledger.attacker
-    wanted = [
-        (attacker.needs[c][0 if way > 0 else 1], c, way)
-        for c, way in zip(cells, ways, strict=True)
-        if ledger.is_open(c, way)
-    ]
-    if not wanted or not all(attacker.free[c] for c in cells):
+def _even(size: NDArray[np.float64]) -> bool:
+    return bool(size.max() <= size.min() * (1 + _EQUAL))
+
+
+def _readings(by: NDArray[np.float64], scale: int) -> Iterator[list[int]]:
+    """Whole steps in the proportions of a deviation."""
+    if _even(np.abs(by)):
+        yield np.sign(by).astype(int).tolist()
         return
-    rooms = [attacker.room(c, way) for c, way in zip(cells, ways, strict=True)]
-    most = min((r for r in rooms if r is not None), default=None)
+    for parts in _PARTS:
+        yield [round(step * scale * parts) for step in by.tolist()]
+
+
+def _stretch(ledger: Ledger, cells: list[int], steps: list[int]) -> bool:
+    """Use a deviation one way for the largest open level that it can reach.
+
+    False where it breaks an equation, moves a cell that cannot move or, perhaps by
+    rounding alone, reaches none.
+    """
+    attacker = ledger.attacker
+    if not all(attacker.free[c] for c in cells):
+        return False
+    pairs = list(zip(cells, steps, strict=True))
+    # How many times the deviation each open level needs, and how many fit at most.
+    wanted = [
+        (Fraction(attacker.needs[c][0 if step > 0 else 1], abs(step)), c, step)
+        for c, step in pairs
+        if ledger.is_open(c, 1 if step > 0 else -1)
+    ]
+    rooms = [(attacker.room(c, 1 if step > 0 else -1), step) for c, step in pairs]
+    most = min((Fraction(r, abs(s)) for r, s in rooms if r is not None), default=None)
     reachable = [level for level in wanted if most is None or level[0] <= most]
-    if reachable:
-        step, cell, way = max(reachable)
-        ledger.add(cell, way, cells, [step * w for w in ways], 1, "hint")
+    if not reachable:
+        return not wanted
+    times, cell, step = max(reachable)
+    return ledger.add(
+        cell,
+        1 if step > 0 else -1,
+        cells,
+        [times.numerator * s for s in steps],
+        times.denominator,
+        "hint",
+    )
