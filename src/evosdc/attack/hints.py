@@ -41,8 +41,11 @@ def take_hints(ledger: Ledger, hints: Sequence[Hint]) -> Places:
             continue
         at = cells.tolist()
         for steps in _readings(by, ledger.attacker.scale):
-            if all(steps) and _stretch(ledger, at, steps):
-                _stretch(ledger, at, [-step for step in steps])
+            if not all(steps):
+                continue
+            forth = _stretch(ledger, at, steps)
+            back = _stretch(ledger, at, [-step for step in steps])
+            if forth and back:
                 break
         else:
             if _even(size):
