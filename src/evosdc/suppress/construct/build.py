@@ -172,7 +172,7 @@ class Builder:
         """
         if self.boxes is not None:
             rows = np.array(self.open_rows(), dtype=np.int64)
-            self.boxes.cover(self.witnesses, self.hidden, rows)
+            self.boxes.cover(self.witnesses, self.hidden, rows, in_parts=False)
         for row in self.open_rows():
             if self.witnesses.covered[row]:
                 continue

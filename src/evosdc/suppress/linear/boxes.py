@@ -66,13 +66,16 @@ class Boxes:
         order: Cells,
         *,
         only_hidden: bool = False,
+        in_parts: bool = True,
         stopped: Callable[[], bool] = never,
     ) -> Cells:
         """Cover open demands in order, as cheaply as boxes and cycles can.
 
-        With `only_hidden` nothing more is hidden. Returns the demands that have none;
-        when stopped early, the others of `order` are simply left open.
+        With `only_hidden` nothing more is hidden; without `in_parts` every level is
+        covered in one step, which is quicker and dearer. Returns the demands that have
+        none; when stopped early, the others of `order` are simply left open.
         """
+        self.field.parts.most[0] = kernels.MOST_PARTS if in_parts else 0
         failed = np.empty(len(order), np.int64)
         misses: list[Cells] = []
         at = 0
@@ -84,6 +87,7 @@ class Boxes:
             )
             misses.append(failed[:missed].copy())
             at += done
+        self.field.parts.most[0] = kernels.MOST_PARTS
         return np.concatenate(misses) if misses else np.empty(0, np.int64)
 
     def drop(
@@ -188,6 +192,7 @@ def boxes_of(problem: Problem, witnesses: Witnesses) -> Boxes | None:
         cells=np.empty(most, np.int64),
         by=np.empty(most),
         parts=kernels.Parts(
+            most=np.array([kernels.MOST_PARTS]),
             spot=np.full(len(table), -1, np.int64),
             cells=np.empty(most, np.int64),
             by=np.empty(most),

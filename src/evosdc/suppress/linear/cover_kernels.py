@@ -33,8 +33,12 @@ LEAST_PART = 1 / 32
 
 
 class Parts(NamedTuple):
-    """Scratch space for deviations in several parts; `spot` is -1 between calls."""
+    """Scratch space for deviations in several parts; `spot` is -1 between calls.
 
+    ``most[0]`` is how many parts there may be.
+    """
+
+    most: Ints
     spot: Ints
     cells: Ints
     by: Floats
@@ -155,7 +159,7 @@ def _in_parts(
     parts, up, down = field.parts, field.up, field.down
     amount = field.rows.amount[row]
     left, total, count, done = amount, 0.0, 0, False
-    for _ in range(MOST_PARTS):
+    for _ in range(parts.most[0]):
         step = min(left, max(left / 4, amount * LEAST_PART))
         size, price = _one_step(field, hidden, row, step, only_hidden)
         if size == 0 or count + size > len(parts.cells):
