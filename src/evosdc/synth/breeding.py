@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from evosdc.synth.pricing import price_columns
 from evosdc.synth.risk import risk_totals
 from evosdc.synth.rng import below, unit
 from evosdc.synth.rules import breaks
-from evosdc.synth.tables import fill_weights, group_values, table_sums
-from evosdc.synth.tally import count_columns, put_columns, workspace
+from evosdc.synth.tally import count_columns, put_columns
 
 CROSSOVERS = ("matrix", "variable", "cpc", "round-cpc", "whole-cpc", "puc")
 _MATRIX, _VARIABLE, _CPC, _ROUND, _WHOLE, _PUC = range(6)
@@ -198,6 +198,7 @@ def breed(  # type: ignore[no-untyped-def]
     kind,
     codes,
     tallies,
+    rooms,
     pairs,
     slots,
     rates,
@@ -215,9 +216,7 @@ def breed(  # type: ignore[no-untyped-def]
     it inherits: keeping the counters of a whole population costs more time in memory.
     """
     counts, outside, weights, keys = tallies
-    room = workspace(target.cells, codes.shape[1])
-    key_room = workspace(risk.cells, codes.shape[1])
-    columns = np.empty((codes.shape[2], codes.shape[1]), np.int16)
+    columns, room, key_room = rooms
     nowhere = np.zeros(2, np.int64)
     how = (rules, free, sizes, source, way)
     for p in range(lo, hi):
@@ -232,10 +231,7 @@ def breed(  # type: ignore[no-untyped-def]
             s = slots[p, side]
             mutate(*how, mutations[p, side], codes[s], states[p])
             put_columns(codes[s], columns)
-            count_columns(target.cells, room, columns, counts, outside)
-            fill_weights(target, counts, weights)
-            sums = table_sums(target, counts, outside, weights)
-            groups[s] = group_values(target, sums)
+            groups[s] = price_columns(target, room, columns, counts, outside, weights)
             if watched:
                 count_columns(risk.cells, key_room, columns, keys, nowhere)
                 measured[s] = risk_totals(risk, keys) * risk.scale

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
@@ -28,7 +29,7 @@ from evosdc.synth.tables import (
     group_values,
     table_sums,
 )
-from evosdc.synth.tally import count_all
+from evosdc.synth.tally import count_all, workspace
 
 _MOST_BYTES = 6 << 30
 
@@ -94,6 +95,16 @@ class Tally:
         self.outside = np.zeros(tables, np.int64)
         self.weights = np.zeros(cells if _has_weights(problem) else 1)
         self.keys = np.zeros(len(problem.risk.original), np.int32)
+
+    @cached_property
+    def rooms(self) -> tuple[Any, ...]:
+        """Return room for a child by column, and to count it and its keys."""
+        n, m = self.problem.original.shape
+        return (
+            np.empty((m, n), np.int16),
+            workspace(self.problem.target.cells, n),
+            workspace(self.problem.risk.cells, n),
+        )
 
     def count(self, codes: Codes) -> None:
         """Count a candidate afresh."""
@@ -213,6 +224,7 @@ class Population:
                 kind,
                 self.codes,
                 (tally.counts, tally.outside, tally.weights, tally.keys),
+                tally.rooms,
                 pairs,
                 slots,
                 rates,

@@ -184,28 +184,32 @@ def _entropy_terms(a, c, logs):  # type: ignore[no-untyped-def]
     return (x - y) + (z - w)
 
 
+@njit(cache=True)
+def table_sum(target, t, counts, outside, weights):  # type: ignore[no-untyped-def]
+    """Return the sum of cell terms of a table."""
+    low, high = target.cells.first[t], target.cells.first[t + 1]
+    original, here = target.original[low:high], counts[low:high]
+    if target.kind[t] == JSD:
+        return target.constant[t] + _entropy_terms(original, here, target.logs)
+    total = 0.0
+    if target.kind[t] == L1:
+        total = float(outside[t])
+        for cell in range(len(here)):
+            total += abs(original[cell] - here[cell])
+    else:
+        scale = weights[low:high]
+        for cell in range(len(here)):
+            c = float(here[cell])
+            total += c * c * scale[cell]
+    return total
+
+
 @njit(cache=True, nogil=True)
 def table_sums(target, counts, outside, weights):  # type: ignore[no-untyped-def]
     """Return the sum of cell terms of each table."""
-    kinds, first = target.kind, target.cells.first
-    logs, constant = target.logs, target.constant
-    out = np.zeros(len(kinds))
-    for t in range(len(kinds)):
-        original = target.original[first[t] : first[t + 1]]
-        here = counts[first[t] : first[t + 1]]
-        total = 0.0
-        if kinds[t] == JSD:
-            total = constant[t] + _entropy_terms(original, here, logs)
-        elif kinds[t] == L1:
-            total = float(outside[t])
-            for cell in range(len(here)):
-                total += abs(original[cell] - here[cell])
-        else:
-            scale = weights[first[t] : first[t + 1]]
-            for cell in range(len(here)):
-                c = float(here[cell])
-                total += c * c * scale[cell]
-        out[t] = total
+    out = np.zeros(len(target.kind))
+    for t in range(len(out)):
+        out[t] = table_sum(target, t, counts, outside, weights)
     return out
 
 

@@ -12,6 +12,9 @@ from numba import njit
 from evosdc.synth.encoding import cell_at, number_of
 from evosdc.synth.plan import SMALL
 
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+_LANES = np.uint64(4)
+
 
 @njit(cache=True)
 def workspace(index, records):  # type: ignore[no-untyped-def]
@@ -28,66 +31,99 @@ def _number(members, steps, t, kept, width, columns, out):  # type: ignore[no-un
 
     The first `kept` rows are there already, from a table that begins alike.
     """
-    size = columns.shape[1]
+    records = np.uint64(columns.shape[1])
     for position in range(kept, width):
-        j = members[t, position]
+        row, j = np.uint64(position), np.uint64(members[t, position])
         if position == 0:
-            for i in range(size):
-                out[0, i] = columns[j, i]
+            for i in range(records):
+                out[row, i] = columns[j, i]
             continue
         step = np.int16(steps[t, position])
-        for i in range(size):
-            out[position, i] = out[position - 1, i] + step * columns[j, i]
+        for i in range(records):
+            out[row, i] = out[row - _ONE, i] + step * columns[j, i]
 
 
 @njit(cache=True)
-def _sum_over(large, step, levels, cells, small):  # type: ignore[no-untyped-def]
-    """Sum a table over the variable of stride `step`."""
-    for high in range(cells // step):
-        base = high * step * levels
-        out = small[high * step : (high + 1) * step]
-        out[:] = large[base : base + step]
-        for v in range(1, levels):
-            row = large[base + v * step : base + (v + 1) * step]
-            for low in range(step):
-                out[low] += row[low]
+def _sum_over(tables, level, step, levels, cells):  # type: ignore[no-untyped-def]
+    """Sum the table of the level before over the variable of stride `step`."""
+    large = level - _ONE
+    for base in range(np.uint64(0), cells, step):
+        source = base * levels
+        if levels == _ONE:
+            for i in range(step):
+                tables[level, base + i] = tables[large, source + i]
+            continue
+        # Two at once spare a copy; most variables summed over have two levels.
+        second = source + step
+        for i in range(step):
+            pair = tables[large, source + i] + tables[large, second + i]
+            tables[level, base + i] = pair
+        for v in range(_TWO, levels):
+            row = source + v * step
+            for i in range(step):
+                tables[level, base + i] += tables[large, row + i]
 
 
 @njit(cache=True)
-def _histogram(numbers, records, cells, table):  # type: ignore[no-untyped-def]
-    """Count records by cell number.
+def _histogram(numbers, row, cells, tables):  # type: ignore[no-untyped-def]
+    """Count records by cell number in the room of level 0.
 
     Many records in few cells would wait for each other's additions to the same cell;
     four tables side by side, added up in the end, let them pass.
     """
-    if 4 * cells > SMALL or records < 4 * cells:
-        table[:cells] = 0
+    level, records = np.uint64(0), np.uint64(numbers.shape[1])
+    if _LANES * cells > np.uint64(SMALL) or records < _LANES * cells:
+        for c in range(cells):
+            tables[level, c] = 0
         for i in range(records):
-            table[np.uint64(numbers[i])] += 1
+            tables[level, np.uint64(np.uint16(numbers[row, i]))] += 1
         return
-    table[: 4 * cells] = 0
-    one, two = table[:cells], table[cells : 2 * cells]
-    three, four = table[2 * cells : 3 * cells], table[3 * cells : 4 * cells]
-    for i in range(records // 4):
-        one[np.uint64(numbers[4 * i])] += 1
-        two[np.uint64(numbers[4 * i + 1])] += 1
-        three[np.uint64(numbers[4 * i + 2])] += 1
-        four[np.uint64(numbers[4 * i + 3])] += 1
-    for i in range(records - records % 4, records):
-        one[np.uint64(numbers[i])] += 1
-    for c in range(cells):
-        one[c] += two[c] + three[c] + four[c]
+    for c in range(_LANES * cells):
+        tables[level, c] = 0
+    whole = records // _LANES * _LANES
+    for i in range(np.uint64(0), whole, _LANES):
+        for lane in range(_LANES):
+            number = np.uint64(np.uint16(numbers[row, i + lane]))
+            tables[level, lane * cells + number] += 1
+    for i in range(whole, records):
+        tables[level, np.uint64(np.uint16(numbers[row, i]))] += 1
+    for lane in range(_ONE, _LANES):
+        for c in range(cells):
+            tables[level, c] += tables[level, lane * cells + c]
 
 
 @njit(cache=True)
-def _gather(table, near, counts):  # type: ignore[no-untyped-def]
-    """Copy a table's cells that have a counter; return how many records they hold."""
+def _gather(tables, level, near, start, end, counts):  # type: ignore[no-untyped-def]
+    """Copy a table's cells to their counters; return how many records they hold."""
     inside = 0
-    for c in range(len(near)):
-        many = table[np.uint64(near[c])]
+    for c in range(start, end):
+        many = tables[level, np.uint64(near[c])]
         counts[c] = many
         inside += many
     return inside
+
+
+@njit(cache=True)
+def _entropy(tables, level, near, start, end, original, logs):  # type: ignore[no-untyped-def]
+    """Return the sum of L(c) - L(a + c) over a table's cells that have a counter.
+
+    Terms are added in the order of `tables.table_sums`, so that both give the same to
+    the last bit.
+    """
+    even = start + (end - start) // _TWO * _TWO
+    x, y, z, w = 0.0, 0.0, 0.0, 0.0
+    for i in range(start, even, _TWO):
+        c = np.uint64(tables[level, np.uint64(near[i])])
+        d = np.uint64(tables[level, np.uint64(near[i + _ONE])])
+        x += logs[c]
+        y += logs[np.uint64(original[i]) + c]
+        z += logs[d]
+        w += logs[np.uint64(original[i + _ONE]) + d]
+    if even < end:
+        c = np.uint64(tables[level, np.uint64(near[even])])
+        x += logs[c]
+        y += logs[np.uint64(original[even]) + c]
+    return (x - y) + (z - w)
 
 
 @njit(cache=True)
@@ -108,33 +144,52 @@ def _count_large(index, t, columns, counts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def count_columns(index, room, columns, counts, outside):  # type: ignore[no-untyped-def]
-    """Count records, given by column, in the cells of all tables."""
-    members, steps, order = index.members, index.steps, index.order
-    heads, first, near = index.heads, index.first, index.near
+def tally_columns(  # type: ignore[no-untyped-def]
+    index, room, columns, direct, original, logs, counts, outside, sums
+):
+    """Count records, given by column, in all tables.
+
+    A small table marked `direct` gives its sum of entropy terms while it is there, and
+    others fill their counters. Arrays are handed on whole, with places in them: parts
+    of arrays, and tuples of them, cost more here than the work on a small table.
+    """
+    members, steps, order, heads = index.members, index.steps, index.order, index.heads
+    first, near = index.first, index.near
     visit, level, summed = index.plan
     numbers, tables = room
-    records = columns.shape[1]
-    for t in range(len(order)):
-        if heads[t, 4] > SMALL:
-            outside[t] = _count_large(index, t, columns, counts)
     last = -1
     for t in visit:
-        cells, width, low, high = heads[t, 4], order[t], first[t], first[t + 1]
-        if cells > SMALL:
+        if heads[t, 4] > SMALL:
+            outside[t] = _count_large(index, t, columns, counts)
             continue
-        table = tables[level[t]]
-        if level[t] > 0:
-            _sum_over(tables[level[t] - 1], summed[t, 0], summed[t, 1], cells, table)
+        here, cells = np.uint64(level[t]), np.uint64(heads[t, 4])
+        if here > 0:
+            step, levels = np.uint64(summed[t, 0]), np.uint64(summed[t, 1])
+            _sum_over(tables, here, step, levels, cells)
         else:
-            kept = 0
+            kept, width = 0, order[t]
             most = min(width - 1, order[last]) if last >= 0 else 0
             while kept < most and members[t, kept] == members[last, kept]:
                 kept += 1
             last = t
             _number(members, steps, t, kept, width, columns, numbers)
-            _histogram(numbers[width - 1], records, cells, table)
-        outside[t] = records - _gather(table, near[low:high], counts[low:high])
+            _histogram(numbers, np.uint64(width - 1), cells, tables)
+        start, end = np.uint64(first[t]), np.uint64(first[t + 1])
+        if direct[t]:
+            sums[t] = _entropy(tables, here, near, start, end, original, logs)
+        else:
+            inside = _gather(tables, here, near, start, end, counts)
+            outside[t] = columns.shape[1] - inside
+
+
+@njit(cache=True)
+def count_columns(index, room, columns, counts, outside):  # type: ignore[no-untyped-def]
+    """Count records, given by column, in the cells of all tables."""
+    direct = np.zeros(len(index.order), np.bool_)
+    nothing = np.zeros(0)
+    tally_columns(
+        index, room, columns, direct, counts, nothing, counts, outside, nothing
+    )
 
 
 @njit(cache=True)
