@@ -77,7 +77,8 @@ SECTIONS = (
         "crossover",
         "Crossovers",
         "Sections 5.2 and 5.3: 100 candidates of independent margins, tournaments of "
-        "two, 100 generations; fitness is the Euclidean mean of the Jensen-Shannon "
+        "two, a random part of one candidate in a hundred redrawn from the margins, "
+        "100 generations; fitness is the Euclidean mean of the Jensen-Shannon "
         "distances of all 2-, 3- and 4-way tables. The two rates of a crossover move "
         "as many elements as the others'.",
         _FITNESS,

@@ -20,6 +20,8 @@ CROSSOVERS = ("matrix", "variable", "cpc", "round-cpc", "whole-cpc", "puc")
 _MATRIX, _VARIABLE, _CPC, _ROUND, _WHOLE, _PUC = range(6)
 MUTATIONS = ("uniform", "univariate", "block")
 _UNIFORM, _UNIVARIATE, _BLOCK = range(3)
+# From this rate on, records to exchange are not jumped to but met on the way.
+_OFTEN = 0.1
 
 
 @njit(cache=True)
@@ -90,19 +92,26 @@ def _record_breaks(rules, record):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def cross_whole(rate, one, two, state):  # type: ignore[no-untyped-def]
-    """Exchange whole records, each with probability `rate`, in place."""
+def cross_often(rate, mother, father, one, two, state):  # type: ignore[no-untyped-def]
+    """Make two children of whole records, each exchanged with probability `rate`.
+
+    Parents are read once and children written once: large data sets do not fit a cache.
+    """
+    n, m = np.uint64(len(one)), np.uint64(one.shape[1])
+    for i in range(n):
+        # No branch: half of such guesses would be wrong and cost more than it all.
+        mask = -np.int16(unit(state) < rate)
+        for j in range(m):
+            both = (mother[i, j] ^ father[i, j]) & mask
+            one[i, j] = mother[i, j] ^ both
+            two[i, j] = father[i, j] ^ both
+
+
+@njit(cache=True)
+def cross_seldom(rate, one, two, state):  # type: ignore[no-untyped-def]
+    """Exchange a few whole records, each with probability `rate`, in place."""
     n, m = one.shape
     if rate <= 0.0:
-        return
-    if rate >= 0.1:
-        for i in range(n):
-            # No branch: half of such guesses would be wrong and cost more than it all.
-            mask = -np.int16(unit(state) < rate)
-            for j in range(m):
-                both = (one[i, j] ^ two[i, j]) & mask
-                one[i, j] ^= both
-                two[i, j] ^= both
         return
     skip = np.log1p(-rate)
     at = np.int64(np.log(max(unit(state), 1e-300)) / skip)
@@ -220,13 +229,17 @@ def breed(  # type: ignore[no-untyped-def]
     nowhere = np.zeros(2, np.int64)
     how = (rules, free, sizes, source, way)
     for p in range(lo, hi):
-        for side in range(2):
-            codes[slots[p, side]] = codes[pairs[p, side]]
+        mother, father = codes[pairs[p, 0]], codes[pairs[p, 1]]
         one, two = codes[slots[p, 0]], codes[slots[p, 1]]
-        if kind == _WHOLE:
-            cross_whole(rates[p], one, two, states[p])
+        if kind == _WHOLE and rates[p] >= _OFTEN:
+            cross_often(rates[p], mother, father, one, two, states[p])
         else:
-            cross_parts(kind, rates[p], rules, one, two, states[p])
+            one[:] = mother
+            two[:] = father
+            if kind == _WHOLE:
+                cross_seldom(rates[p], one, two, states[p])
+            else:
+                cross_parts(kind, rates[p], rules, one, two, states[p])
         for side in range(2):
             s = slots[p, side]
             mutate(*how, mutations[p, side], codes[s], states[p])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from queue import LifoQueue
 from types import TracebackType
 from typing import Any, Self
 
@@ -32,6 +33,9 @@ from evosdc.synth.tables import (
 from evosdc.synth.tally import count_all, workspace
 
 _MOST_BYTES = 6 << 30
+# Work is cut this fine for each thread: the last one ends soon after the others, and a
+# hundred children are shared evenly by two.
+_PIECES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,36 +211,42 @@ class Population:
     ) -> None:
         """Make the children of `pairs` in `slots`, pair by pair."""
         problem = self.problem
-        parts = _parts(len(pairs), team.workers)
-        while len(self._tallies) < len(parts):
+        while len(self._tallies) < team.workers:
             self._tallies.append(Tally(problem))
+        # A thread takes counters that are free and in a cache, whatever its part.
+        free = LifoQueue[Tally]()
+        for tally in self._tallies:
+            free.put(tally)
 
-        def work(part: int) -> None:
-            tally = self._tallies[part]
-            breed(
-                problem.target,
-                problem.risk,
-                problem.rules,
-                problem.free,
-                problem.sizes,
-                problem.original,
-                way,
-                kind,
-                self.codes,
-                (tally.counts, tally.outside, tally.weights, tally.keys),
-                tally.rooms,
-                pairs,
-                slots,
-                rates,
-                mutations,
-                states,
-                self.groups,
-                self.risks,
-                self.watched,
-                *parts[part],
-            )
+        def work(part: tuple[int, int]) -> None:
+            tally = free.get()
+            try:
+                breed(
+                    problem.target,
+                    problem.risk,
+                    problem.rules,
+                    problem.free,
+                    problem.sizes,
+                    problem.original,
+                    way,
+                    kind,
+                    self.codes,
+                    (tally.counts, tally.outside, tally.weights, tally.keys),
+                    tally.rooms,
+                    pairs,
+                    slots,
+                    rates,
+                    mutations,
+                    states,
+                    self.groups,
+                    self.risks,
+                    self.watched,
+                    *part,
+                )
+            finally:
+                free.put(tally)
 
-        team.each(work, range(len(parts)))
+        team.each(work, _parts(len(pairs), team.workers))
 
 
 def costs(goal: Goal, population: Population, slots: Ints) -> NDArray[np.float64]:
@@ -255,6 +265,6 @@ def _has_weights(problem: Problem) -> bool:
 
 def _parts(count: int, workers: int) -> list[tuple[int, int]]:
     """Cut 0..count into several pieces a worker."""
-    pieces = max(1, min(count, 1 if workers == 1 else 2 * workers))
+    pieces = max(1, min(count, 1 if workers == 1 else _PIECES * workers))
     ends = np.linspace(0, count, pieces + 1).astype(int)
     return [(int(a), int(b)) for a, b in itertools.pairwise(ends)]

@@ -10,19 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from evosdc.synth.plan import SMALL
-from evosdc.synth.tables import JSD, fill_weights, group_values, table_sum
+from evosdc.synth.tables import fill_weights, group_values, table_sum
 from evosdc.synth.tally import tally_columns
 
 
 @njit(cache=True)
 def price_columns(target, room, columns, counts, outside, weights):  # type: ignore[no-untyped-def]
     """Return the objectives of a candidate given by column."""
-    index, kinds = target.cells, target.kind
-    direct = (kinds == JSD) & (index.heads[:, 4] <= SMALL)
-    original, logs = target.original, target.logs
-    sums = np.zeros(len(kinds))
-    tally_columns(index, room, columns, direct, original, logs, counts, outside, sums)
+    index, direct, words, logs = target.cells, target.direct, target.words, target.logs
+    sums = np.zeros(len(direct))
+    tally_columns(index, room, columns, direct, words, logs, counts, outside, sums)
     fill_weights(target, counts, weights)
     for t in range(len(sums)):
         if direct[t]:

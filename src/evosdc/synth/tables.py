@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.synth.encoding import CellIndex, Codes, Ints, build_index
+from evosdc.synth.plan import SMALL
 
 JSD, L1, CRAMER = 0, 1, 2
 _COMPLETE_CELLS = 1 << 24
@@ -41,7 +42,12 @@ class Component(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What kernels need to price a candidate; plain arrays."""
+    """What kernels need to price a candidate; plain arrays.
+
+    `direct` marks the tables priced as soon as they are counted, and `words` has what
+    that needs of a cell in one word: the original's count, then the cell number in 16
+    bits each.
+    """
 
     cells: CellIndex
     original: NDArray[np.int32]
@@ -57,6 +63,8 @@ class Target(NamedTuple):
     touch: NDArray[np.int32]
     touch_step: Ints
     records: int
+    direct: NDArray[np.bool_]
+    words: NDArray[np.uint32]
 
 
 def build_target(
@@ -101,6 +109,8 @@ def build_target(
         np.concatenate(touch),
         np.array(touch_step, np.int64),
         len(codes),
+        np.array([k == JSD for k in kinds]) & _fit_words(index, original),
+        (original.astype(np.uint32) << np.uint32(16)) | index.near,
     )
     if complete.any():
         inverse = np.zeros(len(original))
@@ -116,6 +126,11 @@ def log_table(size: int) -> NDArray[np.float64]:
     x = np.arange(size, dtype=float)
     x[1:] *= np.log2(x[1:])
     return x
+
+
+def _fit_words(index: CellIndex, original: NDArray[np.int32]) -> NDArray[np.bool_]:
+    most = np.maximum.reduceat(original, index.first[:-1])
+    return (index.heads[:, 4] <= SMALL) & (most < 1 << 16)
 
 
 def _refuse_huge(sizes: Ints, sets: list[tuple[int, ...]], complete: NDArray) -> None:

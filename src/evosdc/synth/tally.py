@@ -1,7 +1,8 @@
 """Count many records at once: table by table, so that a table stays in cache.
 
 Small tables are counted by cell number first, without looking for counters; then each
-counter is visited once. Tables contained in another one are summed from it.
+counter is visited once, or priced and not kept. Tables contained in another one are
+summed from it. Unsigned places let the compiler leave out what negative ones need.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from evosdc.synth.encoding import cell_at, number_of
+from evosdc.synth.encoding import cell_at
 from evosdc.synth.plan import SMALL
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 _LANES = np.uint64(4)
+_HALF, _LOW = np.uint32(16), np.uint32(0xFFFF)
 
 
 @njit(cache=True)
@@ -104,7 +106,7 @@ def _gather(tables, level, near, start, end, counts):  # type: ignore[no-untyped
 
 
 @njit(cache=True)
-def _entropy(tables, level, near, start, end, original, logs):  # type: ignore[no-untyped-def]
+def _entropy(tables, level, words, start, end, logs):  # type: ignore[no-untyped-def]
     """Return the sum of L(c) - L(a + c) over a table's cells that have a counter.
 
     Terms are added in the order of `tables.table_sums`, so that both give the same to
@@ -113,16 +115,18 @@ def _entropy(tables, level, near, start, end, original, logs):  # type: ignore[n
     even = start + (end - start) // _TWO * _TWO
     x, y, z, w = 0.0, 0.0, 0.0, 0.0
     for i in range(start, even, _TWO):
-        c = np.uint64(tables[level, np.uint64(near[i])])
-        d = np.uint64(tables[level, np.uint64(near[i + _ONE])])
+        one, two = words[i], words[i + _ONE]
+        c = np.uint64(tables[level, np.uint64(one & _LOW)])
+        d = np.uint64(tables[level, np.uint64(two & _LOW)])
         x += logs[c]
-        y += logs[np.uint64(original[i]) + c]
+        y += logs[np.uint64(one >> _HALF) + c]
         z += logs[d]
-        w += logs[np.uint64(original[i + _ONE]) + d]
+        w += logs[np.uint64(two >> _HALF) + d]
     if even < end:
-        c = np.uint64(tables[level, np.uint64(near[even])])
+        one = words[even]
+        c = np.uint64(tables[level, np.uint64(one & _LOW)])
         x += logs[c]
-        y += logs[np.uint64(original[even]) + c]
+        y += logs[np.uint64(one >> _HALF) + c]
     return (x - y) + (z - w)
 
 
@@ -131,11 +135,17 @@ def _count_large(index, t, columns, counts):  # type: ignore[no-untyped-def]
     """Count records in a table too large to count by number; return those outside."""
     members, steps, order = index.members, index.steps, index.order
     heads, dense, hashes = index.heads, index.dense, index.hashes
-    counts[index.first[t] : index.first[t + 1]] = 0
+    records = np.uint64(columns.shape[1])
+    numbers = np.zeros(records, np.int64)
+    for position in range(order[t]):
+        j, step = np.uint64(members[t, position]), steps[t, position]
+        for i in range(records):
+            numbers[i] += step * np.int64(columns[j, i])
+    for c in range(index.first[t], index.first[t + 1]):
+        counts[c] = 0
     outside = 0
-    for i in range(columns.shape[1]):
-        number = number_of(members, steps, order, t, columns[:, i])
-        cell = cell_at(heads, dense, hashes, t, number)
+    for i in range(records):
+        cell = cell_at(heads, dense, hashes, t, numbers[i])
         if cell < 0:
             outside += 1
         else:
@@ -145,13 +155,13 @@ def _count_large(index, t, columns, counts):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def tally_columns(  # type: ignore[no-untyped-def]
-    index, room, columns, direct, original, logs, counts, outside, sums
+    index, room, columns, direct, words, logs, counts, outside, sums
 ):
     """Count records, given by column, in all tables.
 
-    A small table marked `direct` gives its sum of entropy terms while it is there, and
-    others fill their counters. Arrays are handed on whole, with places in them: parts
-    of arrays, and tuples of them, cost more here than the work on a small table.
+    A table marked `direct` gives its sum of entropy terms while it is there, others
+    fill their counters. Arrays are handed on whole, with places in them: counting
+    references to parts and to tuples of arrays would cost as much as small tables.
     """
     members, steps, order, heads = index.members, index.steps, index.order, index.heads
     first, near = index.first, index.near
@@ -176,7 +186,7 @@ def tally_columns(  # type: ignore[no-untyped-def]
             _histogram(numbers, np.uint64(width - 1), cells, tables)
         start, end = np.uint64(first[t]), np.uint64(first[t + 1])
         if direct[t]:
-            sums[t] = _entropy(tables, here, near, start, end, original, logs)
+            sums[t] = _entropy(tables, here, words, start, end, logs)
         else:
             inside = _gather(tables, here, near, start, end, counts)
             outside[t] = columns.shape[1] - inside
@@ -186,9 +196,9 @@ def tally_columns(  # type: ignore[no-untyped-def]
 def count_columns(index, room, columns, counts, outside):  # type: ignore[no-untyped-def]
     """Count records, given by column, in the cells of all tables."""
     direct = np.zeros(len(index.order), np.bool_)
-    nothing = np.zeros(0)
+    words, nothing = np.zeros(0, np.uint32), np.zeros(0)
     tally_columns(
-        index, room, columns, direct, counts, nothing, counts, outside, nothing
+        index, room, columns, direct, words, nothing, counts, outside, nothing
     )
 
 
