@@ -1,6 +1,6 @@
 """A Pareto front in one run, and by which measures it dominates a table of rivals.
 
-usage: synth_front.py DATA.csv --target T --rivals RIVALS.csv [--objective jsd:2]
+usage: synth_front.py DATA.csv --target T --rivals RIVALS.csv [--objective auto]
        [--initial auto] [--time-limit 60]
 
 RIVALS.csv has a column "name" and one for each measure, named as `evosdc evaluate`
@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("data")
     parser.add_argument("--target", required=True)
     parser.add_argument("--rivals", required=True)
-    parser.add_argument("--objective", default="jsd:2")
+    parser.add_argument("--objective", default="auto")
     parser.add_argument("--initial", default="auto")
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
