@@ -278,6 +278,9 @@ def anneal(  # type: ignore[no-untyped-def]
                 old,
                 wish[: sizes[j]],
             )
+            if full >= 0 and wish[new] == 0.0:
+                # No value leads into the support: keep the variable's distribution.
+                new = source[below(state, len(source)), j]
         else:
             new = np.int16(below(state, sizes[j]))
         if new == old:

@@ -58,7 +58,7 @@ def front_notes(closer: list[bool]) -> list[str]:
     return [
         f"points {', '.join(near)} of the front are closer to the original than a "
         "fresh sample would be: they repeat people, not structure, whatever their risk "
-        "figures; do not release them as if they were made up"
+        "figures"
     ]
 
 
