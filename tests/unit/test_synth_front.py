@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evosdc.synth.front import Front, shares, two_fronts
+from evosdc.synth.front import BEYOND, HELD, PAIRS, Front, shares, two_fronts
 from evosdc.synth.goal import Goal, cost_of, distance_of
 from evosdc.synth.noise import (
     bootstrap_risks,
@@ -25,12 +25,13 @@ GOAL = Goal(
     np.array([np.inf, 0.2, np.inf, np.inf]),
     np.array([0.0, 2.0, 0.0, 0.0]),
 )
-FRESH, BOOTSTRAP = np.array([0.5, 0.1, 0.2, 0.3]), np.array([0.6, 0.6, 0.4, 0.5])
+SUGGESTED = np.array([0.5, 0.1, 0.2, 0.3])
+BOOTSTRAP = np.array([0.6, 0.6, 0.4, 0.5])
 
 
 def _front(objective="jsd:2,full", floored=True):
     marks = deep(parse_objective(objective))
-    return Front(GOAL, marks, floored, (1, 2, 3), FRESH, BOOTSTRAP)
+    return Front(GOAL, marks, floored, (1, 2, 3), SUGGESTED, BOOTSTRAP)
 
 
 def test_shares_fall_from_nearly_all_to_none():
@@ -43,28 +44,36 @@ def test_shares_fall_from_nearly_all_to_none():
     assert (np.diff(eight) < 0).all()
 
 
-def test_one_half_keeps_to_the_floor_and_the_other_goes_beyond():
-    goals = _front().goals(7)
-    assert [g.floored for g in goals] == [True] * 4 + [False] * 3
-    held, free = goals[0], goals[4]
+def test_kinds_aim_at_pairs_at_the_floor_and_beyond_it():
+    pairs, held, beyond = [], [], []
+    for goal in _front().goals(8):
+        kind = beyond if not goal.floored else held if goal.mix[1] else pairs
+        kind.append(goal)
+    assert [len(pairs), len(held), len(beyond)] == [3, 2, 3]
+    assert all(goal.mix[0] == 1.0 for goal in pairs + held + beyond)
     # A deep table that only has to reach its floor weighs less than pairs.
-    assert held.mix[1] < held.mix[0] == 1.0
-    assert (free.mix == 1.0).all()
-    assert held.limit[1:] == pytest.approx(0.95 * FRESH[1:])
+    assert 0.0 < held[0].mix[1] < beyond[0].mix[1]
+    for kind in (pairs, held):
+        assert kind[0].limit[1:] == pytest.approx(0.95 * SUGGESTED[1:])
     # The user's own limit of 0.2 is below nearly all of a bootstrap's 0.6.
-    assert free.limit[1:] == pytest.approx([0.2, 0.95 * 0.4, 0.95 * 0.5])
-    assert (goals[3].limit[1:] == 0.0).all()
-    assert (goals[6].limit[1:] == 0.0).all()
-    for goal in goals:
-        assert goal.limit[0] == np.inf
-        assert (goal.penalty[1:] == 2.0).all()
+    assert beyond[0].limit[1:] == pytest.approx([0.2, 0.95 * 0.4, 0.95 * 0.5])
+    for kind in (pairs, held, beyond):
+        assert (kind[-1].limit[1:] == 0.0).all()
+        for goal in kind:
+            assert goal.limit[0] == np.inf
+            assert (goal.penalty[1:] == 2.0).all()
 
 
-def test_without_deep_tables_or_without_a_floor_there_is_one_kind():
-    assert all(g.floored for g in _front("jsd:2").goals(4))
-    assert not any(g.floored for g in _front(floored=False).goals(4))
-    # A deep table on its own is not weighed against pairs.
-    assert (_front("jsd:full").goals(2)[0].mix == 1.0).all()
+def test_small_fronts_have_a_point_of_each_kind_they_can():
+    assert _front().kinds(1) == [PAIRS]
+    assert _front().kinds(2) == [PAIRS, BEYOND]
+    assert _front().kinds(3) == [PAIRS, BEYOND, HELD]
+    assert len(_front().goals(11)) == 11
+    assert set(_front("jsd:2").kinds(8)) == {PAIRS}
+    assert set(_front(floored=False).kinds(8)) == {PAIRS, BEYOND}
+    assert set(_front("jsd:3,full").kinds(8)) == {HELD, BEYOND}
+    # Deep tables on their own are not weighed against pairs.
+    assert all((g.mix == 1.0).all() for g in _front("jsd:3,full").goals(8))
 
 
 def test_a_mix_is_a_sum_and_pays_for_going_below_its_floor():

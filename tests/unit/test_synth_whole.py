@@ -157,6 +157,14 @@ def test_without_a_full_table_there_are_no_whole_records():
     assert (one.codes[0] == two.codes[0]).all()
 
 
+def test_a_goal_without_weight_on_the_full_table_has_no_whole_records():
+    problem = _problem("jsd:2,full")
+    goal = PLAIN._replace(mix=np.array([1.0, 0.0]))
+    one, *_ = _annealed(problem, goal, 0.0)
+    two, *_ = _annealed(problem, goal, 1.0)
+    assert (one.codes[0] == two.codes[0]).all()
+
+
 def test_whole_records_respect_rules_and_kept_columns():
     # Level 0 of the first variable never meets level 0 of the fourth.
     forbidden = np.zeros(16, bool)

@@ -232,6 +232,8 @@ def anneal(  # type: ignore[no-untyped-def]
     )
     record = np.empty(len(sizes), codes.dtype)
     full = full_table(order, len(sizes))
+    if full >= 0 and guide[group[full]] == 0.0:
+        full = -1
     if full < 0:
         whole = 0.0
     # At the floor there is nothing to gain from whole records; they would go below it.

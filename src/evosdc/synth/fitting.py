@@ -37,6 +37,7 @@ from evosdc.synth.risk import RISKS, build_risk, no_risk
 from evosdc.synth.rules import build_rules, cut_points
 from evosdc.synth.run import Engine, Generation, Run
 from evosdc.synth.scenario import (
+    FRESH_SHARE,
     Scenario,
     attack,
     base_goal,
@@ -251,7 +252,7 @@ def make_front(
         deep(components),
         options.noise_floor,
         scenario.risks,
-        floor.risks,
+        FRESH_SHARE * floor.risks,
         bootstrap_risks(problem.original, problem.risk, rng),
     )
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 # A limit the user sets weighs more than any distance; one we suggest weighs so much
 # that a tenth of the risk is worth a hundredth of distance.
 _HARD, _SOFT = 2.0, 0.1
-_FRESH_SHARE = 0.5
+# What of a fresh sample's risks is suggested as a limit.
+FRESH_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def make_scenario(
     if options.mode == "constraint":
         for r in risks:
             limits.setdefault(
-                r, max(_FRESH_SHARE * float(floor.risks[r]), 1.0 / records)
+                r, max(FRESH_SHARE * float(floor.risks[r]), 1.0 / records)
             )
     return Scenario(key, target, risks, limits, hard)
 
