@@ -57,8 +57,8 @@ class Synthesiser:
     mode
         "constraint": best utility within the limits. "weighted": the Euclidean
         combination of utility and mean risk. "pareto": a front of each distance and
-        the mean risk, in two halves: points that keep to the noise floor, and behind
-        them points that are closer than that.
+        the mean risk, and behind it another one of points that are closer than a fresh
+        sample.
     risk_weight
         Weight of the mean risk against utility in the weighted mode.
     population, generations, time_limit
@@ -72,7 +72,8 @@ class Synthesiser:
         Operators of the genetic algorithm; see `CROSSOVERS` and
         `evosdc.evolution.selection.SELECTIONS`. Rates are numbers, texts such as
         ``adaptive:0.75`` or rate objects. The mutation rate is by element, but by
-        candidate for mutation "block", which redraws a random part of it.
+        candidate for mutation "block", which redraws a random part of it. Candidates of
+        a memetic front are not crossed.
     initial
         "univariate", "uniform", "network", "cart", "mutation", "mutation:RATE", or
         frames to start from. "auto" is "network" for memetic runs on more than two
