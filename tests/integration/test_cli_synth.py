@@ -189,8 +189,11 @@ def test_pareto_writes_a_front_and_several_copies(
     # No limit was set, so none is reported as met.
     assert json.loads(text)["risk_met"] is None
     assert len(front) >= 2
-    points = [(float(row["utility"]), float(row["dcap-u"])) for row in front]
+    # By two-way distance, those that are closer than a fresh sample behind the others.
+    points = [(row["closer_than_fresh"], float(row["jsd:2"])) for row in front]
     assert points == sorted(points)
+    assert {flag for flag, _ in points} == {"false", "true"}
+    assert "Hollow points are closer" in (out / "report.html").read_text()
     copies = sorted(path.name for path in out.glob("synthetic*"))
     assert copies == ["synthetic-1.csv", "synthetic-2.csv"]
     assert (out / "synthetic-1.csv").read_text() != (

@@ -7,7 +7,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from evosdc.api import synthesise
 from evosdc.errors import InputError
+from evosdc.evolution.pareto import non_dominated
 from evosdc.synth import Synthesiser
 from evosdc.synth.breeding import CROSSOVERS
 
@@ -135,18 +137,100 @@ def test_every_choice_of_the_thesis_runs(people, options):
     assert utility == sorted(utility)
 
 
+def _mean_risk(point):
+    return np.mean([point.risks[r] for r in ("dcap-u", "uniques", "disco")])
+
+
 def test_one_memetic_run_gives_a_front(people):
-    model = Synthesiser(KEY, "health", mode="pareto", population=6, **QUICK).fit(people)
-    points = np.array(
-        [
-            [p.utility, np.mean([p.risks[r] for r in ("dcap-u", "uniques", "disco")])]
-            for p in model.front_
-        ]
-    )
+    model = Synthesiser(
+        KEY, "health", objective="jsd:2", mode="pareto", population=6, **QUICK
+    ).fit(people)
+    points = np.array([[p.utility, _mean_risk(p)] for p in model.front_])
     assert len(points) > 1
     assert (np.diff(points[:, 0]) > 0).all()
     assert (np.diff(points[:, 1]) < 0).all()
     assert not model.sample(number=0).equals(model.sample(number=len(points) - 1))
+
+
+def test_a_front_has_points_at_the_noise_floor_and_behind_them_closer_ones(people):
+    model = Synthesiser(KEY, "health", mode="pareto", **QUICK).fit(people)
+    assert model.objective_ == "jsd:2,full"
+    front = model.front_
+    closer = [p.closer_than_fresh for p in front]
+    assert closer == sorted(closer)
+    assert {False, True} == set(closer)
+    floor = model.floor_["jsd:full"]
+    for p in front:
+        assert p.closer_than_fresh == (p.distances["jsd:full"] < 0.99 * floor)
+    for side in (False, True):
+        points = np.array(
+            [
+                [*p.distances.values(), _mean_risk(p)]
+                for p in front
+                if p.closer_than_fresh is side
+            ]
+        )
+        assert (np.diff(points[:, 0]) > 0).all()
+        assert len(non_dominated(points)) == len(points)
+    # What no limit holds comes closest, and is never the one answer.
+    nearest = min(front, key=lambda p: p.distances["jsd:full"])
+    assert nearest.distances["jsd:full"] < 0.5 * floor
+    assert model.utility_["jsd:full"] >= 0.99 * floor
+    (note,) = [n for n in model.notes_ if "closer" in n]
+    assert f" {nearest.number}" in note
+
+
+def test_a_front_repeats_on_any_number_of_workers(people):
+    options = {"mode": "pareto", "population": 4, **QUICK}
+    one = Synthesiser(KEY, "health", workers=1, **options).fit(people)
+    two = Synthesiser(KEY, "health", workers=3, **options).fit(people)
+    assert one.front_ == two.front_
+    for a, b in zip(one.samples(), two.samples(), strict=True):
+        pd.testing.assert_frame_equal(a, b)
+
+
+def test_a_front_keeps_rules_limits_and_columns(people):
+    model = Synthesiser(
+        KEY,
+        "health",
+        mode="pareto",
+        risk_limit=0.02,
+        rules=["age < 2 and marital != '0'"],
+        columns=["age", "marital", "health"],
+        **QUICK,
+    ).fit(people)
+    assert model.risk_limits_ == {"dcap-u": 0.02}
+    for out in model.samples():
+        assert not ((out["age"] < 2) & (out["marital"] != "0")).any()
+        pd.testing.assert_frame_equal(out[["region", "sex"]], people[["region", "sex"]])
+    free = Synthesiser(KEY, "health", mode="pareto", **QUICK).fit(people)
+    assert max(p.risks["dcap-u"] for p in model.front_) < 0.05
+    assert max(p.risks["dcap-u"] for p in free.front_) > 0.3
+
+
+def test_a_front_without_key_or_without_a_floor(people):
+    options = {"mode": "pareto", "population": 4, **QUICK}
+    model = Synthesiser(**options).fit(people)
+    assert {p.closer_than_fresh for p in model.front_} == {False, True}
+    model = Synthesiser(KEY, "health", noise_floor=False, **options).fit(people)
+    assert model.front_[-1].closer_than_fresh
+    plain = Synthesiser(KEY, "health", **QUICK).fit(people)
+    assert plain.front_[0].closer_than_fresh is None
+
+
+def test_copies_of_a_front_are_not_closer_than_a_fresh_sample(people):
+    result = synthesise(
+        people, key=KEY, target="health", mode="pareto", copies=2, **QUICK
+    )
+    front = result.model.front_
+    last = max(p.number for p in front if not p.closer_than_fresh)
+    assert 0 < last < len(front) - 1
+    pd.testing.assert_frame_equal(result.copies[-1], result.model.sample(number=last))
+    rows = result.front_rows()
+    assert [r["closer_than_fresh"] for r in rows] == [
+        p.closer_than_fresh for p in front
+    ]
+    assert rows[0]["jsd:full"] == front[0].distances["jsd:full"]
 
 
 def test_frames_to_start_from_late_acceptance_and_copies(people):

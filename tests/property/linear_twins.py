@@ -63,12 +63,14 @@ def all_boxes(table: Table) -> Boxes | None:
     return boxes_of(problem, witnesses_of(problem))
 
 
-def ask_box(boxes: Boxes, q: Question) -> tuple[Array | None, float]:
+def ask_box(
+    boxes: Boxes, q: Question, bound: float = np.inf
+) -> tuple[Array | None, float]:
     """The deviation of the cheapest box in units of the amount, and its cost."""
     field = boxes.field
     size, cost = cheapest_box(
         field.grid, field.work, q.target, q.sign, q.amount,
-        q.up, q.down, q.price, q.hidden, q.only_hidden,
+        q.up, q.down, q.price, q.hidden, q.only_hidden, bound,
     )  # fmt: skip
     return _taken(boxes, size, len(q.table)), cost
 

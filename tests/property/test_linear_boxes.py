@@ -109,6 +109,8 @@ def test_the_cheapest_box_is_the_cheapest_product_of_vectors() -> None:
                 found += 1
                 assert_valid(q, by)
                 assert cost_of(q, by) == cost
+                assert ask_box(boxes, q, cost) == (None, cost)
+                assert ask_box(boxes, q, np.nextafter(cost, np.inf))[1] == cost
     assert found > 200
     assert missed > 200
 

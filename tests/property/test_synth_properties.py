@@ -7,9 +7,9 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evosdc.synth.anneal import Goal, cost_of
 from evosdc.synth.domain import Coding, make_domain
 from evosdc.synth.frames import to_table
+from evosdc.synth.goal import Goal, cost_of
 from evosdc.synth.noise import distances
 from evosdc.synth.objective import parse_objective
 from evosdc.synth.population import Population, Problem, costs

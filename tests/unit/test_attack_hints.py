@@ -144,6 +144,16 @@ def test_steps_of_different_sizes_are_taken_where_they_add_up() -> None:
     assert judge(table, hints=[hint(table, steps)])[0].safe
 
 
+def test_steps_are_read_as_decimals_where_a_level_has_many_digits() -> None:
+    """Rooms have few digits even where a level, and so the unit, has sixteen."""
+    table = square([*CORNERS, (1, 3), (2, 3)], level=4.0 + 1 / 3)
+    steps = {(1, 1): 4.334 + 1e-12, (1, 2): -2.0, (1, 3): -2.334}
+    steps |= {(2, c): -s for (_, c), s in list(steps.items())}
+    ledger = ledger_after(table)
+    assert not take_hints(ledger, [hint(table, steps)])
+    assert not ledger.levels()
+
+
 def test_steps_that_do_not_add_up_only_say_where_to_look() -> None:
     corners = [*CORNERS, (1, 3), (2, 3)]
     table = square(corners)

@@ -73,6 +73,16 @@ def test_the_page_is_well_formed_and_needs_nothing_else() -> None:
         ElementTree.fromstring(svg)
 
 
+def test_points_closer_than_a_fresh_sample_are_hollow() -> None:
+    marked = [{**row, "closer_than_fresh": k > 1} for k, row in enumerate(FRONT)]
+    odd = {"utility": None, "risk": 0.1, "closer_than_fresh": True}
+    page = synthesis_html(RESULT, RUN, [odd, *marked])
+    assert page.count('<circle class="near"') == 2
+    assert page.count("front, closer than a fresh sample") == 2
+    assert "Hollow points" in page
+    assert "Hollow points" not in synthesis_html(RESULT, RUN, FRONT)
+
+
 def test_labels_are_escaped() -> None:
     page = synthesis_html(RESULT)
     assert "<script>" not in page

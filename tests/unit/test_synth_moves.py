@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evosdc.synth.anneal import Goal, anneal, cost_of
+from evosdc.synth.anneal import anneal
 from evosdc.synth.breeding import CROSSOVERS
+from evosdc.synth.goal import Goal, cost_of
 from evosdc.synth.objective import parse_objective
 from evosdc.synth.population import Population, Problem, Tally, Team
 from evosdc.synth.risk import build_risk
@@ -109,6 +110,8 @@ def test_a_run_of_moves_leaves_true_counters_and_a_true_cost(goal, objective, la
         1e-3,
         1e-6,
         swaps,
+        0.0,
+        problem.original,
         np.zeros(late),
     )
     assert accepted > 0
@@ -152,6 +155,8 @@ def test_moves_respect_rules_and_kept_columns():
         0.1,
         1e-3,
         0.5,
+        0.3,
+        problem.original,
         np.zeros(0),
     )
     assert (population.codes[0] != start).any()

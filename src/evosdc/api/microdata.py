@@ -58,8 +58,10 @@ class Synthesis:
             {
                 "number": p.number,
                 "utility": p.utility,
+                **p.distances,
                 "risk": p.risks[self.first_risk],
                 **p.risks,
+                "closer_than_fresh": p.closer_than_fresh,
             }
             for p in self.model.front_
         ]
@@ -104,20 +106,30 @@ def synthesise(
     holdout
         Other real records, for the membership test of the evaluation.
     copies
-        How many synthetic copies; in Pareto mode points spread along the front.
+        How many synthetic copies; in Pareto mode points spread along the front, of
+        those that are not closer to the original than a fresh sample would be.
     parameters
         Of `evosdc.synth.Synthesiser`.
     """
     from evosdc.synth import Synthesiser
 
     model = Synthesiser(key, target, copies=copies, **parameters).fit(frame)
-    candidates = len(model.front_) if model.mode == "pareto" else copies
+    candidates = _eligible(model) if model.mode == "pareto" else copies
     numbers = np.unique(np.linspace(0, candidates - 1, copies).round().astype(int))
     made = tuple(model.sample(number=int(number)) for number in numbers)
     judged = evaluate(
         frame, made[0], key=key, target=target, holdout=holdout, seed=model.seed
     )
     return Synthesis(made, model, judged)
+
+
+def _eligible(model: Any) -> int:
+    """Count the points of a front that copies are taken from; they come first.
+
+    Where every point is closer than a fresh sample, as without a noise floor, all are.
+    """
+    far = sum(not p.closer_than_fresh for p in model.front_)
+    return far or len(model.front_)
 
 
 def evaluate(

@@ -20,8 +20,12 @@ Places = dict[tuple[int, int], list[NDArray[np.int64]]]
 
 # Steps that differ by no more than this share are meant to be equal.
 _EQUAL = 1e-9
-# Steps of several sizes are read in these parts of the attacker's unit, coarse first:
-# rooms and most levels are whole units, so that rounding restores what was meant.
+# Steps of several sizes are read as decimals first: rooms have few digits, and a search
+# that wants to be read asks for levels with few. They are met if off by no more than
+# this part of the last digit.
+_DIGITS = 12
+_OFF = 1e-4
+# Then in these parts of the attacker's unit, coarse first: rounding may help.
 _PARTS = (1, 10**3, 10**6)
 
 
@@ -65,6 +69,12 @@ def _readings(by: NDArray[np.float64], scale: int) -> Iterator[list[int]]:
     if _even(np.abs(by)):
         yield np.sign(by).astype(int).tolist()
         return
+    for digits in range(_DIGITS + 1):
+        steps = by * 10.0**digits
+        nearest = np.rint(steps)
+        if np.abs(nearest).max() < 2.0**53 and np.abs(steps - nearest).max() < _OFF:
+            yield nearest.astype(np.int64).tolist()
+            break
     for parts in _PARTS:
         yield [round(step * scale * parts) for step in by.tolist()]
 

@@ -64,7 +64,7 @@ def write_ons(page: Page, folder: Path) -> None:
         _evaluations(rows),
         _large(rows, page.facts, page.reference),
         _six(rows),
-        tests_of_difference(rows),
+        tests_of_difference(of_families(rows, tuple(OFFICE))),
         _plots(rows, page.name, folder),
     ]
     if remarks:
@@ -78,6 +78,24 @@ def _labels(rows: Sequence[Row]) -> list[str]:
 
 def _saving(relative: float | None) -> str:
     return "–" if relative is None else f"{100 * (1 - relative):.2f}"
+
+
+def _saved(runs: Sequence[Row]) -> str:
+    return _averaged(runs, "relative", _saving)
+
+
+def _cost_and_saving(runs: Sequence[Row]) -> str:
+    cost = mean(runs, "cost")
+    return "–" if cost is None else f"{number(cost)} ({_saved(runs)})"
+
+
+def _averaged(
+    runs: Sequence[Row], name: str, show: Callable[[float | None], str]
+) -> str:
+    """Show a mean, and over how many runs where some do not count."""
+    count = len(column(runs, name))
+    text = show(mean(runs, name))
+    return text if count in (0, len(runs)) else f"{text} ({count} of {len(runs)})"
 
 
 def _grid(
@@ -138,12 +156,13 @@ def _tables(facts: Sequence[Row]) -> str:
 
 
 def _savings(rows: Sequence[Row]) -> str:
-    columns = {name: (name,) for name in (*OFFICE, *LARGE_FAMILIES)}
     out = [
         "## Cost saved against order-by-weight",
         "Mean percentage; negative where a method is dearer. A to F: 200x5, 200x50 "
-        "and 4000x10 with 10 % (A, C, E) and 2 % (B, D, F) sensitive.",
-        _grid(rows, lambda runs: _saving(mean(runs, "relative")), columns),
+        "and 4000x10 with 10 % (A, C, E) and 2 % (B, D, F) sensitive. Where some runs "
+        "do not count, the mean is over those that do, and says so: it does not "
+        "compare with the others.",
+        _grid(of_families(rows, tuple(OFFICE)), _saved, {f: (f,) for f in OFFICE}),
     ]
     lines = []
     for family, published in TABLE_III.items():
@@ -256,9 +275,9 @@ def _costs(rows: Sequence[Row]) -> str:
             "## Cost",
             "Mean cost of the secondaries.",
             _grid(
-                rows,
-                lambda runs: number(mean(runs, "cost")),
-                {name: (name,) for name in (*OFFICE, *LARGE_FAMILIES)},
+                of_families(rows, tuple(OFFICE)),
+                lambda runs: _averaged(runs, "cost", number),
+                {family: (family,) for family in OFFICE},
             ),
             f"{SOURCE}, table V, as multiples of the cost of GA-group-K on the same "
             "table (here: of `order-ga`), means over the tables that both protect, "
@@ -344,6 +363,12 @@ def _large(rows: Sequence[Row], facts: Sequence[Row], reference: str) -> str:
                     "cheapest",
                 ],
                 lines,
+            ),
+            "Cost of the secondaries, and percentage saved.",
+            _grid(
+                of_families(rows, LARGE_FAMILIES),
+                _cost_and_saving,
+                {family: (family,) for family in LARGE_FAMILIES},
             ),
         ]
     )

@@ -37,15 +37,15 @@ def write_synthesis(
     if front:
         _write_rows(output / "front.csv", front, force)
     # The map has metrics on its axes: a front of other objectives has no place there.
-    model = result.model
-    alike = model.objective in _AXES and result.first_risk == "dcap-u"
+    first = next(iter(result.model.front_[0].distances))
+    alike = first in _AXES and result.first_risk == "dcap-u"
     write_page(
         output,
         result.evaluation,
         result.run_rows(),
-        front if alike else None,
+        [{**row, "utility": row[first]} for row in front] if alike else None,
         force,
-        utility=_AXES.get(model.objective, "jsd_2"),
+        utility=_AXES.get(first, "jsd_2"),
     )
 
 

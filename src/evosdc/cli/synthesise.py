@@ -19,7 +19,7 @@ def synthesise(
         None, help="Best utility with the first risk at most this."
     ),
     objective: str = typer.Option(
-        "jsd:2", help="jsd:full, jsd:2, jsd:2,3,4, cramer or tables."
+        "auto", help="jsd:full, jsd:2, jsd:2,3,4, cramer or tables (auto: by mode)."
     ),
     risk: str = typer.Option(
         "dcap-u,uniques,disco", help="Risks that count: dcap-u, dcap, uniques, disco."

@@ -48,6 +48,7 @@ figure{margin:0;background:var(--card);padding:.6rem}figcaption{font-size:13px}
 svg{width:100%;height:auto;max-width:760px}
 svg text{fill:var(--ink);font:11px system-ui,sans-serif}
 svg .axis{stroke:var(--line)}svg .a{fill:var(--a)}svg .b{fill:var(--b)}
+svg .near{fill:none;stroke:var(--a)}
 svg .line{fill:none;stroke:var(--a);stroke-width:2}svg .mark{fill:var(--dim)}
 """
 
@@ -72,7 +73,7 @@ def synthesis_html(
         The run record, a row a generation: `generation`, `utility`, `risk`.
     front
         The Pareto front, a row a candidate: `utility`, `risk`, measured as the metrics
-        that the two arguments below name.
+        that the two arguments below name, and `closer_than_fresh` where it is known.
     comparisons
         Margins and pairs to show; those of the evaluation where not given.
     title
@@ -268,14 +269,21 @@ def _map(
         for name, words in _MARKS.items()
         if name in across.baselines and name in up.baselines
     ]
-    candidates = [(x, y) for x, y in _pick(front, "utility", "risk")]
+    shown = [row for row in front if _pick([row], "utility", "risk")]
+    candidates = [(x, y) for x, y in _pick(shown, "utility", "risk")]
+    near = [bool(row.get("closer_than_fresh")) for row in shown]
     here = (across.value, up.value)
     guess = up.baselines.get("univariate")
     frame = _Frame.around(
         [here, *candidates, *(point for _, point in marks)]
         + ([(here[0], guess)] if guess is not None else [])
     )
-    body = "".join(_dot(frame, point, "a", 4, "front") for point in candidates)
+    body = "".join(
+        _dot(frame, point, "near", 4, "front, closer than a fresh sample")
+        if close
+        else _dot(frame, point, "a", 4, "front")
+        for point, close in zip(candidates, near, strict=True)
+    )
     if guess is not None:
         y = frame.place((here[0], guess))[1]
         body += (
@@ -290,6 +298,11 @@ def _map(
     )
     svg = frame.svg(body, across.title, up.title, "risk-utility map")
     note = "Front of the run in blue; this file in orange; references in grey."
+    if any(near):
+        note += (
+            " Hollow points are closer to the original than a fresh sample would be: "
+            "they repeat people, not structure."
+        )
     return f"<figure>{svg}<figcaption>{note}</figcaption></figure>"
 
 

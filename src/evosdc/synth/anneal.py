@@ -1,122 +1,34 @@
 """The memetic step: record moves priced by the cells and keys they touch.
 
-A move swaps one variable between two records (margins stay) or changes one value of
-one record. Its price is exact: the change of the whole objective, utility and risk,
-from the few counters it touches. Acceptance is simulated annealing or late acceptance
-(Burke and Bykov 2017).
+A move swaps one variable between two records (margins stay), changes one value of one
+record, or a whole record where the full table is an objective. Its price is exact: the
+change of the whole objective, utility and risk, from the few counters it touches.
+Acceptance is simulated annealing or late acceptance (Burke and Bykov 2017).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from evosdc.synth.encoding import cell_at, number_of
-from evosdc.synth.risk import key_risk, risk_totals
+from evosdc.synth.goal import cost_of, distance_of
+from evosdc.synth.prices import guides, look, price, shift_risk, slope_of
+from evosdc.synth.risk import risk_totals
 from evosdc.synth.rng import below, unit
 from evosdc.synth.rules import breaks
-from evosdc.synth.tables import JSD, L1, combine, group_values, table_sums, table_value
+from evosdc.synth.tables import L1, group_values, table_sums, table_value
+from evosdc.synth.whole import (
+    Book,
+    full_table,
+    in_deficit,
+    in_surplus,
+    replace,
+    replaced,
+)
 
 # Variables with more levels get a random value instead of the best of all.
 _TRIED_LEVELS = 64
-
-
-class Goal(NamedTuple):
-    """How utility and risk make one cost.
-
-    ``euclid`` is the thesis's combination ``sqrt((u U)^2 + (r R)^2)``; otherwise the
-    cost is ``u U + r R``. `share` weighs the four risks into R. Each risk above its
-    `limit` adds `penalty` times the excess.
-    """
-
-    euclid: bool
-    utility: float
-    risk: float
-    share: NDArray[np.float64]
-    limit: NDArray[np.float64]
-    penalty: NDArray[np.float64]
-
-    @property
-    def looks_at_risk(self) -> bool:
-        """Whether any risk enters the cost."""
-        return bool(self.risk > 0 or self.penalty.any())
-
-
-@njit(cache=True)
-def cost_of(goal, utility, risks):  # type: ignore[no-untyped-def]
-    """Return the cost of a candidate from its utility distance and scaled risks."""
-    soft = 0.0
-    excess = 0.0
-    for r in range(len(risks)):
-        soft += goal.share[r] * risks[r]
-        excess += goal.penalty[r] * max(0.0, risks[r] - goal.limit[r])
-    u = goal.utility * utility
-    v = goal.risk * soft
-    if goal.euclid:
-        return np.sqrt(u * u + v * v) + excess
-    return u + v + excess
-
-
-@njit(cache=True)
-def _price(kind, cell, original, counts, logs, weights, up, down):  # type: ignore[no-untyped-def]
-    """Set what it adds to a table's sum when `cell` gains or loses a record."""
-    a = original[cell]
-    c = counts[cell]
-    if kind == JSD:
-        now = logs[c] - logs[a + c]
-        up[cell] = logs[c + 1] - logs[a + c + 1] - now
-        if c > 0:
-            down[cell] = logs[c - 1] - logs[a + c - 1] - now
-    elif kind == L1:
-        up[cell] = 1.0 if c >= a else -1.0
-        down[cell] = -1.0 if c > a else 1.0
-    else:
-        up[cell] = float(2 * c + 1) * weights[cell]
-        down[cell] = float(1 - 2 * c) * weights[cell]
-
-
-@njit(cache=True)
-def _look(prices, cell, outside):  # type: ignore[no-untyped-def]
-    return prices[cell] if cell >= 0 else outside
-
-
-@njit(cache=True)
-def _slope(kind, value, weight, records):  # type: ignore[no-untyped-def]
-    """Return the slope of the utility in a table's sum."""
-    if kind == JSD:
-        return weight * 0.25 / (records * max(value, 1e-4))
-    return weight / records
-
-
-@njit(cache=True)
-def _shift_risk(  # type: ignore[no-untyped-def]
-    members,
-    steps,
-    order,
-    heads,
-    dense,
-    hashes,
-    original,
-    start,
-    pairs,
-    counts,
-    record,
-    sign,
-    totals,
-):
-    """Add or take away one record from the risk counters."""
-    k = cell_at(heads, dense, hashes, 0, number_of(members, steps, order, 0, record))
-    if k < 0:
-        return
-    key_risk(original, start, pairs, counts, k, totals, -1.0)
-    counts[k] += sign
-    p = cell_at(heads, dense, hashes, 1, number_of(members, steps, order, 1, record))
-    if p >= 0:
-        counts[p] += sign
-    key_risk(original, start, pairs, counts, k, totals, 1.0)
 
 
 @njit(cache=True)
@@ -144,7 +56,7 @@ def _exchange(  # type: ignore[no-untyped-def]
     A change of one record has `i` and `k` the same.
     """
     for sign in (-1, 1):
-        _shift_risk(
+        shift_risk(
             members,
             steps,
             order,
@@ -160,7 +72,7 @@ def _exchange(  # type: ignore[no-untyped-def]
             totals,
         )
         if i != k:
-            _shift_risk(
+            shift_risk(
                 members,
                 steps,
                 order,
@@ -206,9 +118,20 @@ def _wanted(  # type: ignore[no-untyped-def]
         away = 1.0 if kinds[t] == L1 else 0.0
         for v in range(len(wish)):
             cell = cell_at(heads, dense, hashes, t, lowest + step * v)
-            wish[v] += slope[t] * _look(up, cell, away)
+            wish[v] += slope[t] * look(up, cell, away)
     wish[old] = np.inf
     return np.int16(np.argmin(wish))
+
+
+@njit(cache=True)
+def _bar(cost, temperature, state, history, move):  # type: ignore[no-untyped-def]
+    """Return the highest cost that the next candidate may have."""
+    if len(history) > 0:
+        slot = move % len(history)
+        bar = max(cost, history[slot])
+        history[slot] = cost
+        return bar
+    return cost - temperature * np.log(max(unit(state), 1e-300))
 
 
 @njit(cache=True, nogil=True)
@@ -229,10 +152,14 @@ def anneal(  # type: ignore[no-untyped-def]
     hot,
     cold,
     swaps,
+    whole,
+    source,
     history,
 ):
     """Make `moves` moves on one candidate, in place; return its cost and acceptances.
 
+    A share `swaps` of them swap a value, the others change one; a share `whole` of all
+    make a record one of `source` where the full table is among the objectives.
     The temperature falls from `hot` to `cold` geometrically. A non-empty `history`
     switches to late acceptance with that many remembered costs.
     """
@@ -269,27 +196,63 @@ def anneal(  # type: ignore[no-untyped-def]
     trial_totals = totals.copy()
     risks = totals * scale
     trial_risks = risks.copy()
-    cost = cost_of(goal, combine(groups, floor), risks)
+    cost = cost_of(goal, distance_of(goal, groups, floor), risks)
     widest = 1
     for j in range(len(sizes)):
         widest = max(widest, touch_start[j + 1] - touch_start[j])
     cells = np.empty((widest, 4), np.int64)
     up = np.zeros(len(counts))
     down = np.zeros(len(counts))
+    guide = guides(goal, group_weight)
     slope = np.empty(len(sums))
     for s in range(len(sums)):
-        slope[s] = _slope(kinds[s], values[s], group_weight[group[s]], records)
+        slope[s] = slope_of(kinds[s], values[s], guide[group[s]], records)
         for cell in range(index.first[s], index.first[s + 1]):
-            _price(kinds[s], cell, original, counts, logs, weights, up, down)
+            price(kinds[s], cell, original, counts, logs, weights, up, down)
     wish = np.empty(sizes.max())
     changes = np.empty(widest)
     accepted = 0
     cooling = (cold / hot) ** (1.0 / max(1, moves)) if hot > 0.0 else 1.0
     temperature = hot
-    late = len(history) > 0
     history[:] = cost
+    book = Book(
+        codes,
+        counts,
+        outside,
+        weights,
+        risk_counts,
+        sums,
+        values,
+        slope,
+        groups,
+        up,
+        down,
+        totals,
+        risks,
+    )
+    record = np.empty(len(sizes), codes.dtype)
+    full = full_table(order, len(sizes))
+    if full >= 0 and guide[group[full]] == 0.0:
+        full = -1
+    if full < 0:
+        whole = 0.0
+    # At the floor there is nothing to gain from whole records; they would go below it.
+    held = group[full] if goal.floored else -1
     for move in range(moves):
         temperature *= cooling
+        wanting = whole > 0.0 and (held < 0 or groups[held] > floor[held])
+        if wanting and unit(state) < whole:
+            i = in_surplus(target, full, codes, counts, state)
+            o = in_deficit(target, full, source, counts, state)
+            if replaced(codes, i, source[o], free, record):
+                bar = _bar(cost, temperature, state, history, move)
+                trial = replace(
+                    target, risk, goal, rules, free, book, guide, i, record, bar
+                )
+                if trial >= 0.0:
+                    cost = trial
+                    accepted += 1
+            continue
         j = free[below(state, len(free))]
         i = below(state, n)
         old = codes[i, j]
@@ -317,6 +280,9 @@ def anneal(  # type: ignore[no-untyped-def]
                 old,
                 wish[: sizes[j]],
             )
+            if full >= 0 and wish[new] == 0.0:
+                # No value leads into the support: keep the variable's distribution.
+                new = source[below(state, len(source)), j]
         else:
             new = np.int16(below(state, sizes[j]))
         if new == old:
@@ -339,27 +305,22 @@ def anneal(  # type: ignore[no-untyped-def]
                 d = cell_at(heads, dense, hashes, t, other - shift)
                 cells[w, 2] = c
                 cells[w, 3] = d
-                change = _look(down, c, -away) + _look(up, d, away)
+                change = look(down, c, -away) + look(up, d, away)
             else:
                 change = 0.0
             a = cell_at(heads, dense, hashes, t, number)
             b = cell_at(heads, dense, hashes, t, number + shift)
             cells[w, 0] = a
             cells[w, 1] = b
-            change += _look(down, a, -away) + _look(up, b, away)
+            change += look(down, a, -away) + look(up, b, away)
             changes[w] = change
             g = group[t]
             trial_groups[g] += group_weight[g] * (
                 table_value(kind, sums[t] + change, records, degree[t], reference[t])
                 - values[t]
             )
-        utility = combine(trial_groups, floor)
-        if late:
-            slot = move % len(history)
-            bar = max(cost, history[slot])
-            history[slot] = cost
-        else:
-            bar = cost - temperature * np.log(max(unit(state), 1e-300))
+        utility = distance_of(goal, trial_groups, floor)
+        bar = _bar(cost, temperature, state, history, move)
         # Most moves end here, on a bound that no gain in risk can mend.
         if utility_weight * utility > bar:
             continue
@@ -441,13 +402,13 @@ def anneal(  # type: ignore[no-untyped-def]
             t = np.int64(touch[begin + w])
             sums[t] += changes[w]
             values[t] = table_value(kinds[t], sums[t], records, degree[t], reference[t])
-            slope[t] = _slope(kinds[t], values[t], group_weight[group[t]], records)
+            slope[t] = slope_of(kinds[t], values[t], guide[group[t]], records)
             for place in range(4 if swap else 2):
                 cell = cells[w, place]
                 sign = -1 if place % 2 == 0 else 1
                 if cell >= 0:
                     counts[cell] += sign
-                    _price(kinds[t], cell, original, counts, logs, weights, up, down)
+                    price(kinds[t], cell, original, counts, logs, weights, up, down)
                 else:
                     outside[t] += sign
     return cost, accepted

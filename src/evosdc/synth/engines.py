@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +11,11 @@ import pyarrow as pa
 from evosdc.errors import InputError
 from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import SELECTIONS
-from evosdc.synth.anneal import Goal
 from evosdc.synth.breeding import CROSSOVERS, MUTATIONS
 from evosdc.synth.domain import Domain
 from evosdc.synth.frames import to_table
 from evosdc.synth.genetic import Genetic, Operators
+from evosdc.synth.goal import Goal
 from evosdc.synth.initial import (
     Cart,
     Model,
@@ -45,7 +46,6 @@ _RATES = {
 _GENERATIONS = {True: 60, False: 1000}
 _LATE = 5000
 _FRONT_SIZE = 8
-_FRONT_WEIGHTS = (0.0003, 1.0)
 # With more elements the default minute has too few moves for a start from margins.
 _LARGE = 2_000_000
 
@@ -57,8 +57,12 @@ def make_engine(
     domain: Domain,
     rng: np.random.Generator,
     team: Team,
+    spread: Callable[[int], list[Goal]],
 ) -> tuple[Engine, int]:
-    """Return an engine with its first population, and its number of generations."""
+    """Return an engine with its first population, and its number of generations.
+
+    `spread` gives the goals of so many candidates of a front.
+    """
     _check(options)
     front = options.mode == "pareto"
     size = options.population
@@ -84,7 +88,7 @@ def make_engine(
         )
     if options.memetic:
         schedule = _schedule(problem, options, generations)
-        goals = _spread(goal, size) if front else [goal] * size
+        goals = spread(size) if front else [goal] * size
         return (
             Memetic(population, goals, schedule, rng, team, generations),
             generations,
@@ -167,12 +171,6 @@ def _schedule(problem: Problem, options: Synthesiser, generations: int) -> Sched
         crossover=CROSSOVERS.index(options.crossover),
         crossover_rate=0.1 if rate is None else float(rate),  # type: ignore[arg-type]
     )
-
-
-def _spread(goal: Goal, size: int) -> list[Goal]:
-    """Return goals from all-utility to nearly all-risk."""
-    weights = np.concatenate([[0.0], np.geomspace(*_FRONT_WEIGHTS, max(1, size - 1))])
-    return [goal._replace(risk=float(w)) for w in weights[:size]]
 
 
 def _model(options: Synthesiser, domain: Domain, problem: Problem) -> Model:

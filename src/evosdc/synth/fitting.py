@@ -11,31 +11,60 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.evolution.pareto import non_dominated
 from evosdc.evolution.stopping import Progress
-from evosdc.synth.anneal import Goal
 from evosdc.synth.domain import Coding, Domain, make_domain
 from evosdc.synth.encoding import Codes, Ints
 from evosdc.synth.engines import make_engine
-from evosdc.synth.noise import Floor, distances, floors_that_bind, noise_floor
-from evosdc.synth.objective import describe, parse_objective, parse_risks
+from evosdc.synth.front import Front, two_fronts
+from evosdc.synth.goal import Goal
+from evosdc.synth.noise import (
+    Floor,
+    bootstrap_risks,
+    closer_than,
+    deep,
+    distances,
+    floors_that_bind,
+    noise_floor,
+)
+from evosdc.synth.notes import front_notes, notes
+from evosdc.synth.objective import (
+    describe,
+    parse_objective,
+    resolve_objective,
+)
 from evosdc.synth.population import Problem, Team
 from evosdc.synth.risk import RISKS, build_risk, no_risk
-from evosdc.synth.rules import broken, build_rules, cut_points
+from evosdc.synth.rules import build_rules, cut_points
 from evosdc.synth.run import Engine, Generation, Run
+from evosdc.synth.scenario import (
+    FRESH_SHARE,
+    Scenario,
+    attack,
+    base_goal,
+    baselines,
+    make_scenario,
+)
 from evosdc.synth.tables import JSD, Component, build_target
 
 if TYPE_CHECKING:
     from evosdc.synth.synthesiser import Synthesiser
 
-# A limit the user sets weighs more than any distance; one we suggest weighs so much
-# that a tenth of the risk is worth a hundredth of distance.
-_HARD, _SOFT = 2.0, 0.1
-_FRESH_SHARE = 0.5
-_MANY_LEVELS = 1000
-# The full table alone is a bad aim when so many of its cells hold a single record.
-_SPARSE = 0.5
-_ALWAYS = (Component(JSD, 1), Component(JSD, 2), Component(JSD, 0))
+_FULL = Component(JSD, 0)
+_ALWAYS = (Component(JSD, 1), Component(JSD, 2), _FULL)
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """What a candidate is worth: distances as one and one by one, and four risks.
+
+    `closer` says whether its full table is nearer to the original's than a fresh
+    sample's would be; None outside the Pareto mode.
+    """
+
+    utility: float
+    distances: dict[str, float]
+    risks: NDArray[np.float64]
+    closer: bool | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +72,9 @@ class Fitted:
     """What a run leaves behind."""
 
     domain: Domain
+    objective: str
     candidates: list[Codes]
-    scores: list[tuple[float, NDArray[np.float64]]]
+    scores: list[Score]
     utility: dict[str, float]
     risk: dict[str, float]
     limits: dict[str, float]
@@ -57,27 +87,6 @@ class Fitted:
     hurried: bool
     seconds: float
     notes: list[str]
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """Who attacks what, and how much of it is allowed.
-
-    `hard` are the limits that the user set; the others are suggested.
-    """
-
-    key: tuple[int, ...] | None
-    target: int | None
-    risks: tuple[int, ...]
-    limits: dict[int, float]
-    hard: frozenset[int]
-
-    @property
-    def judged(self) -> dict[int, float]:
-        """The limits a run has to meet: the user's, else the suggested ones."""
-        if not self.hard:
-            return self.limits
-        return {r: limit for r, limit in self.limits.items() if r in self.hard}
 
 
 @dataclass(frozen=True)
@@ -116,15 +125,26 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
     )
     domain = make_domain(table, coding)
     codes = domain.encode(table)
-    components = parse_objective(options.objective)
+    pareto = options.mode == "pareto"
+    objective = resolve_objective(options.objective, pareto and options.memetic)
+    components = parse_objective(objective)
+    measured = components + tuple(c for c in _ALWAYS if c not in components)
     rng = np.random.default_rng([options.seed, 0])
     key, target = attack(domain, options.key, options.target)
-    floor = noise_floor(codes, domain.sizes, components, key, target, rng)
+    floor = noise_floor(
+        codes, domain.sizes, measured if pareto else components, key, target, rng
+    )
     scenario = make_scenario(options, key, target, floor, len(codes))
     problem = make_problem(domain, codes, components, scenario, options, floor)
     goal = base_goal(scenario, options)
+
+    def spread(size: int) -> list[Goal]:
+        return make_front(problem, components, scenario, options, floor).goals(size)
+
     with Team(workers) as team:
-        engine, generations = make_engine(problem, goal, options, domain, rng, team)
+        engine, generations = make_engine(
+            problem, goal, options, domain, rng, team, spread
+        )
         run = Run(
             engine,
             generations,
@@ -133,19 +153,31 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
             options.listener,
         )
         run.go()
-    order = ranked(engine, scenario, options)
-    best = int(order[0])
     population = engine.population
+    closer = {}
+    if pareto:
+        fresh = float(floor.objectives[measured.index(_FULL)])
+        closer = {
+            slot: closer_than(_full_distance(engine, slot, components), fresh)
+            for slot in map(int, engine.alive)
+        }
+    order = ranked(engine, scenario, options, closer)
+    best = int(order[0])
     risk = dict(zip(RISKS, map(float, population.risks[best]), strict=True))
     judged = scenario.judged
     met = all(population.risks[best][r] <= v + 1e-12 for r, v in judged.items())
     names = [describe(c) for c in components]
-    measured = components + tuple(c for c in _ALWAYS if c not in components)
     return Fitted(
         domain,
+        objective,
         [population.codes[int(s)].copy() for s in order],
         [
-            (float(population.utility(np.array([s]))[0]), population.risks[s].copy())
+            Score(
+                float(population.utility(np.array([s]))[0]),
+                dict(zip(names, map(float, population.groups[s]), strict=True)),
+                population.risks[s].copy(),
+                closer.get(int(s)),
+            )
             for s in order
         ],
         dict(
@@ -161,7 +193,10 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
         risk if key is not None else {},
         {RISKS[r]: limit for r, limit in judged.items()},
         met,
-        dict(zip(names, map(float, floor.objectives), strict=True)),
+        {
+            describe(c): float(d)
+            for c, d in zip(measured, floor.objectives, strict=False)
+        },
         dict(zip(RISKS, map(float, floor.risks), strict=True))
         if key is not None
         else {},
@@ -170,78 +205,9 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
         run.reason,
         run.hurried,
         run.record[-1].seconds,
-        notes(domain, codes, problem, scenario, met, run),
+        notes(domain, codes, problem, scenario, met, run)
+        + front_notes([bool(closer.get(int(s))) for s in order]),
     )
-
-
-def attack(
-    domain: Domain, key: Any, target: str | None
-) -> tuple[tuple[int, ...] | None, int | None]:
-    """Return the positions of key and target, or None where none are given."""
-    if key is None and target is None:
-        return None, None
-    if target is None:
-        raise InputError(
-            "a key is given without a target",
-            hint="name the column an attacker wants to learn as target",
-        )
-    at = domain.position(target)
-    if key is None:
-        names = [n for n in domain.names if n != target]
-    else:
-        names = key.split(",") if isinstance(key, str) else list(key)
-    members = tuple(domain.position(n) for n in names)
-    if at in members:
-        raise InputError(
-            f"the key includes the target {target!r}",
-            expected="a target that the attacker does not know",
-        )
-    if not members or len(set(members)) < len(members):
-        raise InputError(
-            "the key is empty or names a column twice",
-            expected="one or more different columns",
-        )
-    return members, at
-
-
-def make_scenario(
-    options: Synthesiser,
-    key: tuple[int, ...] | None,
-    target: int | None,
-    floor: Floor,
-    records: int,
-) -> Scenario:
-    """Set the limits: the user's, else half of what a fresh sample would show."""
-    risks = parse_risks(
-        options.risk if isinstance(options.risk, str) else list(options.risk)
-    )
-    given = options.risk_limit
-    if key is None:
-        if given is not None:
-            raise InputError(
-                "a risk limit is given without key and target",
-                hint="name what an attacker knows (key) and wants to learn (target)",
-            )
-        return Scenario(None, None, (), {}, frozenset())
-    if not risks:
-        raise InputError("no risk is named", expected=", ".join(RISKS))
-    limits: dict[int, float] = {}
-    if isinstance(given, Mapping):
-        limits = {parse_risks(n)[0]: float(v) for n, v in given.items()}
-    elif given is not None:
-        limits = {risks[0]: float(given)}
-    for r, limit in limits.items():
-        if not 0.0 <= limit <= 1.0:
-            raise InputError(
-                f"the limit of {RISKS[r]} is {limit}", expected="a share from 0 to 1"
-            )
-    hard = frozenset(limits)
-    if options.mode == "constraint":
-        for r in risks:
-            limits.setdefault(
-                r, max(_FRESH_SHARE * float(floor.risks[r]), 1.0 / records)
-            )
-    return Scenario(key, target, risks, limits, hard)
 
 
 def make_problem(
@@ -256,7 +222,8 @@ def make_problem(
     sizes = domain.sizes
     target = build_target(codes, sizes, components)
     if options.noise_floor:
-        target = target._replace(floor=floors_that_bind(floor.objectives, components))
+        fresh = floor.objectives[: len(components)]
+        target = target._replace(floor=floors_that_bind(fresh, components))
     if scenario.key is None or scenario.target is None:
         risk = no_risk(codes, sizes)
     else:
@@ -270,34 +237,43 @@ def make_problem(
     return Problem(codes, sizes, target, risk, rules, free)
 
 
-def base_goal(scenario: Scenario, options: Synthesiser) -> Goal:
-    """Return the cost that the mode asks for."""
-    share = np.zeros(4)
-    share[list(scenario.risks)] = 1.0 / max(1, len(scenario.risks))
-    limit = np.full(4, np.inf)
-    penalty = np.zeros(4)
-    for r, value in scenario.limits.items():
-        limit[r] = value
-        penalty[r] = _HARD if r in scenario.hard else _SOFT
-    weighted = options.mode == "weighted" and bool(scenario.risks)
-    weight = float(options.risk_weight) if weighted else 0.0
-    scale = 1.0 / np.sqrt(1.0 + weight * weight) if weighted else 1.0
-    return Goal(weighted, scale, weight * scale, share, limit, penalty)
+def make_front(
+    problem: Problem,
+    components: tuple[Component, ...],
+    scenario: Scenario,
+    options: Synthesiser,
+    floor: Floor,
+) -> Front:
+    """Set what the candidates of a front aim at."""
+    # A stream of its own: what a front needs to know changes no other draw.
+    rng = np.random.default_rng([options.seed, 2])
+    return Front(
+        base_goal(scenario, options),
+        deep(components),
+        options.noise_floor,
+        scenario.risks,
+        FRESH_SHARE * floor.risks,
+        bootstrap_risks(problem.original, problem.risk, rng),
+    )
 
 
-def ranked(engine: Engine, scenario: Scenario, options: Synthesiser) -> Ints:
+def ranked(
+    engine: Engine,
+    scenario: Scenario,
+    options: Synthesiser,
+    closer: Mapping[int, bool],
+) -> Ints:
     """Return the slots to keep, the best first.
 
-    A candidate within the user's limits is better than one outside them.
+    A candidate within the user's limits is better than one outside them. Of a front
+    those that are not `closer` than a fresh sample come first.
     """
     population, alive = engine.population, engine.alive
     risks = population.risks[alive]
-    utility = population.utility(alive)
     if options.mode == "pareto":
         share = base_goal(scenario, options).share
-        front = non_dominated(np.column_stack([utility, risks @ share]))
-        _, first = np.unique(utility[front], return_index=True)
-        return alive[front[first]]
+        points = np.column_stack([population.groups[alive], risks @ share])
+        return alive[two_fronts(points, np.array([closer[int(s)] for s in alive]))]
     outside = np.zeros(len(alive), bool)
     for r in scenario.hard:
         outside |= risks[:, r] > scenario.limits[r] + 1e-12
@@ -305,69 +281,16 @@ def ranked(engine: Engine, scenario: Scenario, options: Synthesiser) -> Ints:
     return alive[order[: max(1, options.copies)]]
 
 
-def baselines(
-    codes: Codes, key: tuple[int, ...] | None, target: int | None
-) -> dict[str, float]:
-    """Return what guessing from the target's distribution alone would score."""
-    if key is None or target is None:
-        return {}
-    _, inverse, count = np.unique(
-        codes[:, list(key)], axis=0, return_inverse=True, return_counts=True
-    )
-    share = np.bincount(codes[:, target]) / len(codes)
-    mine = share[codes[:, target]]
-    unique = count[inverse.ravel()] == 1
-    return {
-        "dcap": float(mine.mean()),
-        "dcap-u": float(mine[unique].mean()) if unique.any() else 0.0,
-    }
-
-
-def notes(
-    domain: Domain,
-    codes: Codes,
-    problem: Problem,
-    scenario: Scenario,
-    met: bool,
-    run: Run,
-) -> list[str]:
-    """Say in plain words what the user should know."""
-    out = []
-    flat = [v.name for v in domain.variables if v.size == 1]
-    if flat:
-        out.append("constant columns are copied: " + ", ".join(flat))
-    many = [v.name for v in domain.variables if v.size > _MANY_LEVELS]
-    if many:
-        out.append(
-            f"columns with more than {_MANY_LEVELS:,} levels are hard to synthesise: "
-            f"{', '.join(many)}; leave out identifiers, bin numbers or pool rare levels"
-        )
-    if _sparse_full(problem):
-        out.append(
-            "the full table has hardly a cell with two records: jsd:full alone rewards "
-            "repeated records, not structure; add jsd:2 (jsd:2+jsd:full)"
-        )
-    bad = int(broken(problem.rules, codes).sum())
-    if bad:
-        out.append(f"{bad} records of the original break a rule; no synthetic one does")
-    if not met:
-        out.append("a risk limit is not met; see risk_ and risk_limits_")
-    if scenario.key is None:
-        out.append("no key and target were given: no disclosure risk was measured")
-    if run.hurried:
-        out.append("the time limit cut the run short; another run may differ")
-    return out
-
-
-def _sparse_full(problem: Problem) -> bool:
-    """Whether the full table is the only aim and most records are alone in it."""
-    cells, variables = problem.target.cells, problem.original.shape[1]
-    alone = int((problem.target.original == 1).sum())
-    return (
-        len(cells.order) == 1
-        and int(cells.order[0]) == variables > 2
-        and alone > _SPARSE * len(problem.original)
-    )
+def _full_distance(
+    engine: Engine, slot: int, components: tuple[Component, ...]
+) -> float:
+    """Return the distance of a candidate's full table."""
+    population = engine.population
+    if _FULL in components:
+        return float(population.groups[slot, components.index(_FULL)])
+    problem = population.problem
+    found = distances(problem.original, population.codes[slot], problem.sizes, (_FULL,))
+    return float(found[0])
 
 
 def _criteria(options: Synthesiser) -> tuple[Any, ...]:

@@ -19,8 +19,8 @@ from evosdc.evolution.pareto import (
 from evosdc.evolution.rates import Moment, Rate, self_adapted
 from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import Selection
-from evosdc.synth.anneal import Goal
 from evosdc.synth.encoding import Ints
+from evosdc.synth.goal import Goal
 from evosdc.synth.population import Population, Team, costs
 from evosdc.synth.rates import SelfAdaptive
 from evosdc.synth.rng import streams

@@ -1,7 +1,7 @@
 """The memetic population: candidates annealed side by side, crossed while hot.
 
-Each candidate may have its own goal. With goals from all-utility to all-risk one run
-gives a whole front (decomposition, Zhang and Li 2007).
+Each candidate may have its own goal. With goals of their own they make a whole front in
+one run (decomposition, Zhang and Li 2007), and are not crossed.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.synth.anneal import Goal, anneal
+from evosdc.synth.anneal import anneal
 from evosdc.synth.encoding import Ints
-from evosdc.synth.population import Population, Tally, Team, costs
+from evosdc.synth.goal import Goal, cost_of, distance_of
+from evosdc.synth.population import Population, Tally, Team
 from evosdc.synth.rng import streams
 from evosdc.synth.tables import CRAMER
 
@@ -26,13 +27,15 @@ class Schedule:
     """How candidates are annealed.
 
     Temperatures are costs. `moves` are made by each candidate in a generation; a share
-    `swaps` of them swap a value between two records, the others change one value.
+    `swaps` of them swap a value between two records, the others change one value. Where
+    the full table is an objective, a share `whole` of all change a whole record.
     """
 
     moves: int
     hot: float
     cold: float
     swaps: float = 0.5
+    whole: float = 0.1
     late: int = 0
     crossover: int = 4
     crossover_rate: float = 0.1
@@ -43,7 +46,7 @@ class Schedule:
 
 
 class Memetic:
-    """Candidates that anneal; the hot ones exchange whole records."""
+    """Candidates that anneal; hot ones with one goal exchange whole records."""
 
     def __init__(
         self,
@@ -64,22 +67,28 @@ class Memetic:
         self._step = 1.0 / max(1, generations)
         self._tallies = [Tally(population.problem) for _ in goals]
         self._count()
+        # Records of a candidate below the noise floor would carry others below it.
+        apart = any(len(goal.mix) for goal in goals)
+        self._rate = 0.0 if apart else schedule.crossover_rate
         # Prices of Cramer cells hold only while margins do: swaps, no changes.
         fixed = (population.problem.target.kind == CRAMER).any()
         self._swaps = 1.0 if fixed else schedule.swaps
+        self._whole = 0.0 if fixed else schedule.whole
 
     def costs(self) -> Floats:
         """Return the cost of each candidate by its own goal."""
-        return np.concatenate(
+        floor = self.population.problem.target.floor
+        groups, risks = self.population.groups, self.population.risks
+        return np.array(
             [
-                costs(goal, self.population, self.alive[k : k + 1])
-                for k, goal in enumerate(self.goals)
+                cost_of(goal, distance_of(goal, groups[slot], floor), risks[slot])
+                for slot, goal in zip(self.alive, self.goals, strict=True)
             ]
         )
 
     def step(self, share: float) -> None:
         """Cross neighbours while it is hot, then anneal every candidate."""
-        rate = self.schedule.crossover_rate * max(0.0, 1.0 - 2.0 * share)
+        rate = self._rate * max(0.0, 1.0 - 2.0 * share)
         if rate > 0.0 and len(self.alive) > 1:
             self._cross(rate)
         states = streams(self._rng, len(self.alive))
@@ -149,6 +158,8 @@ class Memetic:
             hot,
             cold,
             self._swaps,
+            self._whole,
+            problem.original,
             np.zeros(self.schedule.late),
         )
         if not self.goals[k].looks_at_risk:

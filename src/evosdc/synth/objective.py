@@ -6,7 +6,17 @@ from evosdc.errors import InputError
 from evosdc.synth.risk import RISKS
 from evosdc.synth.tables import CRAMER, JSD, L1, Component
 
-_EXPECTED = "jsd:full, jsd:2, jsd:2,3,4, cramer or tables, or several joined by '+'"
+_PLAIN, _FRONT = "jsd:2", "jsd:2,full"
+_EXPECTED = (
+    "auto, jsd:full, jsd:2, jsd:2,3,4, cramer or tables, or several joined by '+'"
+)
+
+
+def resolve_objective(text: str, front: bool) -> str:
+    """Say what "auto" is: pairs, and for a front of record moves the full table too."""
+    if text.strip() != "auto":
+        return text
+    return _FRONT if front else _PLAIN
 
 
 def parse_objective(text: str) -> tuple[Component, ...]:

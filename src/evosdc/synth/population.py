@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.synth.anneal import Goal
 from evosdc.synth.breeding import breed
 from evosdc.synth.encoding import Codes, Ints
+from evosdc.synth.goal import Goal
 from evosdc.synth.risk import RiskIndex, risk_totals
 from evosdc.synth.rules import RuleIndex
 from evosdc.synth.tables import (

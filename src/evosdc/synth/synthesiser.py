@@ -23,11 +23,18 @@ from evosdc.synth.run import Generation
 
 @dataclass(frozen=True)
 class FrontPoint:
-    """One candidate of a Pareto front; `number` is what `sample` takes."""
+    """One candidate of a Pareto front; `number` is what `sample` takes.
+
+    `closer_than_fresh` says that its full table is nearer to the original's than that
+    of a fresh sample of the same population would be: it repeats people, not
+    structure. It is None where no front was asked for.
+    """
 
     number: int
     utility: float
     risks: Mapping[str, float]
+    distances: Mapping[str, float]
+    closer_than_fresh: bool | None = None
 
 
 class Synthesiser:
@@ -40,7 +47,7 @@ class Synthesiser:
         measured or limited.
     objective
         ``jsd:2``, ``jsd:2,3,4``, ``jsd:full``, ``cramer``, ``tables``, or several
-        joined by ``+``.
+        joined by ``+``. "auto" is ``jsd:2``, in a memetic Pareto run ``jsd:2,full``.
     risk
         Risks that count: some of dcap, dcap-u, uniques, disco.
     risk_limit
@@ -49,7 +56,9 @@ class Synthesiser:
         show, as far as that costs little utility.
     mode
         "constraint": best utility within the limits. "weighted": the Euclidean
-        combination of utility and mean risk. "pareto": a front of both.
+        combination of utility and mean risk. "pareto": a front of each distance and
+        the mean risk, and behind it another one of points that are closer than a fresh
+        sample.
     risk_weight
         Weight of the mean risk against utility in the weighted mode.
     population, generations, time_limit
@@ -63,7 +72,8 @@ class Synthesiser:
         Operators of the genetic algorithm; see `CROSSOVERS` and
         `evosdc.evolution.selection.SELECTIONS`. Rates are numbers, texts such as
         ``adaptive:0.75`` or rate objects. The mutation rate is by element, but by
-        candidate for mutation "block", which redraws a random part of it.
+        candidate for mutation "block", which redraws a random part of it. Candidates of
+        a memetic front are not crossed.
     initial
         "univariate", "uniform", "network", "cart", "mutation", "mutation:RATE", or
         frames to start from. "auto" is "network" for memetic runs on more than two
@@ -90,7 +100,7 @@ class Synthesiser:
         key: Sequence[str] | None = None,
         target: str | None = None,
         *,
-        objective: str = "jsd:2",
+        objective: str = "auto",
         risk: str | Sequence[str] = ("dcap-u", "uniques", "disco"),
         risk_limit: float | Mapping[str, float] | None = None,
         mode: str = "constraint",
@@ -195,6 +205,8 @@ class Synthesiser:
 
         Results
         -------
+        ``objective_``
+            The objective, named.
         ``utility_``, ``risk_``
             Distances by objective and the four risks of the best candidate.
         ``risk_limits_``, ``risk_met_``
@@ -214,6 +226,7 @@ class Synthesiser:
         self._fitted: Fitted = fitted
         self._frame = frame[:0] if hasattr(frame, "__getitem__") else frame
         self.domain_ = fitted.domain
+        self.objective_ = fitted.objective
         self.utility_ = fitted.utility
         self.risk_ = fitted.risk
         self.risk_limits_ = fitted.limits
@@ -228,8 +241,14 @@ class Synthesiser:
         self.seconds_ = fitted.seconds
         self.notes_ = tuple(fitted.notes)
         self.front_ = tuple(
-            FrontPoint(k, float(u), dict(zip(RISKS, map(float, r), strict=True)))
-            for k, (u, r) in enumerate(fitted.scores)
+            FrontPoint(
+                k,
+                score.utility,
+                dict(zip(RISKS, map(float, score.risks), strict=True)),
+                score.distances,
+                score.closer,
+            )
+            for k, score in enumerate(fitted.scores)
         )
         return self
 

@@ -237,11 +237,12 @@ def cheapest_box(
     cost: Floats,
     hidden: Flags,
     only_hidden: bool,
+    bound: float,
 ) -> tuple[int, float]:
-    """Find the cheapest box that moves a cell by an amount one way.
+    """Find the cheapest box that moves a cell one way and costs less than a bound.
 
-    Returns its number of places (0 for none) and its cost; the places and directions
-    are in ``work.best_place`` and ``work.best_way``.
+    Returns its number of places (0 for none) and its cost, the bound for none; the
+    places and directions are in ``work.best_place`` and ``work.best_way``.
     """
     n = len(grid.size)
     place = grid.place[target]
@@ -251,12 +252,12 @@ def cheapest_box(
         )
     for k in range(n):
         if work.listed[k] == 0:
-            return 0, np.inf
+            return 0, bound
     work.rest[n - 1] = 0.0
     for k in range(n - 2, -1, -1):
         least = work.ways_cost[k + 1, work.order[k + 1, 0]]
         work.rest[k] = work.rest[k + 1] + least
-    best, found = np.inf, 0
+    best, found = bound, 0
     work.place[0, 0], work.way[0, 0] = place, sign
     work.length[0], work.partial[0], work.turn[0] = 1, 0.0, 0
     k, steps = 0, 0

@@ -193,6 +193,7 @@ def boxes_of(problem: Problem, witnesses: Witnesses) -> Boxes | None:
         by=np.empty(most),
         parts=kernels.Parts(
             most=np.array([kernels.MOST_PARTS]),
+            at_once=np.empty(most, np.int64),
             spot=np.full(len(table), -1, np.int64),
             cells=np.empty(most, np.int64),
             by=np.empty(most),

@@ -39,6 +39,7 @@ class Parts(NamedTuple):
     """
 
     most: Ints
+    at_once: Ints
     spot: Ints
     cells: Ints
     by: Floats
@@ -114,20 +115,28 @@ def find_only_box(field: Field, cell: int, sign: int, amount: float) -> int:
     nothing = np.zeros(len(field.up), np.bool_)
     places, _ = cheapest_box(
         field.grid, field.work, cell, sign, amount,
-        field.up, field.down, field.price, nothing, False,
+        field.up, field.down, field.price, nothing, False, np.inf,
     )  # fmt: skip
     return _take_down(field, places, amount)
 
 
 @njit(cache=True)
 def _one_step(
-    field: Field, hidden: Flags, row: int, amount: float, only_hidden: bool
+    field: Field,
+    hidden: Flags,
+    row: int,
+    amount: float,
+    only_hidden: bool,
+    bound: float,
 ) -> tuple[int, float]:
-    """Find the cheapest box or cycle of one step size; its cells are in the field."""
+    """Find the cheapest box or cycle of one step size that costs less than a bound.
+
+    Its cells are left in the field.
+    """
     cell, sign = field.rows.cell[row], field.rows.sign[row]
     places, price = cheapest_box(
         field.grid, field.work, cell, sign, amount,
-        field.up, field.down, field.price, hidden, only_hidden,
+        field.up, field.down, field.price, hidden, only_hidden, bound,
     )  # fmt: skip
     if price > 0.0:
         longer, less = cheapest_cycle(
@@ -141,7 +150,7 @@ def _one_step(
             # Links to another table broke it: fall back on the box.
             places, price = cheapest_box(
                 field.grid, field.work, cell, sign, amount,
-                field.up, field.down, field.price, hidden, only_hidden,
+                field.up, field.down, field.price, hidden, only_hidden, bound,
             )  # fmt: skip
     return _take_down(field, places, amount), price
 
@@ -161,12 +170,10 @@ def _in_parts(
     left, total, count, done = amount, 0.0, 0, False
     for _ in range(parts.most[0]):
         step = min(left, max(left / 4, amount * LEAST_PART))
-        size, price = _one_step(field, hidden, row, step, only_hidden)
+        size, price = _one_step(field, hidden, row, step, only_hidden, limit - total)
         if size == 0 or count + size > len(parts.cells):
             break
         total += price
-        if total >= limit:
-            break
         push = left
         for i in range(size):
             c = field.cells[i]
@@ -209,15 +216,18 @@ def find_move(field: Field, hidden: Flags, row: int, only_hidden: bool) -> int:
     where that is cheaper.
     """
     amount = field.rows.amount[row]
-    whole, price = _one_step(field, hidden, row, amount, only_hidden)
-    if whole > 0 and price == 0.0:
+    whole, price = _one_step(field, hidden, row, amount, only_hidden, np.inf)
+    if (whole > 0 and price == 0.0) or field.parts.most[0] == 0:
         return whole
+    at_once = field.parts.at_once
+    at_once[:whole] = field.cells[:whole]
+    ways = np.sign(field.by[:whole])
     limit = price if whole > 0 else np.inf
     size = _in_parts(field, hidden, row, only_hidden, limit)
     if size > 0:
         return size
-    if whole > 0:
-        whole, _ = _one_step(field, hidden, row, amount, only_hidden)
+    field.cells[:whole] = at_once[:whole]
+    field.by[:whole] = ways * amount
     return whole
 
 
@@ -293,7 +303,8 @@ def drop_cells(
         for j in range(count):
             old[j] = pool.witness[found[j]]
             release(pool, found[j])
-        for j in range(count):
+        # The largest level is the likeliest to fail, and what covers it may cover more.
+        for j in np.argsort(-field.rows.amount[found[:count]], kind="mergesort"):
             row = found[j]
             if pool.covered[row]:
                 continue

@@ -11,6 +11,7 @@ from evosdc.suppress.linear import pool as pools
 from evosdc.suppress.linear.demands import Demands
 from evosdc.suppress.linear.model import Move
 from evosdc.suppress.linear.pool import Pool, Rows
+from evosdc.suppress.linear.units import readable
 from evosdc.suppress.problem import Problem
 
 # Room that a pool starts with.
@@ -39,7 +40,7 @@ class Witnesses:
         self._up, self._down = problem.up, problem.down
         cells = len(problem.table)
         self.rows: Rows = pools.make_rows(
-            demands.cell, demands.sign, demands.amount, cells
+            demands.cell, demands.sign, readable(problem, demands), cells
         )
         self.pool: Pool = pools.make_pool(len(demands), cells, _WITNESSES, _ENTRIES)
         self._trial = False

@@ -1,0 +1,73 @@
+"""What the user should know of a run, in plain words."""
+
+from __future__ import annotations
+
+from evosdc.synth.domain import Domain
+from evosdc.synth.encoding import Codes
+from evosdc.synth.population import Problem
+from evosdc.synth.rules import broken
+from evosdc.synth.run import Run
+from evosdc.synth.scenario import Scenario
+
+_MANY_LEVELS = 1000
+# The full table alone is a bad aim when so many of its cells hold a single record.
+_SPARSE = 0.5
+
+
+def notes(
+    domain: Domain,
+    codes: Codes,
+    problem: Problem,
+    scenario: Scenario,
+    met: bool,
+    run: Run,
+) -> list[str]:
+    """Say in plain words what the user should know."""
+    out = []
+    flat = [v.name for v in domain.variables if v.size == 1]
+    if flat:
+        out.append("constant columns are copied: " + ", ".join(flat))
+    many = [v.name for v in domain.variables if v.size > _MANY_LEVELS]
+    if many:
+        out.append(
+            f"columns with more than {_MANY_LEVELS:,} levels are hard to synthesise: "
+            f"{', '.join(many)}; leave out identifiers, bin numbers or pool rare levels"
+        )
+    if _sparse_full(problem):
+        out.append(
+            "the full table has hardly a cell with two records: jsd:full alone rewards "
+            "repeated records, not structure; add jsd:2 (jsd:2+jsd:full)"
+        )
+    bad = int(broken(problem.rules, codes).sum())
+    if bad:
+        out.append(f"{bad} records of the original break a rule; no synthetic one does")
+    if not met:
+        out.append("a risk limit is not met; see risk_ and risk_limits_")
+    if scenario.key is None:
+        out.append("no key and target were given: no disclosure risk was measured")
+    if run.hurried:
+        out.append("the time limit cut the run short; another run may differ")
+    return out
+
+
+def front_notes(closer: list[bool]) -> list[str]:
+    """Say which points of a front are closer than a fresh sample."""
+    near = [str(k) for k, close in enumerate(closer) if close]
+    if not near:
+        return []
+    return [
+        f"points {', '.join(near)} of the front are closer to the original than a "
+        "fresh sample would be: they repeat people, not structure, whatever their risk "
+        "figures"
+    ]
+
+
+def _sparse_full(problem: Problem) -> bool:
+    """Whether the full table is the only aim and most records are alone in it."""
+    cells, variables = problem.target.cells, problem.original.shape[1]
+    alone = int((problem.target.original == 1).sum())
+    return (
+        len(cells.order) == 1
+        and int(cells.order[0]) == variables > 2
+        and alone > _SPARSE * len(problem.original)
+    )
