@@ -27,9 +27,12 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-# Parts that a level may be split into, and the least share of it that a part carries.
-MOST_PARTS = 12
-LEAST_PART = 1 / 32
+# Parts that a level may be split into, the share of what is left that each carries at
+# least, and the least share of the whole level. Larger shares pass over small cells,
+# smaller ones run out of parts; both end in hiding a total.
+MOST_PARTS = 24
+PART = 1 / 8
+LEAST_PART = 1 / 80
 
 
 class Parts(NamedTuple):
@@ -169,7 +172,7 @@ def _in_parts(
     amount = field.rows.amount[row]
     left, total, count, done = amount, 0.0, 0, False
     for _ in range(parts.most[0]):
-        step = min(left, max(left / 4, amount * LEAST_PART))
+        step = min(left, max(left * PART, amount * LEAST_PART))
         size, price = _one_step(field, hidden, row, step, only_hidden, limit - total)
         if size == 0 or count + size > len(parts.cells):
             break
