@@ -121,13 +121,13 @@ class Builder:
             self._cover_the_hard_way()
         if self.open_rows():
             self._close_in_a_hurry()
-        first = self._pattern()
+        first = self.pattern()
         self.search.count()
         self.search.offer(first, event)
         self.hidden = clean_up(
             self.engine, self.hidden, self.witnesses, self.search, self.boxes
         )
-        final = self._pattern()
+        final = self.pattern()
         self.search.count()
         self.search.offer(final, f"{event}, cleaned up")
         return final
@@ -142,7 +142,8 @@ class Builder:
                 stopped=self.search.stopped,
             )
 
-    def _pattern(self) -> Pattern:
+    def pattern(self) -> Pattern:
+        """Return what is hidden now, with the deviations it rests on as hints."""
         return replace(self.problem.pattern(self.hidden), hints=self.witnesses.hints())
 
     def _apply(self, cover: Cover, row: int) -> Move | None:

@@ -57,20 +57,22 @@ class ProgramEvaluator:
         return [self._evaluate(*task) for task in tasks]
 
     def complete(self, outcome: Outcome, clean: bool) -> Pattern | None:
-        if not clean and not self._closing:
-            return self._problem.pattern(self._mask(outcome.secondaries))
         builder = self._builder(outcome.secondaries)
         if not clean:
+            everything = builder.order
             builder.order = np.array(self._closing, dtype=np.int64)
             builder.cover_open()
             if builder.open_rows():
                 return None
-            return self._problem.pattern(builder.hidden)
+            # The judge is quick where a pattern says what it rests on.
+            builder.order = everything
+            builder.cover_free()
+            return builder.pattern()
         # Clean-up needs a witness for every level, those of the order included.
         builder.cover_open()
         if self._search.stopped():
             safe = not self._closing or not builder.open_rows()
-            return self._problem.pattern(builder.hidden) if safe else None
+            return builder.pattern() if safe else None
         return builder.finish("order")
 
     def rescue(self) -> Pattern:
