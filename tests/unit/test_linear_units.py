@@ -65,12 +65,15 @@ def test_values_with_endless_digits_leave_the_levels_alone() -> None:
     assert readable(problem, demands) is demands.amount
 
 
-def test_a_strict_run_on_a_decimal_table_is_judged_by_its_own_deviations() -> None:
+@pytest.mark.parametrize("method", ["attacker", "order-by-weight"])
+def test_a_strict_run_on_a_decimal_table_is_judged_by_its_own_deviations(
+    method: str,
+) -> None:
     table = make("random", 1, shape=(30, 12, 8), sensitive=0.1)
     names = ("value", "lower", "upper")
     smaller = {name: getattr(table, name) / 100 for name in names}
     table = replace(table, **smaller, upl=table.upl / 300, lpl=table.lpl / 300)
-    result = evosdc.protect(table, method="attacker", strict=True, time_limit=30)
+    result = evosdc.protect(table, method=method, strict=True, time_limit=30)
     assert result.safe
     assert result.verdict.exact
     assert set(result.verdict.ways) <= {"hint", "shared"}

@@ -46,6 +46,7 @@ class ProgramEvaluator:
         together = grouping.together and grouping.groups > 0
         self._joint = JointProgram(problem) if together else None
         self._unfinished: Builder | None = None
+        self._latest: tuple[Outcome, Builder] | None = None
 
     @property
     def length(self) -> int:
@@ -57,9 +58,9 @@ class ProgramEvaluator:
         return [self._evaluate(*task) for task in tasks]
 
     def complete(self, outcome: Outcome, clean: bool) -> Pattern | None:
-        builder = self._builder(outcome.secondaries)
         if not clean:
-            everything = builder.order
+            builder = self._built(outcome)
+            everything = builder.demands.by_weight(self._problem.table.weight)
             builder.order = np.array(self._closing, dtype=np.int64)
             builder.cover_open()
             if builder.open_rows():
@@ -68,6 +69,7 @@ class ProgramEvaluator:
             builder.order = everything
             builder.cover_free()
             return builder.pattern()
+        builder = self._builder(outcome.secondaries)
         # Clean-up needs a witness for every level, those of the order included.
         builder.cover_open()
         if self._search.stopped():
@@ -112,7 +114,9 @@ class ProgramEvaluator:
             if pattern is None or self._search.stopped():
                 return None
             cost = pattern.cost
-        return Outcome(cost, secondaries, upto)
+        outcome = Outcome(cost, secondaries, upto)
+        self._latest = outcome, builder
+        return outcome
 
     def _protect(self, builder: Builder, rows: list[int]) -> None:
         """Cover the rows of one element."""
@@ -140,6 +144,12 @@ class ProgramEvaluator:
         upto = upto.copy()
         upto[-1] = len(total)
         return Outcome(float(self._problem.cost[np.sort(total)].sum()), total, upto)
+
+    def _built(self, outcome: Outcome) -> Builder:
+        """The builder of an outcome, with its witnesses where it was the latest."""
+        if self._latest is not None and self._latest[0] is outcome:
+            return self._latest[1]
+        return self._builder(outcome.secondaries)
 
     def _builder(self, secondaries: Cells) -> Builder:
         return Builder(
