@@ -31,34 +31,52 @@ def dots(rows: Sequence[Row], quantity: str, label: str, path: Path) -> None:
             axis.set_title(family, fontsize=9)
             axis.grid(axis="x", alpha=0.3)
             axis.set_xlabel(label, fontsize=8)
-            axis.set_xlim(left=0)
+            if _is_wide(column(mine, quantity)):
+                axis.set_xscale("log")
+            else:
+                axis.set_xlim(left=0)
         _save(figure, path)
 
 
 def trade_off(rows: Sequence[Row], quantity: str, label: str, path: Path) -> None:
     """Draw mean quality against mean CPU seconds, a panel a family."""
     families = group(rows, "family")
+    methods = [name for (name,) in group(rows, "method")]
+    shown: dict[str, Any] = {}
     with _panels(len(families), 3.2) as (figure, axes):
         for axis, (family, mine) in zip(axes, families.items(), strict=False):
-            for number, (method, runs) in enumerate(group(mine, "method").items()):
+            for (method,), runs in group(mine, "method").items():
                 quality = column(runs, quantity)
                 seconds = column(runs, "cpu_seconds")
                 if not quality:
                     continue
-                axis.plot(
+                # The same in every panel, so that one legend does for all.
+                number = methods.index(method)
+                (shown[method],) = axis.plot(
                     [max(float(np.mean(seconds)), 1e-3)],
                     [np.mean(quality)],
                     _MARKERS[number % len(_MARKERS)],
-                    label=method[0],
+                    color=f"C{number % 10}",
                 )
             axis.set_xscale("log")
+            axis.tick_params(which="minor", labelbottom=False)
             axis.set_title(family[0], fontsize=9)
             axis.set_xlabel("CPU seconds", fontsize=8)
             axis.set_ylabel(label, fontsize=8)
-            axis.set_ylim(bottom=0)
+            if _is_wide(column(mine, quantity)):
+                axis.set_yscale("log")
+            else:
+                axis.set_ylim(bottom=0)
             axis.grid(alpha=0.3)
-            axis.legend(fontsize=5)
+        figure.legend(
+            shown.values(), shown, loc="outside lower center", ncols=5, fontsize=7
+        )
         _save(figure, path)
+
+
+def _is_wide(values: Sequence[float]) -> bool:
+    """Whether values differ so much that most would lie on top of each other."""
+    return bool(values) and 0 < 10 * min(values) < max(values)
 
 
 @contextmanager
