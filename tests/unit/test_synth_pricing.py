@@ -12,7 +12,6 @@ from evosdc.synth.breeding import cross_often, cross_seldom
 from evosdc.synth.noise import distances
 from evosdc.synth.objective import parse_objective
 from evosdc.synth.plan import SMALL
-from evosdc.synth.population import _parts
 from evosdc.synth.pricing import price_columns
 from evosdc.synth.rng import stream, unit
 from evosdc.synth.tables import CRAMER, Target, build_target
@@ -120,11 +119,3 @@ def test_seldom_exchanges_jump_from_record_to_record() -> None:
     assert 300 < (~kept).sum() < 500
     cross_seldom(0.0, one, two, stream(np.random.default_rng(12)))
     assert (~kept).sum() == ((one != mother) | (two != father)).any(axis=1).sum()
-
-
-@pytest.mark.parametrize(("count", "workers"), [(50, 2), (50, 1), (3, 2), (0, 2)])
-def test_pieces_cover_all_pairs_and_are_even(count: int, workers: int) -> None:
-    parts = _parts(count, workers)
-    assert [p for a, b in parts for p in range(a, b)] == list(range(count))
-    shares = [sum(b - a for a, b in parts[w::workers]) for w in range(workers)]
-    assert max(shares) - min(shares) <= 1

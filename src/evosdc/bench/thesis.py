@@ -65,7 +65,7 @@ def _crossovers(seed: int) -> list[Trial]:
                 "generations": 100,
             },
         )
-        for data in ("data1", "data2", "data3")
+        for data in ("data1", "data2", "data3", "made1", "made2", "made3")
         for name, rate in _CROSSOVERS
     ]
 

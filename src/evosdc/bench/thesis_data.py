@@ -5,14 +5,15 @@ meets is the number of records, of variables and of their levels, and how far th
 are from independence; those are repeated here. Columns of a user's file are coarsened
 to the wanted number of levels; without files a seeded population of latent classes
 takes their place. Of several draws that one is kept whose copy by independent margins
-is about as far away as the source says of its own.
+is about as far away as the source says of its own. How far a search gets depends on
+the draw, so the sets of the crossovers are made up as well where there are files.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,8 @@ _DRAWS = 60
 class Shape:
     """Records and levels of each variable; the last variable is the target.
 
-    `start` is the published distance of a copy by independent margins, by `objective`.
+    `start` is the published distance of a copy by independent margins, by `objective`;
+    `made_up` keeps to the made-up population whatever files there are.
     """
 
     rows: int
@@ -45,6 +47,7 @@ class Shape:
     source: str
     objective: str
     start: float
+    made_up: bool = False
 
 
 _TABLES = "jsd:2,3,4"
@@ -64,6 +67,7 @@ SHAPES = {
     "tiny": Shape(100, (6, 3, 3, 2), "4.2, table 4.4", "jsd:2", 0.15),
     "census": Shape(82_851, (29, 10, 5, 2, 3), "5.7 and 7.2.4", _FULL, 0.3),
 }
+SHAPES |= {f"made{k}": replace(SHAPES[f"data{k}"], made_up=True) for k in (1, 2, 3)}
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ class Material:
         rng = np.random.default_rng([2020, list(SHAPES).index(name)])
         if name == "census" and self.census is not None:
             return self.census
-        if self.wide is None:
+        if self.wide is None or shape.made_up:
             draws = [invented(shape, rng) for _ in range(_DRAWS)]
         else:
             draws = list(sampled(self.wide, shape, rng))

@@ -169,8 +169,10 @@ def _made_by(rows: Sequence[Row], sittings: Sequence[Sitting], words: str) -> st
         [
             "## How it was made",
             f"```\n{commands}\n```",
-            f"{len(rows)} runs on: {' / '.join(machines)}. Data: {words}. Seeds of the "
-            f"runs: {', '.join(map(str, seeds))}; the data have a seed of their own.",
+            f"{len(rows)} runs on: {' / '.join(machines)}. Data: {words}; made1 to "
+            "made3 are always drawn from a made-up population of latent classes. Seeds "
+            f"of the runs: {', '.join(map(str, seeds))}; the data have a seed of "
+            "their own.",
             "What the sets have to look like; the distance is that of a copy by "
             "independent margins.",
             markdown_table(

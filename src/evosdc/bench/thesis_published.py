@@ -93,14 +93,14 @@ def _figure(
 def _all() -> tuple[Figure, ...]:
     out: list[Figure] = []
     for (method, n), (mean, sd, best) in _CROSSOVERS.items():
-        family, place = f"crossover-data{n}", "section 5.2, table 2"
-        start = _START[n]
-        out += [
-            _figure(family, method, "after", mean, place),
-            _figure(family, method, "after", sd, place, "sd"),
-            _figure(family, method, "after", best, place, "best"),
-            _figure(family, method, "fall", 1 - mean / start, "5.2, tables 1 and 2"),
-        ]
+        place, fall = "section 5.2, table 2", 1 - mean / _START[n]
+        for family in (f"crossover-data{n}", f"crossover-made{n}"):
+            out += [
+                _figure(family, method, "after", mean, place),
+                _figure(family, method, "after", sd, place, "sd"),
+                _figure(family, method, "after", best, place, "best"),
+                _figure(family, method, "fall", fall, "5.2, tables 1 and 2"),
+            ]
     for (method, size), (generations, fitness) in _SELECTIONS.items():
         family, place = f"selection-{size}", "section 4.2, table 4.4"
         out += [

@@ -15,6 +15,7 @@ from evosdc.synth.risk import risk_totals
 from evosdc.synth.rng import below, unit
 from evosdc.synth.rules import breaks
 from evosdc.synth.tally import count_columns, put_columns
+from evosdc.synth.turns import take_turn
 
 CROSSOVERS = ("matrix", "variable", "cpc", "round-cpc", "whole-cpc", "puc")
 _MATRIX, _VARIABLE, _CPC, _ROUND, _WHOLE, _PUC = range(6)
@@ -22,6 +23,8 @@ MUTATIONS = ("uniform", "univariate", "block")
 _UNIFORM, _UNIVARIATE, _BLOCK = range(3)
 # From this rate on, records to exchange are not jumped to but met on the way.
 _OFTEN = 0.1
+# So many records are exchanged at once: their masks stay in the nearest cache.
+_BLOCK_RECORDS = 512
 
 
 @njit(cache=True)
@@ -92,19 +95,34 @@ def _record_breaks(rules, record):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _exchange(mother, father, masks, one, two):  # type: ignore[no-untyped-def]
+    """Copy elements to two children, the other way round where the mask is set."""
+    for k in range(len(mother)):
+        both = (mother[k] ^ father[k]) & masks[k]
+        one[k] = mother[k] ^ both
+        two[k] = father[k] ^ both
+
+
+@njit(cache=True)
 def cross_often(rate, mother, father, one, two, state):  # type: ignore[no-untyped-def]
     """Make two children of whole records, each exchanged with probability `rate`.
 
     Parents are read once and children written once: large data sets do not fit a cache.
+    A mask for a block of records is drawn first; with it the rest is one loop over
+    neighbouring elements, many at once, and no branch that would be guessed wrong.
     """
-    n, m = np.uint64(len(one)), np.uint64(one.shape[1])
-    for i in range(n):
-        # No branch: half of such guesses would be wrong and cost more than it all.
-        mask = -np.int16(unit(state) < rate)
-        for j in range(m):
-            both = (mother[i, j] ^ father[i, j]) & mask
-            one[i, j] = mother[i, j] ^ both
-            two[i, j] = father[i, j] ^ both
+    n, m = one.shape
+    from_mother, from_father = mother.reshape(n * m), father.reshape(n * m)
+    to_one, to_two = one.reshape(n * m), two.reshape(n * m)
+    masks = np.empty(_BLOCK_RECORDS * m, np.int16)
+    for first in range(0, n, _BLOCK_RECORDS):
+        many = min(_BLOCK_RECORDS, n - first)
+        for i in range(many):
+            masks[i * m : (i + 1) * m] = -np.int16(unit(state) < rate)
+        block = slice(first * m, (first + many) * m)
+        _exchange(
+            from_mother[block], from_father[block], masks, to_one[block], to_two[block]
+        )
 
 
 @njit(cache=True)
@@ -216,10 +234,9 @@ def breed(  # type: ignore[no-untyped-def]
     groups,
     measured,
     watched,
-    lo,
-    hi,
+    turns,
 ):
-    """Make the children of pairs `lo` to `hi` in their slots and price them.
+    """Make the children of pairs in their slots and price them, pair by pair in turns.
 
     Counting a child afresh, table by table in cache, is no slower than following what
     it inherits: keeping the counters of a whole population costs more time in memory.
@@ -228,7 +245,10 @@ def breed(  # type: ignore[no-untyped-def]
     columns, room, key_room = rooms
     nowhere = np.zeros(2, np.int64)
     how = (rules, free, sizes, source, way)
-    for p in range(lo, hi):
+    while True:
+        p = take_turn(turns)
+        if p >= len(pairs):
+            return
         mother, father = codes[pairs[p, 0]], codes[pairs[p, 1]]
         one, two = codes[slots[p, 0]], codes[slots[p, 1]]
         if kind == _WHOLE and rates[p] >= _OFTEN:

@@ -69,3 +69,13 @@ def cost_of(goal, utility, risks):  # type: ignore[no-untyped-def]
     if goal.euclid:
         return np.sqrt(u * u + v * v) + excess
     return u + v + excess
+
+
+@njit(cache=True)
+def costs_of(goal, groups, risks, floor, slots):  # type: ignore[no-untyped-def]
+    """Return the costs of some candidates from tables of distances and risks."""
+    out = np.empty(len(slots))
+    for k in range(len(slots)):
+        distance = distance_of(goal, groups[slots[k]], floor)
+        out[k] = cost_of(goal, distance, risks[slots[k]])
+    return out

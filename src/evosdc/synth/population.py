@@ -5,12 +5,10 @@ Children are made in free slots, so that a generation copies nothing twice.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from queue import LifoQueue
 from types import TracebackType
 from typing import Any, Self
 
@@ -20,7 +18,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.synth.breeding import breed
 from evosdc.synth.encoding import Codes, Ints
-from evosdc.synth.goal import Goal
+from evosdc.synth.goal import Goal, costs_of
 from evosdc.synth.risk import RiskIndex, risk_totals
 from evosdc.synth.rules import RuleIndex
 from evosdc.synth.tables import (
@@ -31,11 +29,9 @@ from evosdc.synth.tables import (
     table_sums,
 )
 from evosdc.synth.tally import count_all, workspace
+from evosdc.synth.turns import no_turn_taken
 
 _MOST_BYTES = 6 << 30
-# Work is cut this fine for each thread: the last one ends soon after the others, and a
-# hundred children are shared evenly by two.
-_PIECES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,22 +49,31 @@ class Problem:
 class Team:
     """Threads that run kernels; the kernels release the interpreter's lock.
 
-    Work is cut by what is to be done and each piece has its own random stream, so the
-    number of threads changes nothing but the time.
+    Each piece of work has its own random stream, so the number of threads changes
+    nothing but the time.
     """
 
     def __init__(self, workers: int) -> None:
         self.workers = max(1, workers)
         self._pool = ThreadPoolExecutor(self.workers) if self.workers > 1 else None
 
-    def each(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Apply `work` to each item and wait for all, even when interrupted."""
+    def each(
+        self,
+        work: Callable[[Any], Any],
+        items: Sequence[Any],
+        call_off: Callable[[], object] = lambda: None,
+    ) -> list[Any]:
+        """Apply `work` to each item and wait for all, even when interrupted.
+
+        `call_off` is told of an interruption first, to let running work end early.
+        """
         if self._pool is None:
             return [work(item) for item in items]
         futures = [self._pool.submit(work, item) for item in items]
         try:
             return [f.result() for f in futures]
         except KeyboardInterrupt:
+            call_off()
             for f in futures:
                 f.cancel()
             for f in futures:
@@ -213,58 +218,40 @@ class Population:
         problem = self.problem
         while len(self._tallies) < team.workers:
             self._tallies.append(Tally(problem))
-        # A thread takes counters that are free and in a cache, whatever its part.
-        free = LifoQueue[Tally]()
-        for tally in self._tallies:
-            free.put(tally)
+        turns = no_turn_taken()
 
-        def work(part: tuple[int, int]) -> None:
-            tally = free.get()
-            try:
-                breed(
-                    problem.target,
-                    problem.risk,
-                    problem.rules,
-                    problem.free,
-                    problem.sizes,
-                    problem.original,
-                    way,
-                    kind,
-                    self.codes,
-                    (tally.counts, tally.outside, tally.weights, tally.keys),
-                    tally.rooms,
-                    pairs,
-                    slots,
-                    rates,
-                    mutations,
-                    states,
-                    self.groups,
-                    self.risks,
-                    self.watched,
-                    *part,
-                )
-            finally:
-                free.put(tally)
+        def work(tally: Tally) -> None:
+            breed(
+                problem.target,
+                problem.risk,
+                problem.rules,
+                problem.free,
+                problem.sizes,
+                problem.original,
+                way,
+                kind,
+                self.codes,
+                (tally.counts, tally.outside, tally.weights, tally.keys),
+                tally.rooms,
+                pairs,
+                slots,
+                rates,
+                mutations,
+                states,
+                self.groups,
+                self.risks,
+                self.watched,
+                turns,
+            )
 
-        team.each(work, _parts(len(pairs), team.workers))
+        team.each(work, self._tallies[: team.workers], lambda: turns.fill(len(pairs)))
 
 
 def costs(goal: Goal, population: Population, slots: Ints) -> NDArray[np.float64]:
-    """Return the cost of some slots; `cost_of` is the same for one candidate."""
-    groups = np.maximum(population.groups[slots], population.problem.target.floor)
-    risks = population.risks[slots]
-    u = goal.utility * np.sqrt((groups**2).mean(axis=1))
-    v = goal.risk * (risks @ goal.share)
-    excess = np.maximum(0.0, risks - goal.limit) @ goal.penalty
-    return (np.hypot(u, v) if goal.euclid else u + v) + excess
+    """Return the cost of some slots."""
+    floor = population.problem.target.floor
+    return np.asarray(costs_of(goal, population.groups, population.risks, floor, slots))
 
 
 def _has_weights(problem: Problem) -> bool:
     return bool((problem.target.kind == CRAMER).any())
-
-
-def _parts(count: int, workers: int) -> list[tuple[int, int]]:
-    """Cut 0..count into several pieces a worker."""
-    pieces = max(1, min(count, 1 if workers == 1 else _PIECES * workers))
-    ends = np.linspace(0, count, pieces + 1).astype(int)
-    return [(int(a), int(b)) for a, b in itertools.pairwise(ends)]
