@@ -17,7 +17,7 @@ def demo(
     output: Path = typer.Option(
         Path("demo-output"), "-o", "--output", help="Directory to write."
     ),
-    firms: int = typer.Option(6000, help="How many made-up firms to tabulate."),
+    firms: int = typer.Option(3000, help="How many made-up firms to tabulate."),
     seed: int = shared.SEED,
     time_limit: float = typer.Option(20.0, help="Seconds of search."),
     force: bool = shared.FORCE,
@@ -38,10 +38,10 @@ def demo(
     check_output_directory(output, force=force)
     console = Console()
     data = business(firms=firms, seed=seed)
-    console.rule("1. tabulate: turnover by region, activity and size")
+    console.rule("1. tabulate: turnover by region and activity")
     tabulated = api.tabulate(
         data.records,
-        ["region", "activity", "size"],
+        ["region", "activity"],
         "turnover",
         hierarchies=data.hierarchies,
         rules=["p:10", "freq:3"],
