@@ -8,7 +8,9 @@ from exact_enumeration import optimum
 
 from evosdc.instances import make
 from evosdc.suppress.exact.bounds import cut_bound, node_bound
+from evosdc.suppress.exact.equation_bound import equation_bound
 from evosdc.suppress.problem import Problem
+from evosdc.table import Table
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -20,6 +22,7 @@ def test_bounds_stay_below_the_optimum(seed: int) -> None:
     assert node.value <= cut.value + 1e-9
     assert cut.value <= best * (1 + 1e-9)
     assert cut.complete
+    assert equation_bound(problem) <= best * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +48,7 @@ def test_bounds_of_general_tables_stay_below_the_optimum(
         node, cut = node_bound(problem), cut_bound(problem)
         assert node.value <= cut.value + 1e-9
         assert cut.value <= best * (1 + 1e-9)
+        assert equation_bound(problem) <= best * (1 + 1e-9)
 
 
 def test_the_cut_bound_is_often_tight() -> None:
@@ -68,3 +72,35 @@ def test_a_stopped_bound_is_valid_and_says_so() -> None:
     full = cut_bound(problem)
     assert not stopped.complete
     assert 0 < stopped.value <= full.value
+
+
+def test_the_bound_of_equations_by_hand() -> None:
+    """One row of a sensitive 10, three cells and a total, all published but the first.
+
+    The level asks for 4 up. Cells can go down by 2, 3 and 8, the total up without end:
+    one unit of room is asked of any of them, so the bound is the cheapest way.
+    """
+    matrix = [[1, 1, 1, 1, -1]]
+    value = [10, 2, 3, 8, 23]
+
+    def bound(cost: list[float], status: str = "ussss") -> float:
+        table = Table.of(
+            value,
+            matrix,
+            status=list(status),
+            weight=cost,
+            upl=[4, 0, 0, 0, 0],
+            lower=[0, 0, 0, 0, 0],
+            upper=[100] * 5,
+        )
+        return equation_bound(Problem.of(table))
+
+    # The cell of 8 or the total alone; the cells of 2 and 3 only in part.
+    assert bound([0, 1000, 1000, 50, 70]) == pytest.approx(50)
+    assert bound([0, 1000, 1000, 90, 70]) == pytest.approx(70)
+    # Two of four units for 6: in fractions that is 12 for all four.
+    assert bound([0, 6, 1000, 90, 70]) == pytest.approx(12)
+    # A sensitive neighbour lends its room: 4 - 3 = 1, which the cell of 2 has alone.
+    assert bound([0, 6, 0, 90, 70], "ususs") == pytest.approx(6)
+    # With room enough among sensitive cells nothing has to be hidden.
+    assert bound([0, 6, 1000, 0, 70], "ussus") == 0.0

@@ -86,13 +86,22 @@ def ending(search: Search, method: str, evaluations: int | None) -> str:
     return f"ended: {reason}; --evaluations {budget} {again} repeats exactly"
 
 
+def first_bound(problem: Problem, search: Search) -> None:
+    """Bound the cost before the search where nothing better comes quickly."""
+    if problem.network is None or len(problem.table) > _BOUND_CELLS:
+        from evosdc.suppress.exact.equation_bound import equation_bound
+
+        bound = equation_bound(problem)
+        if bound > 0:
+            search.raise_bound(bound)
+
+
 def lower_bound(problem: Problem, pattern: Pattern, search: Search) -> float | None:
     """Return the search's own bound, or a quick one where its method gives none."""
     if pattern.cost == 0:
         return 0.0
-    if search.bound is None and problem.network is not None:
-        if len(problem.table) > _BOUND_CELLS:
-            return None
+    few = len(problem.table) <= _BOUND_CELLS
+    if search.bound is None and problem.network is not None and few:
         from evosdc.suppress.exact.bounds import cut_bound
 
         start = time.monotonic()
@@ -116,6 +125,7 @@ def warm_up(method: Method, parameters: Any, network: bool) -> None:
     status = np.where(level > 0, "u", "s")
     tiny = build_table(sides, codes, value, status=status, lpl=level, upl=level)
     problem = Problem.of(tiny)
+    first_bound(problem, Search())
     runs = [
         (find_method(name), find_method(name).configure({})) for name in method.parts
     ]

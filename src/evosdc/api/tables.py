@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 
 from evosdc import __version__
 from evosdc.api.office import as_demands, blaming, judge_all, settle_secondaries
-from evosdc.api.running import ending, lower_bound, run, stopping, warm_up
+from evosdc.api.running import (
+    ending,
+    first_bound,
+    lower_bound,
+    run,
+    stopping,
+    warm_up,
+)
 from evosdc.api.wishes import Labels, Preferences, read_wishes
 from evosdc.errors import InputError, MethodError
 from evosdc.evolution.record import Entry, RunRecord
@@ -228,6 +235,7 @@ def protect(
         record=RunRecord(listeners=[on_progress] if on_progress else []),
     )
     search.note(f"started: {chosen.name}")
+    first_bound(problem, search)
     with blaming(wishes):
         pattern, notes = run(problem, chosen, parameters, search)
         mask = pattern.hidden | kept
