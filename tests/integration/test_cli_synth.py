@@ -346,7 +346,12 @@ def test_ctrl_c_leaves_the_best_candidate_so_far(
     monkeypatch.setattr("evosdc.cli.synth_progress.progress", impatient)
     out = tmp_path / "out"
     options = ("--no-memetic", "--generations", 1_000_000, "--json")
-    _, text, _ = run("synthesise", census, *KEY, "-o", out, *options)
+    # Programs that a shell starts in the background ignore the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        _, text, _ = run("synthesise", census, *KEY, "-o", out, *options)
+    finally:
+        signal.signal(signal.SIGINT, before)
     summary = json.loads(text)
     assert summary["reason"] == "interrupted"
     assert summary["generations"] == 3
