@@ -114,11 +114,12 @@ class DeviationModel:
         high: NDArray[np.float64],
         cost: NDArray[np.float64],
     ) -> NDArray[np.float64] | None:
+        patience = highspy.kHighsIInf if self._loaded is None else self._patience()
         solver = self._solver()
         count = len(self._index)
         solver.changeColsBounds(count, self._index, low, high)
         solver.changeColsCost(count, self._index, cost)
-        solver.setOptionValue("simplex_iteration_limit", self._patience())
+        solver.setOptionValue("simplex_iteration_limit", patience)
         solver.run()
         status = solver.getModelStatus()
         if status not in _ANSWERED:
