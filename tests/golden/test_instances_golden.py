@@ -15,7 +15,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("class1", {"rows": 30, "columns": 20}, "bd9b3a983f241588"),
     ("class2", {"rows": 30, "columns": 20}, "24ec745f4f4af117"),
     ("heurgene", {"rows": 30, "columns": 20}, "fe036bbfb7073c8d"),
-    ("ons", {"table": "A"}, "d8fe4a172359338d"),
+    ("ons", {"table": "A"}, "dce1e6e02d05d256"),
     ("ons", {"table": "H3"}, "2e8f6271dad21bfb"),
     ("large", {"table": 3}, "859845f748c9fa65"),
     ("frequency", {}, "097914095c328fb4"),

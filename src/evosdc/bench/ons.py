@@ -82,9 +82,11 @@ EXPERIMENT = Experiment(
         "Staggemeier et al. (2007): thirty ONS-like tables (A to F), G, the "
         "hierarchical shapes H1 to H6, and fourteen large three-way tables. The tables "
         "of the source are not public: these have their shapes, shares of zeros and "
-        "numbers of sensitive cells, so costs compare within a table only. Protection "
-        "levels must be exceeded, as the Office reads them: many sensitive cells are "
-        "so small that their levels are 0."
+        "numbers of sensitive cells, so costs compare within a table only. Values of A "
+        "to F and of the large tables are sums of contributions -1/log r by Poisson "
+        "numbers of contributors, as the source describes its generator. Protection "
+        "levels must be exceeded, as the Office reads them: in G to H6 many sensitive "
+        "cells are so small that their levels are 0."
     ),
     families=(*OFFICE, *LARGE_FAMILIES),
     methods=(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.instances.checks import need_one_of, need_share
+from evosdc.instances.contributors import UNIT_DECIMALS, contributors
 from evosdc.instances.grid import BOUNDS, Amounts, Grid, Mask, add_totals
 from evosdc.instances.trees import flat, tree
 from evosdc.table import Dimension, Table
@@ -45,11 +46,6 @@ LARGE = {
     14: Solid((100, 91, 23), 0.36, 16008),
 }
 
-# Contributions are kept to cents and below this: -1/log r has no mean, and one giant
-# would use up the digits that make totals exact.
-_UNIT_DECIMALS = 2
-_LARGEST = 1e9
-
 
 @dataclass(frozen=True)
 class Large:
@@ -77,27 +73,13 @@ def large(options: Large, rng: np.random.Generator) -> Table:
     """
     solid = LARGE[options.table]
     dims = _dimensions(solid, rng)
-    counts, amount = contributors(dims, solid.zeros, rng)
-    grid = Grid.of(dims, amount, _UNIT_DECIMALS)
+    size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
+    counts, amount = contributors(size, _mean_for(dims, solid.zeros), rng)
+    grid = Grid.of(dims, amount, UNIT_DECIMALS)
     frequency = add_totals(dims, counts).ravel()
     primary = _fewest(rng, grid, frequency, solid.sensitive)
     lower, upper = grid.levels(options.level, bounds=options.bounds, strict=True)
     return grid.table(primary, lower, upper, bounds=options.bounds, frequency=frequency)
-
-
-def contributors(
-    dims: tuple[Dimension, ...], zeros: float, rng: np.random.Generator
-) -> tuple[Amounts, Amounts]:
-    """Draw how many contribute to each inner cell, and how much in all."""
-    size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
-    counts = rng.poisson(_mean_for(dims, zeros), size=size).astype(np.int64)
-    cell = np.repeat(np.arange(counts.size), counts.ravel())
-    # -log r is a standard exponential.
-    each = 1 / np.maximum(rng.exponential(size=len(cell)), 1 / _LARGEST)
-    cents = np.maximum(np.rint(each * 10**_UNIT_DECIMALS), 1).astype(np.int64)
-    amount = np.zeros(counts.size, dtype=np.int64)
-    np.add.at(amount, cell, cents)
-    return counts, amount.reshape(size)
 
 
 def _mean_for(dims: tuple[Dimension, ...], zeros: float) -> float:

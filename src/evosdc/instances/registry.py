@@ -83,7 +83,8 @@ _FAMILIES = (
     ),
     Family(
         "ons",
-        "two-way, skewed whole numbers with zeros: A to G flat, H1 to H6 hierarchical",
+        "two-way, skewed whole numbers with zeros: A to F as the study generated, G "
+        "and H1 to H6 (hierarchical) like surveys",
         "Smith, Clark, Staggemeier and Serpell 2011; Staggemeier et al. 2007",
         Office,
         office,
