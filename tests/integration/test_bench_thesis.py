@@ -73,13 +73,36 @@ def test_a_file_gives_its_columns(tmp_path: Path) -> None:
     assert table.num_rows == 1000
     levels = tuple(len(table[name].unique()) for name in table.column_names)
     assert levels == SHAPES["mixed4"].levels
-    narrow = material.wide.select(["a", "b"])
-    with pytest.raises(InputError, match="2 columns"):
-        next(sampled(narrow, SHAPES["four"], rng))
+    assert material.second is material.first
+    short = material.first.slice(0, 900)
+    with pytest.raises(InputError, match="900 records"):
+        next(sampled(short, SHAPES["four"], rng))
+
+
+def test_the_second_longest_file_gives_the_sets_of_another_survey(
+    tmp_path: Path,
+) -> None:
+    rng = np.random.default_rng(3)
+    for name, rows, word in (("a-short", 1100, "s"), ("b-long", 1300, "l")):
+        lines = [",".join("abcdefghij")]
+        lines += [
+            ",".join(f"{word}{x}" for x in row)
+            for row in rng.integers(0, 12, (rows, 10))
+        ]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "narrow.csv").write_text("a,b\n" + "1,2\n2,1\n" * 2000)
+    material = find_material(tmp_path)
+    assert "columns of b-long.csv; other1 to other3 of a-short.csv" in material.words
+    assert material.first.num_rows == 1300
+    assert material.second.num_rows == 1100
+    assert not material.table("other1").equals(material.table("data1"))
 
 
 def test_folders_without_data_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no CSV"):
+        find_material(tmp_path)
+    (tmp_path / "narrow.csv").write_text("a,b\n1,2\n2,1\n")
+    with pytest.raises(InputError, match="at most 2 columns"):
         find_material(tmp_path)
     with pytest.raises(InputError, match="no folder"):
         find_material(tmp_path / "none")

@@ -29,20 +29,22 @@ _PLAIN: dict[str, Any] = {
 # distributions."
 _SMALL = {"mutation": "block", "mutation_rate": 0.01, "objective": "jsd:2,3,4"}
 _BOTH = {"mode": "weighted", "risk": "dcap-u", "objective": "jsd:full"}
-# Two rates each, so that crossovers move as many elements (5.2 table 2, 5.3).
+# Two rates each, so that crossovers move as many elements (5.2 table 2, 5.3), and how
+# many of the best stay: none as published, one to see what the published way loses.
 _CROSSOVERS = (
-    ("matrix", 1.0),
-    ("matrix", 0.7),
-    ("variable", 0.5455),
-    ("variable", 0.273),
-    ("puc", 0.3818),
-    ("puc", 0.1911),
-    ("cpc", 0.5005),
-    ("cpc", 0.3505),
-    ("round-cpc", 0.5005),
-    ("round-cpc", 0.3505),
-    ("whole-cpc", 0.5005),
-    ("whole-cpc", 0.3505),
+    ("matrix", 1.0, 0),
+    ("matrix", 0.7, 0),
+    ("variable", 0.5455, 0),
+    ("variable", 0.273, 0),
+    ("puc", 0.3818, 0),
+    ("puc", 0.1911, 0),
+    ("puc", 0.3818, 1),
+    ("cpc", 0.5005, 0),
+    ("cpc", 0.3505, 0),
+    ("round-cpc", 0.5005, 0),
+    ("round-cpc", 0.3505, 0),
+    ("whole-cpc", 0.5005, 0),
+    ("whole-cpc", 0.3505, 0),
 )
 _TUNED = {
     "crossover_rate": "tuned:0.75:0.25=0.75:0.2=0.5",
@@ -53,9 +55,9 @@ _TUNED = {
 def _crossovers(seed: int) -> list[Trial]:
     return [
         Trial(
-            f"crossover-{data}",
-            data,
-            f"{name} {rate:g}",
+            f"crossover-{source}{k}",
+            f"{source}{k}",
+            f"{name} {rate:g}" + (", one elite" if elite else ""),
             seed,
             {
                 **_PLAIN,
@@ -63,10 +65,12 @@ def _crossovers(seed: int) -> list[Trial]:
                 "crossover": name,
                 "crossover_rate": rate,
                 "generations": 100,
+                "elitism": elite,
             },
         )
-        for data in ("data1", "data2", "data3", "made1", "made2", "made3")
-        for name, rate in _CROSSOVERS
+        for source in ("data", "made", "other")
+        for k in (1, 2, 3)
+        for name, rate, elite in _CROSSOVERS
     ]
 
 

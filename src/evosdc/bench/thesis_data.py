@@ -6,7 +6,9 @@ are from independence; those are repeated here. Columns of a user's file are coa
 to the wanted number of levels; without files a seeded population of latent classes
 takes their place. Of several draws that one is kept whose copy by independent margins
 is about as far away as the source says of its own. How far a search gets depends on
-the draw, so the sets of the crossovers are made up as well where there are files.
+the survey, and the source drew each of its sets from another one (section 5.2), so the
+sets of the crossovers are drawn three times: from one file, from a second one where
+there is one, and made up.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,10 +30,14 @@ from evosdc.synth.noise import distances
 from evosdc.synth.objective import parse_objective
 
 _MOST_LEVELS = 60
+_COLUMNS = 10
 _CENSUS_COLUMNS = 5
 _CENSUS_ROWS = 10_000
 _CLASSES = 6
 _DRAWS = 60
+
+
+Origin = Literal["first", "second", "made up"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,7 @@ class Shape:
     """Records and levels of each variable; the last variable is the target.
 
     `start` is the published distance of a copy by independent margins, by `objective`;
-    `made_up` keeps to the made-up population whatever files there are.
+    `origin` says which of the user's files, or that it is made up whatever there is.
     """
 
     rows: int
@@ -47,7 +53,7 @@ class Shape:
     source: str
     objective: str
     start: float
-    made_up: bool = False
+    origin: Origin = "first"
 
 
 _TABLES = "jsd:2,3,4"
@@ -67,7 +73,12 @@ SHAPES = {
     "tiny": Shape(100, (6, 3, 3, 2), "4.2, table 4.4", "jsd:2", 0.15),
     "census": Shape(82_851, (29, 10, 5, 2, 3), "5.7 and 7.2.4", _FULL, 0.3),
 }
-SHAPES |= {f"made{k}": replace(SHAPES[f"data{k}"], made_up=True) for k in (1, 2, 3)}
+_ORIGINS: tuple[tuple[str, Origin], ...] = (("made", "made up"), ("other", "second"))
+SHAPES |= {
+    f"{name}{k}": replace(SHAPES[f"data{k}"], origin=origin)
+    for name, origin in _ORIGINS
+    for k in (1, 2, 3)
+}
 
 
 @dataclass(frozen=True)
@@ -76,13 +87,16 @@ class Material:
 
     Attributes
     ----------
-    wide
-        The file with the most columns, for the sets of a thousand records.
+    first
+        The longest file with enough columns, for the sets of a thousand records.
+    second
+        The second longest, for the sets of another survey; else the first again.
     census
         A file of five variables and many records, its last one the target.
     """
 
-    wide: Any = None
+    first: Any = None
+    second: Any = None
     census: Any = None
     words: str = "made-up population of latent classes"
     _made: dict[str, Any] = field(default_factory=dict, compare=False)
@@ -103,10 +117,11 @@ class Material:
         rng = np.random.default_rng([2020, list(SHAPES).index(name)])
         if name == "census" and self.census is not None:
             return self.census
-        if self.wide is None or shape.made_up:
+        file = self.second if shape.origin == "second" else self.first
+        if file is None or shape.origin == "made up":
             draws = [invented(shape, rng) for _ in range(_DRAWS)]
         else:
-            draws = list(sampled(self.wide, shape, rng))
+            draws = list(sampled(file, shape, rng))
         return _as_table(
             min(draws, key=lambda d: abs(distance_of_margins(d, shape) - shape.start))
         )
@@ -122,19 +137,27 @@ def find_material(folder: Path | None) -> Material:
     if not files:
         raise InputError(f"{folder} has no CSV file", expected="microdata as .csv")
     tables = {path: _categories(read_records(path).frame) for path in files}
-    wide = max(tables, key=lambda p: (tables[p].num_columns, tables[p].num_rows))
+    wide = [path for path, table in tables.items() if table.num_columns >= _COLUMNS]
+    if not wide:
+        most = max(table.num_columns for table in tables.values())
+        raise InputError(
+            f"the files of {folder} have at most {most} columns of categories",
+            expected=f"a file with {_COLUMNS} or more",
+        )
+    wide.sort(key=lambda path: tables[path].num_rows, reverse=True)
+    first, second = wide[0], wide[min(1, len(wide) - 1)]
     narrow = [
         path
         for path, table in tables.items()
         if table.num_columns == _CENSUS_COLUMNS and table.num_rows >= _CENSUS_ROWS
     ]
     census = max(narrow, key=lambda p: tables[p].num_rows) if narrow else None
-    words = f"columns of {wide.name}"
+    words = f"columns of {first.name}; other1 to other3 of {second.name}"
     if census is None:
-        return Material(tables[wide], None, words)
+        return Material(tables[first], tables[second], None, words)
     table = tables[census]
     words += f"; as census {census.name} as it is, {table.num_rows:,} records"
-    return Material(tables[wide], table, words)
+    return Material(tables[first], tables[second], table, words)
 
 
 def distance_of_margins(codes: Codes, shape: Shape) -> float:
@@ -150,13 +173,8 @@ def sampled(table: Any, shape: Shape, rng: np.random.Generator) -> Iterator[Code
     """Draw records and columns, coarsened until they have the shape, several times."""
     if table.num_rows < shape.rows and shape.rows < _CENSUS_ROWS:
         raise InputError(
-            f"the widest file has {table.num_rows} records",
+            f"a file for the sets has {table.num_rows} records",
             expected=f"{shape.rows} or more",
-        )
-    if table.num_columns < len(shape.levels):
-        raise InputError(
-            f"the widest file has {table.num_columns} columns of categories",
-            expected=f"{len(shape.levels)} or more",
         )
     columns = [_coded(table[name]) for name in table.column_names]
     for _ in range(_DRAWS):

@@ -80,7 +80,8 @@ SECTIONS = (
         "two, a random part of one candidate in a hundred redrawn from the margins, "
         "100 generations; fitness is the Euclidean mean of the Jensen-Shannon "
         "distances of all 2-, 3- and 4-way tables. The two rates of a crossover move "
-        "as many elements as the others'.",
+        "as many elements as the others'. No candidate survives by itself, as "
+        "published, except where a row says so.",
         _FITNESS,
     ),
     Section(

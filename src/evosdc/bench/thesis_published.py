@@ -94,7 +94,8 @@ def _all() -> tuple[Figure, ...]:
     out: list[Figure] = []
     for (method, n), (mean, sd, best) in _CROSSOVERS.items():
         place, fall = "section 5.2, table 2", 1 - mean / _START[n]
-        for family in (f"crossover-data{n}", f"crossover-made{n}"):
+        for source in ("data", "made", "other"):
+            family = f"crossover-{source}{n}"
             out += [
                 _figure(family, method, "after", mean, place),
                 _figure(family, method, "after", sd, place, "sd"),
