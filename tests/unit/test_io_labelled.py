@@ -75,6 +75,7 @@ def test_own_totals_and_columns(tmp_path: Path) -> None:
         ('r,value\na,"1,234"\n', "not a number in row 1"),
         ("r;value\na;1.234,5\n", "both points and commas"),
         ("r,size\na,1\n", "no column 'value'"),
+        ("r,size\na,1\n", "evosdc tabulate"),
     ],
 )
 def test_mistakes(tmp_path: Path, text: str, words: str) -> None:

@@ -231,7 +231,8 @@ def _dimension_names(
         raise InputError(
             f"there is no column {value!r} among {', '.join(map(repr, columns))}",
             expected="a column of values",
-            hint="name it (value=..., --value)",
+            hint="name it (value=..., --value); evosdc tabulate makes a table of "
+            "single records",
         )
     if dimensions is None:
         names = [c for c in columns if c not in RESERVED and c != value]
