@@ -17,7 +17,9 @@ from evosdc.suppress.evolve.orders.flows import FlowEvaluator
 from evosdc.suppress.evolve.orders.parameters import Grouping
 from evosdc.suppress.evolve.orders.programs import ProgramEvaluator
 from evosdc.suppress.network.arrays import Demands
+from evosdc.suppress.network.cover import drop_flow, level_ends
 from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.network.simplex import send_by_simplex
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import load_methods
 from evosdc.suppress.search import Search
@@ -60,6 +62,54 @@ def cheapest_by_program(
         bounds=np.column_stack([low, high]),
     )
     return float(answer.fun) if answer.status == 0 else np.inf
+
+
+@MODEST
+@given(st.integers(0, 10**6))
+def test_the_simplex_method_is_as_cheap_as_programs(seed: int) -> None:
+    """Flow balances, keeps to its bounds, costs what the program does, or is short."""
+    problem = Problem.of(random_table(seed))
+    network = TableNetwork(problem)
+    arcs, work, live = network.arcs, network.work, network.bare()
+    # The network's own room: it has no more than the largest level asks for.
+    capped = Problem(
+        problem.table,
+        problem.cost,
+        arcs.up * network.unit,
+        arcs.down * network.unit,
+        problem.hideable,
+        problem.levels,
+    )
+    for level in range(len(network)):
+        cell = int(network.demands.cell[level])
+        source, target = level_ends(arcs, network.demands, level)
+        if source == target:
+            continue
+        shut = np.zeros(len(problem.cost), dtype=bool)
+        shut[cell] = True
+        for times in (1, 1000):
+            amount = times * int(network.demands.amount[level])
+            supply = np.zeros(network.nodes, dtype=np.int64)
+            supply[source], supply[target] = amount, -amount
+            left = send_by_simplex(arcs, live, work, shut, supply, network.cost)
+            flow = work.flow.copy()
+            drop_flow(work)
+            assert flow[cell] == 0
+            assert np.all((-arcs.down <= flow) & (flow <= arcs.up))
+            balance = np.zeros(network.nodes, dtype=np.int64)
+            np.add.at(balance, arcs.tail, flow)
+            np.subtract.at(balance, arcs.head, flow)
+            supply[source] -= left
+            supply[target] += left
+            assert np.array_equal(balance, supply)
+            sent = (amount - left) * int(network.demands.sign[level]) * network.unit
+            program = cheapest_by_program(capped, live.hidden, {cell: sent})
+            price = np.where(live.hidden, 0.0, problem.cost)
+            cost = float(np.abs(flow) @ price) * network.unit
+            assert cost == pytest.approx(program, rel=1e-6, abs=1e-6)
+            if left:
+                more = sent + int(np.sign(sent) or 1) * network.unit
+                assert cheapest_by_program(capped, live.hidden, {cell: more}) == np.inf
 
 
 @MODEST

@@ -27,6 +27,13 @@ from evosdc.suppress.network.arrays import (
 )
 from evosdc.suppress.network.cover import drop_flow, level_ends, send_hidden
 from evosdc.suppress.network.paths import hide, slot_end, slot_origin
+from evosdc.suppress.network.simplex import send_by_simplex
+
+# A flow that takes more searches than this is left to the simplex method: below it
+# searches are cheaper than a tree of the whole network.
+_SEARCHES = 32
+# Reduced costs below this count as nothing.
+_TIGHT = 1e-9
 
 
 class Flows(NamedTuple):
@@ -35,7 +42,9 @@ class Flows(NamedTuple):
     `shut` marks cells whose movement is given; `excess` is what is still to leave a
     node (negative: to arrive), ``ends[:tally[0]]`` the nodes with any. The first heap
     holds nodes labelled, the second settled nodes that wait for the arc at their
-    ``pointer``. Published cells with flow are listed at both ends:
+    ``pointer``. ``tally[1]`` says that the flow of the level just covered would cover
+    it the other way round as well; ``seen[node] == tally[2]`` where the search along
+    tight arcs has been. Published cells with flow are listed at both ends:
     ``back_first[node]`` is a slot, ``back_next[slot]`` the next (-1 the end, -2 not
     listed).
     """
@@ -47,6 +56,7 @@ class Flows(NamedTuple):
     potential: Real
     distance: Real
     via: Int
+    seen: Long
     heap: Int
     spot: Int
     key: Real
@@ -64,10 +74,11 @@ def make_flows(nodes: int, cells: int, levels: int) -> Flows:
         shut=np.zeros(cells, dtype=np.bool_),
         excess=np.zeros(nodes, dtype=np.int64),
         ends=np.zeros(2 * levels, dtype=np.int32),
-        tally=np.zeros(1, dtype=np.int64),
+        tally=np.zeros(3, dtype=np.int64),
         potential=np.zeros(nodes),
         distance=np.zeros(nodes),
         via=np.zeros(nodes, dtype=np.int32),
+        seen=np.zeros(nodes, dtype=np.int64),
         heap=np.zeros(nodes, dtype=np.int32),
         spot=np.full(nodes, -1, dtype=np.int32),
         key=np.zeros(nodes),
@@ -185,6 +196,79 @@ def _nearest_target(
 
 
 @njit(cache=True, nogil=True)
+def _tight_target(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
+    """Look for a target along arcs whose reduced cost is nothing; -1 if there is none.
+
+    Paths of the same cost are thus found without another search for the nearest one
+    (Ford & Fulkerson 1962, the primal-dual method).
+    """
+    potential, excess, queue = flows.potential, flows.excess, flows.heap
+    flow_of, up, down = work.flow, arcs.up, arcs.down
+    flows.tally[2] += 1
+    now = flows.tally[2]
+    size = 0
+    for i in range(flows.tally[0]):
+        node = flows.ends[i]
+        if excess[node] > 0 and flows.seen[node] != now:
+            flows.seen[node] = now
+            flows.via[node] = -1
+            queue[size] = node
+            size += 1
+    at = 0
+    while at < size:
+        node = queue[at]
+        at += 1
+        if excess[node] < 0:
+            return node
+        here = potential[node] - _TIGHT
+        slot = live.first[node]
+        while slot >= 0:
+            cell = slot >> 1
+            end = slot_end(arcs, slot)
+            if flows.seen[end] != now and here <= potential[end]:
+                flow = flow_of[cell]
+                room = down[cell] + flow if slot & 1 else up[cell] - flow
+                if room > 0 and not flows.shut[cell]:
+                    flows.seen[end] = now
+                    flows.via[end] = slot
+                    queue[size] = end
+                    size += 1
+            slot = live.following[slot]
+        slot = flows.back_first[node]
+        while slot >= 0:
+            cell = slot >> 1
+            end = slot_end(arcs, slot)
+            flow = flow_of[cell]
+            if (
+                flow != 0
+                and (flow > 0) == (slot & 1 == 1)
+                and flows.seen[end] != now
+                and here - cost[cell] <= potential[end]
+            ):
+                flows.seen[end] = now
+                flows.via[end] = slot
+                queue[size] = end
+                size += 1
+            slot = flows.back_next[slot]
+        for k in range(arcs.start[node], arcs.start[node + 1]):
+            # Potentials are never above 0.
+            if here + arcs.price[k] > 0:
+                break
+            slot = arcs.slot[k]
+            end = slot_end(arcs, slot)
+            if flows.seen[end] != now and here + arcs.price[k] <= potential[end]:
+                cell = slot >> 1
+                flow = -flow_of[cell] if slot & 1 else flow_of[cell]
+                room = down[cell] if slot & 1 else up[cell]
+                if 0 <= flow < room and not live.hidden[cell]:
+                    flows.seen[end] = now
+                    flows.via[end] = slot
+                    queue[size] = end
+                    size += 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
 def _room(arcs: Arcs, live: Live, work: Work, slot: int) -> int:
     """How much can go through a slot before it is full or its price changes."""
     cell = slot >> 1
@@ -230,28 +314,52 @@ def send_cheapest(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) 
     hidden cells only.
     """
     flows.potential[:] = 0.0
-    left = 0
+    left, sendable = 0, False
     for i in range(flows.tally[0]):
         left = max(left, flows.excess[flows.ends[i]])
-    while left > 0:
+    searches = 0
+    while left > 0 and searches < _SEARCHES:
+        searches += 1
         target = _nearest_target(arcs, live, work, flows, cost)
         if target < 0:
+            sendable = False
             break
         far = flows.distance[target]
         if far > 0:
             for node in range(len(flows.distance)):
                 if flows.distance[node] < far:
                     flows.potential[node] += flows.distance[node] - far
-        _send_along(arcs, live, work, flows, target)
-        left = 0
-        for i in range(flows.tally[0]):
-            left = max(left, flows.excess[flows.ends[i]])
+        while left > 0 and target >= 0:
+            _send_along(arcs, live, work, flows, target)
+            left = 0
+            for i in range(flows.tally[0]):
+                left = max(left, flows.excess[flows.ends[i]])
+            if left > 0:
+                target = _tight_target(arcs, live, work, flows, cost)
+        sendable = True
     for i in range(work.touches[0]):
         cell = work.touched[i]
         if flows.back_next[2 * cell] != -2:
             for side in (2 * cell, 2 * cell + 1):
                 flows.back_next[side] = -2
                 flows.back_first[slot_origin(arcs, side)] = -1
+    if left > 0 and sendable:
+        return _send_many(arcs, live, work, flows, cost)
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _send_many(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
+    """Begin anew by the simplex method, with what was sent and what was not."""
+    supply = flows.excess.copy()
+    for i in range(work.touches[0]):
+        cell = work.touched[i]
+        supply[arcs.tail[cell]] += work.flow[cell]
+        supply[arcs.head[cell]] -= work.flow[cell]
+    drop_flow(work)
+    left = send_by_simplex(arcs, live, work, flows.shut, supply, cost)
+    for i in range(flows.tally[0]):
+        flows.excess[flows.ends[i]] = 0
     return left
 
 
@@ -320,8 +428,31 @@ def protect_level(
     if left > 0:
         _ask(demands, flows, level, source, target, left)
         left = send_cheapest(arcs, live, work, flows, cost)
+    flows.tally[1] = left == 0 and _turns(arcs, work)
     _settle(arcs, demands, live, work, flows, levels, left == 0)
     return left
+
+
+@njit(cache=True, nogil=True)
+def _turns(arcs: Arcs, work: Work) -> bool:
+    """Say whether the cells have room for the same flow the other way round."""
+    for i in range(work.touches[0]):
+        cell = work.touched[i]
+        flow = work.flow[cell]
+        if flow > arcs.down[cell] or -flow > arcs.up[cell]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _covered_by_turn(demands: Demands, flows: Flows, last: int, level: int) -> bool:
+    """Say whether the flow of the level before, turned round, covers a level."""
+    return (
+        flows.tally[1] != 0
+        and demands.cell[last] == demands.cell[level]
+        and demands.sign[last] != demands.sign[level]
+        and demands.amount[last] >= demands.amount[level]
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -422,6 +553,8 @@ def run_order(
                     return level
         else:
             for j in range(len(part)):
+                if j and _covered_by_turn(demands, flows, part[j - 1], part[j]):
+                    continue
                 short = protect_level(
                     arcs, demands, live, work, flows, cost, part[j : j + 1]
                 )
