@@ -11,8 +11,9 @@ from scipy.optimize import linprog
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
+from evosdc.suppress.evolve.orders.cheapest_flow import make_flows
 from evosdc.suppress.evolve.orders.evaluator import Prefix
-from evosdc.suppress.evolve.orders.flow_kernels import make_flows, run_order
+from evosdc.suppress.evolve.orders.flow_kernels import run_order
 from evosdc.suppress.evolve.orders.flows import FlowEvaluator
 from evosdc.suppress.evolve.orders.parameters import Grouping
 from evosdc.suppress.evolve.orders.programs import ProgramEvaluator
