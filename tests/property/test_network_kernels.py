@@ -7,6 +7,7 @@ import pytest
 from network_twins import (
     capacity_matrix,
     directed,
+    flat_table,
     naive_distance,
     naive_width,
     random_graph,
@@ -15,8 +16,11 @@ from network_twins import (
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import maximum_flow
 
+from evosdc.attack import judge
 from evosdc.suppress.network import heap
+from evosdc.suppress.network.blocking import send_in_phases
 from evosdc.suppress.network.cheapest import cheapest_path
+from evosdc.suppress.network.cover import drop_flow, send_hidden
 from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.network.flow import (
     cut_cells,
@@ -27,6 +31,7 @@ from evosdc.suppress.network.flow import (
     widest_path,
 )
 from evosdc.suppress.network.paths import hidden_path
+from evosdc.suppress.problem import Problem
 
 NODES = 9
 
@@ -152,3 +157,61 @@ def test_cheapest_and_hidden_paths(seed):
                 naive_distance(nodes, hidden, source, target) == 0
             )
     work.flow[:] = 0
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_phases_send_what_single_paths_send(seed):
+    problem = random_problem(seed, "margins")
+    rng = np.random.default_rng(seed)
+    network = TableNetwork(problem)
+    state = PatternState(network)
+    state.hide(rng.choice(len(problem.table), 12))
+    arcs, work, nodes = network.arcs, network.work, network.nodes
+    banned = int(rng.choice(np.flatnonzero(state.hidden)))
+    open_cells = state.hidden & (np.arange(len(state.hidden)) != banned)
+    room = [np.where(open_cells, side, 0) for side in (arcs.up, arcs.down)]
+    matrix = capacity_matrix(nodes, arcs.tail, arcs.head, *room)
+    for source, target in rng.permuted(np.tile(np.arange(nodes), (8, 1)), axis=1)[
+        :, :2
+    ]:
+        most = maximum_flow(matrix, source, target).flow_value
+        for amount in (max(1, most // 2), most + 5):
+            left = send_in_phases(
+                arcs, state.live, work, source, target, banned, amount
+            )
+            flow = work.flow.copy()
+            drop_flow(work)
+            assert left == max(0, amount - most)
+            assert np.all((-room[1] <= flow) & (flow <= room[0]))
+            net = np.bincount(arcs.head, flow, nodes) - np.bincount(
+                arcs.tail, flow, nodes
+            )
+            want = np.zeros(nodes)
+            want[source], want[target] = left - amount, amount - left
+            np.testing.assert_array_equal(net, want)
+            alone = send_hidden(arcs, state.live, work, source, target, banned, amount)
+            drop_flow(work)
+            assert alone == left
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_giant_cell_among_small_ones_is_covered(seed):
+    """Its level takes more paths than are sought one at a time."""
+    rng = np.random.default_rng(seed)
+    inner = rng.integers(1, 60, size=(70, 70)).astype(float)
+    inner[0, :] = inner[:, 0] = 40_000.0
+    inner[0, 0] = 1e6
+    table = flat_table(inner)
+    giant = int(np.flatnonzero((table.codes == 1).all(axis=1))[0])
+    status, level = table.status.copy(), np.zeros(len(table))
+    status[giant], level[giant] = "u", 60_000.0
+    # Totals are published, so that all of it runs through small cells.
+    status[(table.codes == 0).any(axis=1)] = "z"
+    table = table.replace(status=status, upl=level, lpl=level)
+    state = PatternState(TableNetwork(Problem.of(table)))
+    state.cover()
+    assert len(state.secondaries) > 1024
+    before = state.cost
+    state.clean_up()
+    assert state.cost <= before
+    assert judge(table.with_pattern(state.hidden))[0].safe

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evosdc.attack import judge
+from evosdc.attack import general, judge
 from evosdc.table import Table
 
 # How far down the sensitive cell can go, by linear programming.
@@ -40,3 +40,29 @@ def test_just_below_the_end(share: float) -> None:
 def test_above_the_end() -> None:
     verdict, _ = judge(_table(END * (1 + 1e-7)))
     assert not verdict.safe
+
+
+def test_totals_that_add_up_to_the_last_digit_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Cells of a total cannot all be at their bounds: they differ by a hair."""
+    # The whole program alone has to do it.
+    monkeypatch.setattr(general, "_BRANCHES", ())
+    total = 0.1 + 0.2
+    assert total > 0.3
+    table = Table.of(
+        [5.0, total, 0.1, 0.2, 0.75, 0.25, 0.25, 0.25],
+        [
+            [1, 1, 0, 0, 1, 0, 0, 0],
+            [2, 2, 0, 0, 2, 0, 0, 0],
+            [0, -1, 1, 1, 0, 0, 0, 0],
+            [0, 0, 0, 0, -1, 1, 1, 1],
+        ],
+        rhs=[5.75 + total, 2 * (5.75 + total), 0.0, 0.0],
+        status=["u", "m", "m", "m", "m", "m", "m", "m"],
+        upl=[0.8, 0, 0, 0, 0, 0, 0, 0],
+    )
+    verdict, _ = judge(table)
+    assert verdict.safe
+    assert verdict.exact
+    assert verdict.ways["full LP"]

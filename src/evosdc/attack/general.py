@@ -212,17 +212,34 @@ class GeneralFinder:
         amount: Fraction,
         cells: NDArray[np.int64],
     ) -> bool:
-        """Solve among few cells, on a grid on which rounding is exact.
+        """Solve among few cells."""
+        columns = _Columns(self.attacker, np.sort(cells))
+        program = Program(columns.rows, self.deadline)
+        return self._on_grid(
+            ledger, cell, sign, amount, columns, program, "local LP"
+        ) and not ledger.is_open(cell, sign)
+
+    def _on_grid(
+        self,
+        ledger: Ledger,
+        cell: int,
+        sign: int,
+        amount: Fraction,
+        columns: _Columns,
+        program: Program,
+        way: str,
+    ) -> bool:
+        """Solve on a grid on which rounding is exact.
 
         A grid unit is the level over a whole number; room is rounded down to the grid.
+        Totals that add up only to the last digit of their decimals, so that no vertex
+        keeps to the bounds of all their cells, do so here.
         """
-        columns = _Columns(self.attacker, np.sort(cells))
         level, den = amount.numerator, amount.denominator
         units = min(level, _GRID)
         room = [None if r is None else r * den * units // level for r in columns.room]
         column = columns.column(cell, sign)
         room[column] = units
-        program = Program(columns.rows, self.deadline)
         # Beyond this a cell has all the room that a local witness can use.
         program.set_upper(
             np.array([_ENDLESS if r is None else min(r / units, 1e6) for r in room])
@@ -236,9 +253,7 @@ class GeneralFinder:
         numerators, part = vertex
         moves = columns.net([n * level for n in numerators])
         whole = part * units * den
-        return ledger.add(
-            cell, sign, list(moves), list(moves.values()), whole, "local LP"
-        ) and not ledger.is_open(cell, sign)
+        return ledger.add(cell, sign, list(moves), list(moves.values()), whole, way)
 
     def _wholly(
         self,
@@ -275,6 +290,10 @@ class GeneralFinder:
             return ledger.add(
                 cell, sign, list(moves), list(moves.values()), part * den, "full LP"
             )
+        if self._whole_rows and found is not None:
+            self._units.pop(int(a.component[cell]))
+            if self._on_grid(ledger, cell, sign, amount, columns, program, "full LP"):
+                return True
         moves = columns.net([round(v * _GRID**2) for v in (x / level).tolist()])
         scaled = {c: m * level for c, m in moves.items()}
         if scaled.get(cell):

@@ -17,7 +17,6 @@ from evosdc.suppress.evolve.changes import (
     undo,
 )
 from evosdc.suppress.network.arrays import Arcs, Demands, Live, Long, Real, Work
-from evosdc.suppress.network.cheapest import cheapest_path
 from evosdc.suppress.network.cover import (
     DONE,
     FAILED,
@@ -26,16 +25,11 @@ from evosdc.suppress.network.cover import (
     drop_flow,
     load_witness,
     reroute,
-    send_hidden,
+    send_and_hide,
     store_witness,
     uses,
 )
-from evosdc.suppress.network.paths import (
-    augment,
-    hide,
-    hide_path,
-    publish,
-)
+from evosdc.suppress.network.paths import hide, publish
 
 # Cells a step looks at for redundancy at most.
 _TIDIED = 48
@@ -84,12 +78,7 @@ def _mend(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) -> b
         source, target = arcs.tail[cell], arcs.head[cell]
         if left < 0:
             source, target, left = target, source, -left
-        left = send_hidden(arcs, live, work, source, target, banned, left)
-        while left > 0:
-            if cheapest_path(arcs, live, work, source, target, banned) == np.inf:
-                break
-            left -= augment(arcs, work, source, target, left)
-            hide_path(arcs, live, work, source, target)
+        left = send_and_hide(arcs, live, work, source, target, banned, left)
         if left > 0:
             break
     if left > 0:

@@ -174,6 +174,12 @@ def improve_in(
     event: str = "ruin and recreate",
 ) -> Pattern:
     """Walk within a run: count the steps and offer what is better."""
+    until = search.stopped if stopped is None else stopped
+    return improve(state, rng, until, parameters, guide, reporter(search, event))
+
+
+def reporter(search: Search, event: str) -> Callable[[Walker], None]:
+    """Return what counts a walker's steps in a run and offers what is better."""
     counted = 0
 
     def hear(walker: Walker) -> None:
@@ -183,8 +189,7 @@ def improve_in(
         if search.best is None or walker.best_cost < search.best.cost:
             search.offer(walker.best(), event)
 
-    until = search.stopped if stopped is None else stopped
-    return improve(state, rng, until, parameters, guide, hear)
+    return hear
 
 
 def _make_walk(state: PatternState, rng: np.random.Generator, memory: int) -> Walk:

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from evosdc.suppress.network.arrays import Arcs, Demands, Live, Work
+from evosdc.suppress.network.blocking import send_in_phases
 from evosdc.suppress.network.cheapest import cheapest_path
 from evosdc.suppress.network.paths import (
     augment,
@@ -20,7 +21,15 @@ from evosdc.suppress.network.paths import (
     hide_path,
     publish,
 )
+from evosdc.suppress.network.simplex import send_by_simplex
 
+# Paths through hidden cells that are sought one at a time; a flow that takes more of
+# them is sent in phases.
+_PATHS = 32
+# Cheapest paths that are sought one at a time; a flow that takes more of them is left
+# to the simplex method, in so many parts. Both were tried: fewer are quicker on cells
+# that are worth thousands of those round them, and hide more.
+_SEARCHES, _PARTS = 1024, 4
 # What came of sending a witness another way.
 FAILED, DONE, FULL = 0, 1, 2
 
@@ -35,6 +44,16 @@ def level_ends(arcs: Arcs, demands: Demands, level: int) -> tuple[int, int]:
 
 
 @njit(cache=True)
+def drop_flow(work: Work) -> None:
+    """Set every flow back to zero."""
+    for i in range(work.touches[0]):
+        cell = work.touched[i]
+        work.flow[cell] = 0
+        work.listed[cell] = False
+    work.touches[0] = 0
+
+
+@njit(cache=True)
 def send_hidden(
     arcs: Arcs,
     live: Live,
@@ -45,8 +64,76 @@ def send_hidden(
     amount: int,
 ) -> int:
     """Send what hidden cells take, at most `amount`; return what is left to send."""
-    while amount > 0 and hidden_path(arcs, live, work, source, target, banned):
+    for _ in range(_PATHS):
+        if amount == 0 or not hidden_path(arcs, live, work, source, target, banned):
+            return amount
         amount -= augment(arcs, work, source, target, amount)
+    return send_in_phases(arcs, live, work, source, target, banned, amount)
+
+
+@njit(cache=True)
+def send_and_hide(
+    arcs: Arcs,
+    live: Live,
+    work: Work,
+    source: int,
+    target: int,
+    banned: int,
+    amount: int,
+) -> int:
+    """Send a flow, hiding cells along cheapest paths where hidden ones do not do.
+
+    What cannot be sent is returned.
+    """
+    amount = send_hidden(arcs, live, work, source, target, banned, amount)
+    for _ in range(_SEARCHES):
+        if amount == 0:
+            return amount
+        if cheapest_path(arcs, live, work, source, target, banned) == np.inf:
+            return amount
+        amount -= augment(arcs, work, source, target, amount)
+        hide_path(arcs, live, work, source, target)
+    return _hide_by_simplex(arcs, live, work, source, target, banned, amount)
+
+
+@njit(cache=True)
+def _hide_by_simplex(
+    arcs: Arcs,
+    live: Live,
+    work: Work,
+    source: int,
+    target: int,
+    banned: int,
+    amount: int,
+) -> int:
+    """Send a large flow on top of the one there is; return what cannot be sent.
+
+    Published cells cost by the unit. What one part hides is free for the next, so that
+    the room of a hidden cell is used up, as along cheapest paths.
+    """
+    cost = np.zeros(len(live.hidden))
+    for at in range(len(arcs.slot)):
+        cost[arcs.slot[at] >> 1] = arcs.price[at]
+    shut = np.zeros(len(live.hidden), dtype=np.bool_)
+    shut[banned] = True
+    for parts in range(_PARTS, 0, -1):
+        sent = amount // parts
+        supply = np.zeros(len(live.first), dtype=np.int64)
+        supply[source] += sent
+        supply[target] -= sent
+        for i in range(work.touches[0]):
+            cell = work.touched[i]
+            supply[arcs.tail[cell]] += work.flow[cell]
+            supply[arcs.head[cell]] -= work.flow[cell]
+        drop_flow(work)
+        left = send_by_simplex(arcs, live, work, shut, supply, cost)
+        amount -= sent - left
+        if left > 0:
+            return amount
+        for i in range(work.touches[0]):
+            cell = work.touched[i]
+            if work.flow[cell] != 0 and not live.hidden[cell]:
+                hide(arcs, live, cell)
     return amount
 
 
@@ -64,23 +151,10 @@ def cover_level(
     if source == target:
         return 0
     banned = demands.cell[level]
-    left = send_hidden(arcs, live, work, source, target, banned, demands.amount[level])
-    while may_hide and left > 0:
-        if cheapest_path(arcs, live, work, source, target, banned) == np.inf:
-            break
-        left -= augment(arcs, work, source, target, left)
-        hide_path(arcs, live, work, source, target)
-    return left
-
-
-@njit(cache=True)
-def drop_flow(work: Work) -> None:
-    """Set every flow back to zero."""
-    for i in range(work.touches[0]):
-        cell = work.touched[i]
-        work.flow[cell] = 0
-        work.listed[cell] = False
-    work.touches[0] = 0
+    amount = demands.amount[level]
+    if may_hide:
+        return send_and_hide(arcs, live, work, source, target, banned, amount)
+    return send_hidden(arcs, live, work, source, target, banned, amount)
 
 
 @njit(cache=True)

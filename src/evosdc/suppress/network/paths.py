@@ -141,6 +141,15 @@ def hidden_path(
     return False
 
 
+@njit(cache=True, inline="always")
+def touch(work: Work, cell: int) -> None:
+    """List a cell among those whose flow has to be set back to zero."""
+    if not work.listed[cell]:
+        work.listed[cell] = True
+        work.touched[work.touches[0]] = cell
+        work.touches[0] += 1
+
+
 @njit(cache=True)
 def augment(arcs: Arcs, work: Work, source: int, target: int, most: int) -> int:
     """Send as much as the path found last takes, at most `most`; return how much."""
@@ -154,10 +163,7 @@ def augment(arcs: Arcs, work: Work, source: int, target: int, most: int) -> int:
     while node != source:
         slot = work.ahead.via[node]
         cell = slot >> 1
-        if not work.listed[cell]:
-            work.listed[cell] = True
-            work.touched[work.touches[0]] = cell
-            work.touches[0] += 1
+        touch(work, cell)
         work.flow[cell] += -sent if slot & 1 else sent
         node = slot_origin(arcs, slot)
     return sent

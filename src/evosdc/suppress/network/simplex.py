@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from evosdc.suppress.network.arrays import Arcs, Flags, Live, Long, Real, Work
-from evosdc.suppress.network.paths import slot_end, slot_origin
+from evosdc.suppress.network.paths import slot_end, slot_origin, touch
 
 _LOWER, _BASIC, _UPPER = 1, 0, -1
 
@@ -42,6 +42,12 @@ def _usable(arcs: Arcs, live: Live, shut: Flags) -> np.ndarray:
             slots[kept] = slots[i]
             kept += 1
     return slots[:kept]
+
+
+@njit(cache=True, inline="always")
+def _missing(supply: int) -> int:
+    """What a unit to or from the root costs: so that it is missing at an end only."""
+    return 1 if supply else 2
 
 
 @njit(cache=True, nogil=True)
@@ -92,7 +98,7 @@ def send_by_simplex(
         room[k] = np.iinfo(np.int64).max
         flow[k] = abs(supply[node])
         tail[k], head[k] = (node, root) if rises[node] else (root, node)
-        missing[node] = -1 if rises[node] else 1
+        missing[node] = -_missing(supply[node]) if rises[node] else 1
         after[node] = node + 1 if node + 1 < n else -1
         before[node] = node - 1
     below[root] = 0 if n else -1
@@ -194,7 +200,9 @@ def send_by_simplex(
             parent, k = above[node], by[node]
             depth[node] = depth[parent] + 1
             sign = -1 if rises[node] else 1
-            missing[node] = missing[parent] + (sign if k >= m else 0)
+            missing[node] = missing[parent]
+            if k >= m:
+                missing[node] += sign * _missing(supply[k - m])
             worth[node] = worth[parent] + sign * price[k]
             child = below[node]
             while child >= 0:
@@ -205,10 +213,7 @@ def send_by_simplex(
     for k in range(m):
         if flow[k] != 0:
             cell = slots[k] >> 1
-            if not work.listed[cell]:
-                work.listed[cell] = True
-                work.touched[work.touches[0]] = cell
-                work.touches[0] += 1
+            touch(work, cell)
             work.flow[cell] += -flow[k] if slots[k] & 1 else flow[k]
     left = 0
     for node in range(n):

@@ -15,7 +15,7 @@ from numba import njit
 from evosdc.suppress.network import heap
 from evosdc.suppress.network.arrays import Arcs, Flags, Int, Live, Long, Real, Work
 from evosdc.suppress.network.cover import drop_flow
-from evosdc.suppress.network.paths import slot_end, slot_origin
+from evosdc.suppress.network.paths import slot_end, slot_origin, touch
 from evosdc.suppress.network.simplex import send_by_simplex
 
 # A flow that takes more searches than this is left to the simplex method: below it
@@ -282,10 +282,7 @@ def _send_along(arcs: Arcs, live: Live, work: Work, flows: Flows, target: int) -
     while flows.via[node] >= 0:
         slot = flows.via[node]
         cell = slot >> 1
-        if not work.listed[cell]:
-            work.listed[cell] = True
-            work.touched[work.touches[0]] = cell
-            work.touches[0] += 1
+        touch(work, cell)
         work.flow[cell] += -sent if slot & 1 else sent
         if not live.hidden[cell] and flows.back_next[2 * cell] == -2:
             for side in (2 * cell, 2 * cell + 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,12 +47,23 @@ class Evolution:
 
     Offspring replaces the dearest individual if it is cheaper; with a population of
     one also if it costs the same, so that a local search can drift along plateaus.
+
+    Parameters
+    ----------
+    refine
+        Told after each batch how many orders were evaluated; it may offer the run
+        something better.
     """
 
     def __init__(
-        self, evaluator: Evaluator, parameters: OrderParameters, search: Search
+        self,
+        evaluator: Evaluator,
+        parameters: OrderParameters,
+        search: Search,
+        refine: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._evaluator = evaluator
+        self._refine = refine
         self._parameters = parameters
         self._search = search
         self._rng = search.rng(0)
@@ -65,12 +77,13 @@ class Evolution:
         self._found()
         held = converged = 0
         while self.people and not self._over(held, converged):
-            before = self._best
+            before, evaluated = self._found_so_far(), self._evaluated
             children = [self._breed() for _ in range(self._parameters.batch)]
             for newcomer in self._judge(children):
                 self._let_in(newcomer)
             self._search.generations += 1
-            held = 0 if self._best < before else held + len(children)
+            self._refine(self._evaluated - evaluated)
+            held = 0 if self._found_so_far() < before else held + len(children)
             converged = converged + 1 if self._is_converged() else 0
 
     def _over(self, held: int, converged: int) -> bool:
@@ -82,6 +95,11 @@ class Evolution:
             or held >= p.patience
             or (p.converged > 0 and p.population > 1 and converged >= p.converged)
         )
+
+    def _found_so_far(self) -> float:
+        """Cost of the best order, or of what was made of it if that is less."""
+        best = self._search.best
+        return self._best if best is None else min(self._best, best.cost)
 
     def _found(self) -> None:
         """Falling weight, rising weight, the rest at random."""

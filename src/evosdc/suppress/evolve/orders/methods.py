@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from evosdc.errors import MethodError
 from evosdc.suppress.evolve.orders.evaluator import Evaluator
 from evosdc.suppress.evolve.orders.parameters import (
     InsertParameters,
@@ -45,30 +46,23 @@ def run_orders(
     """Search for the order that leads to the cheapest pattern."""
     from evosdc.suppress.evolve.orders.genetic import Evolution
 
-    if parameters.ruin > 0 and problem.network is None:
-        raise MethodError(
-            f"option ruin is {parameters.ruin} on a table that is no network",
-            expected="0 on tables of more than two dimensions",
-        )
     evaluator = make_evaluator(problem, parameters, search)
-    Evolution(evaluator, parameters, search).run()
-    pattern = _answer(evaluator, search)
-    return _ruin(problem, pattern, parameters.ruin, search)
+    refine = _refiner(evaluator, parameters.ruin_for(problem), search)
+    Evolution(evaluator, parameters, search, refine).run()
+    return _answer(evaluator, search)
 
 
-def _ruin(problem: Problem, pattern: Pattern, steps: int, search: Search) -> Pattern:
-    """Go on from the best pattern by ruin and recreate."""
-    if steps <= 0 or search.stopped():
-        return pattern
-    from evosdc.suppress.evolve.ruin import RuinParameters, improve_in
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
+def _refiner(
+    evaluator: Evaluator, ruin: float, search: Search
+) -> Callable[[int], None]:
+    """What to do between orders: walk on from the best pattern, or nothing."""
+    if ruin <= 0:
+        return lambda _: None
+    from evosdc.suppress.evolve.orders.flows import FlowEvaluator
+    from evosdc.suppress.evolve.orders.refine import Refiner
 
-    state = PatternState(TableNetwork(problem))
-    state.hide(np.flatnonzero(pattern.hidden & ~problem.primary))
-    state.cover()
-    improve_in(search, state, search.rng(1), RuinParameters(steps=steps))
-    assert search.best is not None
-    return search.best
+    assert isinstance(evaluator, FlowEvaluator)
+    return Refiner(evaluator.network, search, ruin * evaluator.length).work
 
 
 def run_by_weight(

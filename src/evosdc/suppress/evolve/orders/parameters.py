@@ -12,6 +12,8 @@ from evosdc.suppress.problem import Problem
 CLEAN = ("never", "best", "every")
 # Above so many cells groups beat single cells (Smith et al. 2011).
 _LARGE = 30_000
+# Steps of ruin and recreate a place and order: about as long as the order takes.
+_RUIN = 0.5
 # Groups where `groups` leaves the choice to the table.
 _GROUPS = {"all": 40, "exposed": 40, "unpicked": 20}
 
@@ -108,8 +110,9 @@ class OrderParameters(WeightParameters):
         Offspring bred before the first of them is let in; 1 as published, more keeps
         several workers busy.
     ruin
-        Steps of ruin and recreate (the method ls-ruin) on the best pattern in the end,
-        on tables that are networks; 0 as published.
+        Steps of ruin and recreate (the method ls-ruin) that the best pattern makes for
+        every order evaluated, for each place of the order; 0 as published; -1 for a
+        half on networks of up to 30,000 cells and none elsewhere.
     """
 
     clean: str = "best"
@@ -122,7 +125,7 @@ class OrderParameters(WeightParameters):
     converged: int = 0
     within: float = 0.01
     batch: int = 1
-    ruin: int = 0
+    ruin: float = -1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -133,6 +136,18 @@ class OrderParameters(WeightParameters):
                 expected="at least 1 of each",
             )
 
+    def ruin_for(self, problem: Problem) -> float:
+        """Settle the steps of ruin and recreate where they are left to the table."""
+        if self.ruin > 0 and problem.network is None:
+            raise MethodError(
+                f"option ruin is {self.ruin:g} on a table that is no network",
+                expected="0 on tables of more than two dimensions",
+            )
+        if self.ruin >= 0:
+            return self.ruin
+        small = problem.network is not None and len(problem.table) <= _LARGE
+        return _RUIN if small else 0.0
+
 
 @dataclass(frozen=True)
 class SwapParameters(OrderParameters):
@@ -140,6 +155,7 @@ class SwapParameters(OrderParameters):
 
     mutation: str = "swap"
     converged: int = 100
+    ruin: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -148,6 +164,7 @@ class InsertParameters(OrderParameters):
 
     mutation: str = "insert"
     converged: int = 100
+    ruin: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -156,6 +173,7 @@ class InvertParameters(OrderParameters):
 
     mutation: str = "invert"
     converged: int = 100
+    ruin: float = 0.0
 
 
 @dataclass(frozen=True)
