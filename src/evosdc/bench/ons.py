@@ -91,6 +91,7 @@ EXPERIMENT = Experiment(
     families=(*OFFICE, *LARGE_FAMILIES),
     methods=(
         "order-ga",
+        "order-ga+ruin=0",
         "order-ga-swap",
         "order-ga-insert",
         "order-ga-invert",
