@@ -19,6 +19,7 @@ import highspy
 import numpy as np
 from scipy import sparse
 
+from evosdc.api.running import warm_up
 from evosdc.attack import judge
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.instances import make
@@ -132,13 +133,14 @@ def gain(
     """Compare with the published heuristic."""
     print("table | seed | falling weight | order-ga | saved % | evaluations | s")
     means: dict[str, list[float]] = {}
+    method = find_method("order-ga")
+    parameters = method.configure(options)
+    warm_up(method, parameters, network=True)
     for letter in tables:
         for seed in range(1, seeds + 1):
             table = make("ons", seed=seed, table=letter, level=level)
             problem = Problem.of(table)
             start = problem.pattern(FullPrograms(problem).evaluate(by_weight(problem)))
-            method = find_method("order-ga")
-            parameters = method.configure(options)
             search = Search(seed=seed, stop=TimeLimit(seconds), workers=2)
             pattern = method.run(problem, parameters, search)
             assert judge(table.with_pattern(pattern.hidden))[0].safe
