@@ -104,3 +104,10 @@ def test_the_bound_of_equations_by_hand() -> None:
     assert bound([0, 6, 0, 90, 70], "ususs") == pytest.approx(6)
     # With room enough among sensitive cells nothing has to be hidden.
     assert bound([0, 6, 1000, 0, 70], "ussus") == 0.0
+
+
+def test_a_cell_worth_many_others_is_bounded_too() -> None:
+    """Its cuts need more cells than a cut is given to begin with."""
+    table = make("ons", seed=1, table="D")
+    bound = cut_bound(Problem.of(table)).value
+    assert bound > equation_bound(Problem.of(table)) > 0

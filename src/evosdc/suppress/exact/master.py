@@ -68,10 +68,15 @@ class Master:
             self._cells.append(cell)
 
     def add_cut(self, cut: Cut, seeds: int) -> None:
-        """Add a cut; its `seeds` best cells by cost per coefficient become columns."""
+        """Add a cut; its best cells by cost per coefficient become columns.
+
+        At least `seeds`, and as many as the cut needs: the level of a giant cell asks
+        for thousands, and with fewer of them the LP would have no solution.
+        """
         worth = self.cost[cut.cells] / cut.coefficients
-        take = np.argsort(worth, kind="stable")[:seeds]
-        self.add_cells(cut.cells[take])
+        best = np.argsort(worth, kind="stable")
+        needed = int(np.searchsorted(np.cumsum(cut.coefficients[best]), 1.0)) + 2
+        self.add_cells(cut.cells[best[: max(seeds, needed)]])
         self.cuts.append(cut)
         known = self._column[cut.cells]
         inside = known >= 0
