@@ -148,8 +148,10 @@ def test_ruin_goes_on_from_the_best_order_by_default() -> None:
     assert ruined.cost < plain.cost
     assert judge(table.with_pattern(ruined.hidden))[0].safe
     solid = Problem.of(make("random", seed=3, shape=(4, 3, 3)))
-    with pytest.raises(MethodError):
+    with pytest.raises(MethodError, match="leave the option out"):
         method.run(solid, method.configure({"ruin": 5}), Search(seed=1))
+    with pytest.raises(MethodError, match="-1 for what suits"):
+        method.configure({"ruin": -5})
 
 
 def test_falling_weight_alone_does_not_clean_up() -> None:

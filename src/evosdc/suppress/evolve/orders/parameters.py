@@ -135,6 +135,11 @@ class OrderParameters(WeightParameters):
                 f"a population of {self.population} with batches of {self.batch}",
                 expected="at least 1 of each",
             )
+        if not (self.ruin >= 0 or self.ruin == -1):
+            raise MethodError(
+                f"option ruin is {self.ruin:g}",
+                expected="0 or more, or -1 for what suits the table",
+            )
 
     def ruin_for(self, problem: Problem) -> float:
         """Settle the steps of ruin and recreate where they are left to the table."""
@@ -142,6 +147,7 @@ class OrderParameters(WeightParameters):
             raise MethodError(
                 f"option ruin is {self.ruin:g} on a table that is no network",
                 expected="0 on tables of more than two dimensions",
+                hint="leave the option out; ls-rebuild improves patterns of any table",
             )
         if self.ruin >= 0:
             return self.ruin
