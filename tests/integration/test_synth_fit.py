@@ -119,7 +119,7 @@ def test_the_plain_algorithm_improves_with_every_crossover(people, crossover):
     [
         {"selection": "linear-rank", "crossover_rate": "adaptive:0.75"},
         {"selection": "universal", "mutation_rate": "srinivas-patnaik:0.01"},
-        {"replacement": "worst", "mutation": "univariate"},
+        {"replacement": "worst", "mutation": "uniform"},
         {"replacement": "most-similar", "crossover_rate": "self:0.1:0.5"},
         {"initial": "cart", "objective": "cramer"},
         {"initial": "mutation:0.2", "objective": "jsd:full", "elitism": 0},

@@ -71,9 +71,10 @@ class Synthesiser:
     crossover, crossover_rate, mutation, mutation_rate, selection, replacement, elitism
         Operators of the genetic algorithm; see `CROSSOVERS` and
         `evosdc.evolution.selection.SELECTIONS`. Rates are numbers, texts such as
-        ``adaptive:0.75`` or rate objects. The mutation rate is by element, but by
-        candidate for mutation "block", which redraws a random part of it. Candidates of
-        a memetic front are not crossed.
+        ``adaptive:0.75`` or rate objects. The mutation "univariate" draws an
+        element from the original's distribution, "uniform" from all levels alike; its
+        rate is by element, but by candidate for "block", which redraws a random part of
+        it. Candidates of a memetic front are not crossed.
     initial
         "univariate", "uniform", "network", "cart", "mutation", "mutation:RATE", or
         frames to start from. "auto" is "network" for memetic runs on more than two
@@ -113,8 +114,8 @@ class Synthesiser:
         acceptance: str = "annealing",
         crossover: str = "whole-cpc",
         crossover_rate: float | str | Rate | None = None,
-        mutation: str = "uniform",
-        mutation_rate: float | str | Rate = 0.001,
+        mutation: str = "univariate",
+        mutation_rate: float | str | Rate = 0.0005,
         selection: str = "tournament",
         replacement: str = "generational",
         elitism: int = 1,
