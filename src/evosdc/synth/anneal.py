@@ -206,7 +206,7 @@ def anneal(  # type: ignore[no-untyped-def]
     guide = guides(goal, group_weight)
     slope = np.empty(len(sums))
     for s in range(len(sums)):
-        slope[s] = slope_of(kinds[s], values[s], guide[group[s]], records)
+        slope[s] = slope_of(kinds[s], values[s], reference[s], guide[group[s]], records)
         for cell in range(index.first[s], index.first[s + 1]):
             price(kinds[s], cell, original, counts, logs, weights, up, down)
     wish = np.empty(sizes.max())
@@ -402,7 +402,9 @@ def anneal(  # type: ignore[no-untyped-def]
             t = np.int64(touch[begin + w])
             sums[t] += changes[w]
             values[t] = table_value(kinds[t], sums[t], records, degree[t], reference[t])
-            slope[t] = slope_of(kinds[t], values[t], guide[group[t]], records)
+            slope[t] = slope_of(
+                kinds[t], values[t], reference[t], guide[group[t]], records
+            )
             for place in range(4 if swap else 2):
                 cell = cells[w, place]
                 sign = -1 if place % 2 == 0 else 1

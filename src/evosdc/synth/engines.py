@@ -133,6 +133,11 @@ def _check(options: Synthesiser) -> None:
         value = getattr(options, name)
         if value is not None and value < 1:
             raise InputError(f"{name} is {value}", expected="at least 1")
+    if not 0.0 <= options.softness < np.inf:
+        raise InputError(
+            f"softness is {options.softness}",
+            expected="a number from 0 (off) to 3 or so",
+        )
     if options.copies < 1:
         raise InputError(f"copies is {options.copies}", expected="at least 1")
 
@@ -170,6 +175,7 @@ def _schedule(problem: Problem, options: Synthesiser, generations: int) -> Sched
         late=_LATE if options.acceptance == "late" else 0,
         crossover=CROSSOVERS.index(options.crossover),
         crossover_rate=0.1 if rate is None else float(rate),  # type: ignore[arg-type]
+        soft=options.softness,
     )
 
 

@@ -17,9 +17,11 @@ from evosdc.synth.encoding import Ints
 from evosdc.synth.goal import Goal, cost_of, distance_of
 from evosdc.synth.population import Population, Tally, Team
 from evosdc.synth.rng import streams
-from evosdc.synth.tables import CRAMER
+from evosdc.synth.tables import CRAMER, Target
 
 Floats = NDArray[np.float64]
+# Distances are rounded off no higher than this, and in the last tenth not at all.
+_SOFTEST, _HARD = 0.1, 0.9
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,10 @@ class Schedule:
     Temperatures are costs. `moves` are made by each candidate in a generation; a share
     `swaps` of them swap a value between two records, the others change one value. Where
     the full table is an objective, a share `whole` of all change a whole record.
+
+    A Jensen-Shannon distance is infinitely steep at 0: once most tables are exact, no
+    move may touch them any more for the sake of the others. So distances are rounded
+    off at `soft` times their present mean, but for the end.
     """
 
     moves: int
@@ -39,10 +45,15 @@ class Schedule:
     late: int = 0
     crossover: int = 4
     crossover_rate: float = 0.1
+    soft: float = 1.0
 
     def temperature(self, share: float) -> float:
         """Return the temperature when `share` of the budget is spent."""
         return float(self.hot * (self.cold / self.hot) ** min(1.0, share))
+
+    def softness(self, share: float, distance: float) -> float:
+        """Return where to round off distances that are `distance` on average."""
+        return self.soft * min(_SOFTEST, distance) if share < _HARD else 0.0
 
 
 class Memetic:
@@ -94,9 +105,13 @@ class Memetic:
         states = streams(self._rng, len(self.alive))
         hot = self.schedule.temperature(share)
         cold = self.schedule.temperature(share + self._step)
+        target, groups = self.population.problem.target, self.population.groups
+        free = target.floor == 0.0
 
         def work(k: int) -> None:
-            self._anneal(k, states[k], hot, cold, self.schedule.moves)
+            distance = float(groups[self.alive[k], free].mean()) if free.any() else 0.0
+            soft = target.softened(self.schedule.softness(share, distance))
+            self._anneal(k, soft, states[k], hot, cold, self.schedule.moves)
 
         self._team.each(work, range(len(self.alive)))
         self.evaluations += self.schedule.moves * len(self.alive)
@@ -128,12 +143,14 @@ class Memetic:
 
     def prepare(self) -> None:
         """Compile the kernels, so that no clock runs meanwhile."""
-        self._anneal(0, np.zeros(1, np.uint64), 1.0, 1.0, 0)
+        target = self.population.problem.target
+        self._anneal(0, target, np.zeros(1, np.uint64), 1.0, 1.0, 0)
         self.population.compile_breeding()
 
     def _anneal(
         self,
         k: int,
+        target: Target,
         state: NDArray[np.uint64],
         hot: float,
         cold: float,
@@ -142,7 +159,7 @@ class Memetic:
         problem, population = self.population.problem, self.population
         slot, tally = int(self.alive[k]), self._tallies[k]
         anneal(
-            problem.target,
+            target,
             problem.risk,
             self.goals[k],
             problem.rules,

@@ -34,10 +34,10 @@ def look(prices, cell, outside):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def slope_of(kind, value, weight, records):  # type: ignore[no-untyped-def]
+def slope_of(kind, value, reference, weight, records):  # type: ignore[no-untyped-def]
     """Return the slope of the utility in a table's sum."""
     if kind == JSD:
-        return weight * 0.25 / (records * max(value, 1e-4))
+        return weight * 0.25 / (records * max(value + reference, 1e-4))
     return weight / records
 
 

@@ -68,6 +68,11 @@ class Synthesiser:
         Improve candidates by record moves; without it the run is the thesis's GA.
     moves
         Record moves of each candidate in a whole memetic run.
+    acceptance
+        Which moves stand: those of simulated "annealing", or by "late" acceptance.
+    softness
+        Memetic runs round off each table's Jensen-Shannon distance at this many times
+        their present mean, so that exact tables can still move; 0 for not at all.
     crossover, crossover_rate, mutation, mutation_rate, selection, replacement, elitism
         Operators of the genetic algorithm; see `CROSSOVERS` and
         `evosdc.evolution.selection.SELECTIONS`. Rates are numbers, texts such as
@@ -112,6 +117,7 @@ class Synthesiser:
         memetic: bool = True,
         moves: int | None = None,
         acceptance: str = "annealing",
+        softness: float = 1.0,
         crossover: str = "whole-cpc",
         crossover_rate: float | str | Rate | None = None,
         mutation: str = "univariate",
@@ -149,6 +155,7 @@ class Synthesiser:
         self.memetic = memetic
         self.moves = moves
         self.acceptance = acceptance
+        self.softness = softness
         self.crossover = crossover
         self.crossover_rate = crossover_rate
         self.mutation = mutation

@@ -46,7 +46,7 @@ class Target(NamedTuple):
 
     `direct` marks the tables priced as soon as they are counted, and `words` has what
     that needs of a cell in one word: the original's count, then the cell number in 16
-    bits each.
+    bits each. `reference` is what `table_value` needs.
     """
 
     cells: CellIndex
@@ -65,6 +65,11 @@ class Target(NamedTuple):
     records: int
     direct: NDArray[np.bool_]
     words: NDArray[np.uint32]
+
+    def softened(self, softness: float) -> Target:
+        """Return it with softer Jensen-Shannon distances, where there is no floor."""
+        soft = (self.kind == JSD) & (self.floor[self.group] == 0.0)
+        return self._replace(reference=np.where(soft, softness, self.reference))
 
 
 def build_target(
@@ -230,9 +235,15 @@ def table_sums(target, counts, outside, weights):  # type: ignore[no-untyped-def
 
 @njit(cache=True)
 def table_value(kind, total, records, degree, reference):  # type: ignore[no-untyped-def]
-    """Turn a sum of cell terms into the distance of a table."""
+    """Turn a sum of cell terms into the distance of a table.
+
+    `reference` is the original's association for Cramer's V. A Jensen-Shannon distance
+    is softened by it: ``sqrt(D + r**2) - r`` is no steeper at 0 than the distance is at
+    r, and the distance itself for r = 0.
+    """
     if kind == JSD:
-        return np.sqrt(max(0.0, 0.5 * total / records + 1.0))
+        divergence = max(0.0, 0.5 * total / records + 1.0)
+        return np.sqrt(divergence + reference * reference) - reference
     if kind == L1:
         return total / records
     return abs(np.sqrt(max(0.0, total - 1.0) / degree) - reference)

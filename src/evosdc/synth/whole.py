@@ -164,7 +164,9 @@ def _settle(target, book, guide, cells, changes):  # type: ignore[no-untyped-def
             target.reference[t],
         )
         weight = guide[target.group[t]]
-        book.slope[t] = slope_of(kinds[t], book.values[t], weight, target.records)
+        book.slope[t] = slope_of(
+            kinds[t], book.values[t], target.reference[t], weight, target.records
+        )
         for place in range(2):
             cell = cells[t, place]
             sign = 2 * place - 1
