@@ -358,3 +358,20 @@ def test_ctrl_c_leaves_the_best_candidate_so_far(
     assert len(rows_of(out / "synthetic.csv")) == 300
     last = rows_of(out / "run.csv")[-1]
     assert summary["utility"]["jsd:2"] == pytest.approx(float(last["utility"]))
+
+
+@pytest.mark.parametrize("word", ["", "NA"])
+def test_numbers_are_written_as_they_were(run: Run, tmp_path: Path, word: str) -> None:
+    """Pandas writes whole numbers beside missing ones as 26.0; prices have cents."""
+    rng = np.random.default_rng(1)
+    columns = people(seed=3)
+    columns["years"] = [f"{a}.0" for a in rng.integers(0, 500, 300)]
+    columns["years"][::7] = [word] * len(columns["years"][::7])
+    columns["price"] = [f"{a / 100:.2f}" for a in rng.integers(0, 9000, 300)]
+    columns["mixed"] = [str(a) if a % 3 else f"{a}.5" for a in range(300)]
+    source = write(tmp_path / "numbers.csv", columns)
+    run("synthesise", source, *KEY, "-o", tmp_path / "out", *QUICK)
+    made = rows_of(tmp_path / "out" / "synthetic.csv")
+    assert {row["years"] for row in made if not row["years"].endswith(".0")} == {word}
+    assert all(len(row["price"].split(".")[1]) == 2 for row in made)
+    assert not any(row["mixed"].endswith(".0") for row in made)

@@ -147,3 +147,21 @@ def test_bad_frames_are_refused():
     strange = to_table(pd.DataFrame({"a": ["z"]}))
     with pytest.raises(InputError, match="that the original does not have"):
         domain.encode(strange)
+
+
+def test_numbers_are_levels_where_records_are_many():
+    ages = np.arange(3000) % 75
+    assert _round(pd.DataFrame({"x": ages}))[0].variables[0].edges is None
+    few = _round(pd.DataFrame({"x": ages[:500]}))[0].variables[0]
+    assert few.edges is not None
+    assert _round(pd.DataFrame({"x": ages}), most_levels=30)[0].sizes[0] < 30
+    assert _round(pd.DataFrame({"x": np.arange(3000) % 101}))[0].sizes[0] < 30
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_the_ends_of_a_bin_are_drawn_as_often_as_what_is_between(scale):
+    numbers = np.round(np.tile(np.arange(4), 5000) * scale, 1)
+    *_, table = _round(pd.DataFrame({"x": numbers}), bins={"x": [0]})
+    drawn = np.array(table.column("x").to_pylist())
+    share = [(drawn == x).mean() for x in np.unique(numbers)]
+    assert share == pytest.approx([0.25] * 4, abs=0.02)

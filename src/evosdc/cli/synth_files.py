@@ -31,7 +31,7 @@ def write_synthesis(
     for number, copy in enumerate(result.copies, 1):
         name = "synthetic" if len(result.copies) == 1 else f"synthetic-{number}"
         path = output / f"{name}{suffix}"
-        write_records(path, copy, missing=records.missing, force=force)
+        write_records(path, copy, like=records, force=force)
     _write_rows(output / "run.csv", result.run_rows(), force)
     front = result.front_rows()
     if front:

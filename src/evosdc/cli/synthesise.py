@@ -33,8 +33,10 @@ def synthesise(
     columns: str | None = typer.Option(
         None, help="Synthesise only these: a,b,c; the others stay as they are."
     ),
-    most_levels: int = typer.Option(
-        30, help="Numbers with more different values are binned."
+    most_levels: int | None = typer.Option(
+        None,
+        help="Numbers with more different values are binned (default: 30 to 100, by "
+        "size).",
     ),
     bins: int = typer.Option(20, help="Bins of such a column."),
     memetic: bool = typer.Option(

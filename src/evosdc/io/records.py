@@ -1,4 +1,4 @@
-"""Microdata as a frame, with its own words for missing values kept.
+"""Microdata as a frame, with a file's own way to write numbers and missing values.
 
 Numbers are read as numbers only where writing them back gives the same text (or where
 there are too many different ones to be categories); codes such as 01 stay text.
@@ -13,6 +13,7 @@ from typing import Any
 from evosdc.errors import InputError
 from evosdc.io.delimited import read_csv, write_csv
 from evosdc.io.paths import PathLike, open_output, readable
+from evosdc.io.words import number_words
 
 # Words that stand for "missing" in columns of numbers.
 _MISSING = ("NA", "NaN", "nan", ".")
@@ -22,10 +23,20 @@ _FEW = 30
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """A frame and, for each column of numbers, the word its file uses for missing."""
+    """A frame and, for columns of numbers, how its file writes them.
+
+    Attributes
+    ----------
+    missing
+        The word for a missing number, where there is one.
+    decimals
+        The least digits after the point, where every number has some: 26.0 is not
+        written 26, nor 12.50 as 12.5.
+    """
 
     frame: Any
     missing: Mapping[str, str] = field(default_factory=dict)
+    decimals: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_records(path: PathLike, like: Any = None) -> Records:
@@ -57,6 +68,7 @@ def read_records(path: PathLike, like: Any = None) -> Records:
     text = read_csv(p)
     columns: dict[str, Any] = {}
     missing: dict[str, str] = {}
+    decimals: dict[str, int] = {}
     for column in text.column_names:
         words = text[column].combine_chunks()
         if _is_text(like, column):
@@ -65,33 +77,78 @@ def read_records(path: PathLike, like: Any = None) -> Records:
         columns[column], word = _numbers(words, always=like is not None)
         if word:
             missing[column] = word
+        digits = _least_digits(columns[column], words)
+        if digits:
+            decimals[column] = digits
     import pyarrow as pa
 
-    return Records(_as_in(pa.table(columns), like), missing)
+    return Records(_as_in(pa.table(columns), like), missing, decimals)
 
 
 def write_records(
     path: PathLike,
     frame: Any,
     *,
-    missing: Mapping[str, str] | None = None,
+    like: Records | None = None,
     force: bool = False,
 ) -> None:
-    """Write microdata; the suffix says how."""
+    """Write microdata; the suffix says how, and in a CSV `like` how numbers look."""
     if str(path).lower().endswith(".parquet"):
         from pyarrow import parquet
 
         with open_output(path, force) as stream:
             parquet.write_table(frame, stream)
         return
+    like = like or Records(frame)
+    for column in sorted({*like.missing, *like.decimals}):
+        at = frame.column_names.index(column)
+        words = _as_written(
+            frame[column].combine_chunks(),
+            like.missing.get(column, ""),
+            like.decimals.get(column, 0),
+        )
+        frame = frame.set_column(at, column, words)
+    write_csv(path, frame, force=force)
+
+
+def _least_digits(numbers: Any, words: Any) -> int:
+    """Return how many digits every number has after its point, at least."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for column, word in (missing or {}).items():
-        at = frame.column_names.index(column)
-        words = pc.fill_null(frame[column].cast(pa.string()), word)
-        frame = frame.set_column(at, column, words)
-    write_csv(path, frame, force=force)
+    if not pa.types.is_floating(numbers.type):
+        return 0
+    written = words.filter(numbers.is_valid())
+    if pc.any(pc.match_substring_regex(written, "[eE]")).as_py():
+        return 0
+    return int(pc.min(_digits(written)).as_py() or 0)
+
+
+def _digits(words: Any) -> Any:
+    import pyarrow.compute as pc
+
+    after = pc.subtract(pc.utf8_length(words), pc.find_substring(words, "."))
+    return pc.if_else(pc.match_substring(words, "."), pc.subtract(after, 1), 0)
+
+
+def _as_written(numbers: Any, missing: str, digits: int) -> Any:
+    """Return the words of numbers with so many digits after the point, or more."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_floating(numbers.type):
+        words = number_words(numbers.fill_null(0.0).to_numpy(zero_copy_only=False))
+        scientific = pc.match_substring_regex(words, "[eE]")
+        short = pc.max_element_wise(pc.subtract(digits, _digits(words)), 0)
+        short = pc.if_else(scientific, 0, short)
+        whole = pc.and_(pc.greater(short, 0), pc.equal(_digits(words), 0))
+        point = pc.if_else(whole, ".", "")
+        zeros = pc.binary_repeat(pa.scalar("0"), short)
+        words = pc.binary_join_element_wise(words, point, zeros, "")
+        words = pc.if_else(numbers.is_valid(), words, None)
+    else:
+        words = numbers.cast(pa.string())
+    return pc.fill_null(words, missing) if missing else words
 
 
 def _is_text(like: Any, column: str) -> bool:

@@ -28,7 +28,7 @@ from evosdc.synth.whole import (
 )
 
 # Variables with more levels get a random value instead of the best of all.
-_TRIED_LEVELS = 64
+_TRIED_LEVELS = 128
 
 
 @njit(cache=True)

@@ -12,6 +12,8 @@ from evosdc.errors import InputError
 from evosdc.synth.encoding import Codes, Ints
 from evosdc.synth.variable import Variable, is_number, make_variable
 
+# Numbers with more different values are binned: between these, by default.
+_FEW_LEVELS, _MANY_LEVELS = 30, 100
 _MOST_LEVELS = 32_000
 
 
@@ -29,7 +31,9 @@ class Coding:
         How a binned value is drawn again: "uniform" between the smallest and the
         largest value of the bin, or "empirical", one of the original's values in it.
     most_levels
-        A numeric column with more distinct values is continuous.
+        A numeric column with more distinct values is continuous. By default as many
+        as there are tens of records, but 30 at least and 100 at most: years of age are
+        levels of a large file, and the incomes of a small one are not.
     pool
         Levels with fewer records are pooled into one.
     """
@@ -37,7 +41,7 @@ class Coding:
     bins: int | Mapping[str, int | Sequence[float]] = 20
     binning: str = "quantile"
     restore: str = "uniform"
-    most_levels: int = 30
+    most_levels: int | None = None
     pool: int = 0
     cuts: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
@@ -63,7 +67,10 @@ class Coding:
             return False
         if isinstance(self.bins, Mapping) and name in self.bins:
             return True
-        return len(column.unique().drop_null()) > self.most_levels
+        most = self.most_levels
+        if most is None:
+            most = min(max(len(column) // 10, _FEW_LEVELS), _MANY_LEVELS)
+        return len(column.unique().drop_null()) > most
 
 
 @dataclass(frozen=True)

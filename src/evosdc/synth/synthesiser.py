@@ -88,6 +88,8 @@ class Synthesiser:
         "nsga2" or "npga", for the Pareto mode without the memetic step.
     columns
         Columns to synthesise; the others are kept as they are (partial synthesis).
+    bins, binning, restore, most_levels, pool
+        How columns become levels; see `evosdc.synth.domain.Coding`.
     rules
         What is forbidden; see `evosdc.synth.rules`.
     noise_floor
@@ -132,7 +134,7 @@ class Synthesiser:
         bins: int | Mapping[str, int | Sequence[float]] = 20,
         binning: str = "quantile",
         restore: str = "uniform",
-        most_levels: int = 30,
+        most_levels: int | None = None,
         pool: int = 0,
         noise_floor: bool = True,
         patience: int | None = None,

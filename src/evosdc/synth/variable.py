@@ -137,12 +137,11 @@ class Variable:
         whole = not (pa.types.is_floating(self.type) or pa.types.is_decimal(self.type))
         low, high = ends[codes, 0], ends[codes, 1]
         u = rng.random(len(codes))
-        if whole:
-            numbers = np.floor(low + u * (high - low + 1.0))
-            numbers = np.clip(numbers, low, high)
-        else:
-            numbers = np.round(low + u * (high - low), self._decimals())
-            numbers = np.clip(numbers, low, high)
+        digits = 0 if whole else self._decimals()
+        # Every number of the grid is as likely, the two ends of a bin like the others.
+        step = 10.0**-digits
+        numbers = low + np.floor(u * (np.rint((high - low) / step) + 1.0)) * step
+        numbers = np.clip(np.round(numbers, digits), low, high)
         mask = np.asarray(drawn.is_null().to_numpy(zero_copy_only=False), bool)
         numbers = np.where(mask, 0.0, numbers)
         if whole:
