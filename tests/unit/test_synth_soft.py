@@ -21,10 +21,9 @@ def test_a_distance_is_rounded_off_and_no_more(distance):
     assert soft == pytest.approx(np.hypot(distance, 0.1) - 0.1)
 
 
-def test_only_distances_without_a_floor_are_softened():
+def test_only_distances_of_small_tables_are_softened():
     codes = np.random.default_rng(0).integers(0, 3, (50, 3)).astype(np.int16)
     target = build_target(codes, np.full(3, 3), parse_objective("jsd:2,3+tables"))
-    target.floor[1] = 0.2
     soft = target.softened(0.07).reference
     assert soft.tolist() == [0.07] * 3 + [0.0] * 4
     assert not target.reference.any()

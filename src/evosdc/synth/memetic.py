@@ -33,8 +33,8 @@ class Schedule:
     the full table is an objective, a share `whole` of all change a whole record.
 
     A Jensen-Shannon distance is infinitely steep at 0: once most tables are exact, no
-    move may touch them any more for the sake of the others. So distances are rounded
-    off at `soft` times their present mean, but for the end.
+    move may touch them any more for the sake of the others. So distances of one or two
+    variables are rounded off at `soft` times their present mean, but for the end.
     """
 
     moves: int
@@ -106,10 +106,10 @@ class Memetic:
         hot = self.schedule.temperature(share)
         cold = self.schedule.temperature(share + self._step)
         target, groups = self.population.problem.target, self.population.groups
-        free = target.floor == 0.0
+        small = np.unique(target.group[target.small])
 
         def work(k: int) -> None:
-            distance = float(groups[self.alive[k], free].mean()) if free.any() else 0.0
+            distance = groups[self.alive[k], small].mean() if len(small) else 0.0
             soft = target.softened(self.schedule.softness(share, distance))
             self._anneal(k, soft, states[k], hot, cold, self.schedule.moves)
 

@@ -71,8 +71,9 @@ class Synthesiser:
     acceptance
         Which moves stand: those of simulated "annealing", or by "late" acceptance.
     softness
-        Memetic runs round off each table's Jensen-Shannon distance at this many times
-        their present mean, so that exact tables can still move; 0 for not at all.
+        Memetic runs round off Jensen-Shannon distances of tables of two variables at
+        this many times their present mean, so that exact tables can still move; 0 for
+        not at all.
     crossover, crossover_rate, mutation, mutation_rate, selection, replacement, elitism
         Operators of the genetic algorithm; see `CROSSOVERS` and
         `evosdc.evolution.selection.SELECTIONS`. Rates are numbers, texts such as

@@ -66,10 +66,14 @@ class Target(NamedTuple):
     direct: NDArray[np.bool_]
     words: NDArray[np.uint32]
 
+    @property
+    def small(self) -> NDArray[np.bool_]:
+        """Which tables are compared by Jensen-Shannon and have one or two variables."""
+        return (self.kind == JSD) & (self.cells.order <= 2)
+
     def softened(self, softness: float) -> Target:
-        """Return it with softer Jensen-Shannon distances, where there is no floor."""
-        soft = (self.kind == JSD) & (self.floor[self.group] == 0.0)
-        return self._replace(reference=np.where(soft, softness, self.reference))
+        """Return it with softer distances of the small tables."""
+        return self._replace(reference=np.where(self.small, softness, self.reference))
 
 
 def build_target(
