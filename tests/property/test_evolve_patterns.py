@@ -102,6 +102,20 @@ def test_a_child_is_safe_and_has_nothing_redundant(problem, seed):
         assert not is_safe(problem, fewer)
 
 
+@pytest.mark.parametrize("kind", ["whole", "margins"])
+def test_a_child_of_a_table_without_sensitive_cells_hides_nothing(kind):
+    """Found by chance: a level was asked although there was none."""
+    found = (random_problem(seed, kind) for seed in range(400))
+    problem = next(p for p in found if len(TableNetwork(p)) == 0)
+    parent = PatternState(TableNetwork(problem))
+    parent.cover()
+    for seed in range(20):
+        child = Mender(parent.network, np.random.default_rng(seed)).child(
+            parent, problem.hideable
+        )
+        assert not child.hidden.any()
+
+
 @examples
 @given(problems, st.integers(0, 2**32))
 def test_an_undone_step_leaves_no_trace(problem, seed):

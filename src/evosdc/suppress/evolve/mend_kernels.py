@@ -205,7 +205,8 @@ def prune(
             continue
         publish(arcs, live, cell)
         needed = False
-        for j in range(-1, count):
+        # Without a level concerned there is none to ask, not even the critic.
+        for j in range(-1 if count > 0 else 0, count):
             level = critic[cell] if j < 0 else levels[j]
             if not uses(live, level, cell):
                 continue
