@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,21 @@ class Exposure:
     needed_high: float = field(repr=False)
     needed_width: float = field(repr=False)
     reason: str = ""
+    # Who finds it: blank for everyone, else the cell of a lone respondent.
+    insider: str = ""
+
+    @property
+    def share(self) -> float:
+        """How much of its levels the cell has, from 0 to 1."""
+        value = (self.low, self.high, self.needed_low, self.needed_high)
+        if any(x != x for x in value):
+            return 0.0
+        asked = self.needed_high - self.needed_low
+        wide = max(asked, self.needed_width)
+        if wide <= 0:
+            return 0.0
+        had = min(self.high, self.needed_high) - max(self.low, self.needed_low)
+        return max(0.0, min(1.0, had / wide))
 
 
 @dataclass(frozen=True)
@@ -40,11 +55,15 @@ class Verdict:
     Attributes
     ----------
     safe
-        Every level of every cell judged is covered.
+        True where every level of every cell judged is covered, false where one is not.
+        None where the question was not answered: there was no rule and nothing to
+        judge, or time ran out (see `open`).
     exposed
-        The cells that are not, by number.
+        The cells that are not covered, once for each attacker that finds them.
     judged
         How many cells were judged.
+    open
+        Labels of the cells that time left undecided.
     exact
         Whether every witness was verified in exact rational arithmetic.
     tolerance
@@ -57,7 +76,7 @@ class Verdict:
         How many lone respondents were taken for attackers too; None where not asked.
     """
 
-    safe: bool
+    safe: bool | None
     exposed: tuple[Exposure, ...]
     judged: int
     exact: bool
@@ -65,6 +84,67 @@ class Verdict:
     strict: bool
     ways: Mapping[str, int] = field(default_factory=dict)
     insiders: int | None = None
+    open: tuple[str, ...] = ()
+
+    @property
+    def word(self) -> str:
+        """SAFE, EXPOSED or NOT JUDGED."""
+        if self.safe is None:
+            return "NOT JUDGED"
+        return "SAFE" if self.safe else "EXPOSED"
+
+    @property
+    def exposed_cells(self) -> tuple[int, ...]:
+        """The exposed cells, each once."""
+        return tuple(dict.fromkeys(e.cell for e in self.exposed))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a verdict states: what was proved, against whom.
+
+    A sentence for each question that an office has to answer for; see
+    ``docs/explanation/safety.md``. Nothing is SAFE without it.
+
+    Attributes
+    ----------
+    rules
+        What made cells sensitive, and how many.
+    levels
+        How far each must be protected.
+    knowledge
+        What everyone is assumed to know of a cell beforehand.
+    insiders
+        Who attacks with knowledge of their own.
+    publication
+        What exactly leaves the house, and what was published before.
+    strictness
+        Whether levels are reached or exceeded.
+    proof
+        How it was shown, and what time left open.
+    """
+
+    rules: str
+    levels: str
+    knowledge: str
+    insiders: str
+    publication: str
+    strictness: str
+    proof: str
+
+    QUESTIONS: ClassVar[Mapping[str, str]] = {
+        "rules": "What made cells sensitive?",
+        "levels": "How far must each be protected?",
+        "knowledge": "What does everybody know of a cell beforehand?",
+        "insiders": "Who attacks with knowledge of their own?",
+        "publication": "What exactly leaves the house?",
+        "strictness": "Levels reached or exceeded?",
+        "proof": "How was it shown?",
+    }
+
+    def as_json(self) -> dict[str, str]:
+        """Return the sentences by name, in the order of `QUESTIONS`."""
+        return {name: getattr(self, name) for name in self.QUESTIONS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +179,7 @@ class Protection:
     lower_bound: float | None
     gap: float | None
     verdict: Verdict
+    claim: Claim
     certificate: Certificate = field(repr=False)
     record: tuple[Entry, ...] = field(repr=False)
     seconds: float
@@ -113,8 +194,8 @@ class Protection:
     published: Any = field(default=None, repr=False)
 
     @property
-    def safe(self) -> bool:
-        """Whether the judge found every sensitive cell protected."""
+    def safe(self) -> bool | None:
+        """Whether the judge found every sensitive cell protected; None: not judged."""
         return self.verdict.safe
 
     @property
@@ -132,7 +213,12 @@ class Protection:
             "lower_bound": self.lower_bound,
             "gap": self.gap,
             "safe": self.safe,
-            "exposed": len(self.verdict.exposed),
+            "verdict": self.verdict.word,
+            "exposed": len(self.verdict.exposed_cells),
+            "open": len(self.verdict.open),
+            "insiders": self.verdict.insiders,
+            "claim": self.claim.as_json(),
+            "notes": list(self.notes),
             "seconds": round(self.seconds, 3),
             "evaluations": self.evaluations,
             "seed": self.seed,

@@ -3,6 +3,7 @@
 from evosdc.table.build import build_table, missing_cells
 from evosdc.table.hierarchy import TOTAL, Dimension, Hierarchy
 from evosdc.table.link import link_tables, linked_parts
+from evosdc.table.origin import Origin
 from evosdc.table.structure import Network, detect_network
 from evosdc.table.table import Table
 
@@ -11,6 +12,7 @@ __all__ = [
     "Dimension",
     "Hierarchy",
     "Network",
+    "Origin",
     "Table",
     "build_table",
     "detect_network",

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from evosdc.errors import NotAdditiveError, TableError
 from evosdc.table.hierarchy import Dimension
+from evosdc.table.origin import Origin
 from evosdc.table.status import FIXED, HIDDEN, PRIMARY, SECONDARY, STATUSES
 
 # A table is additive when each equation holds to this share of its largest term:
@@ -48,6 +49,11 @@ class Table:
         Number of contributors of each cell, where known.
     holdings
         The same with the contributors of a holding counted once, where known.
+    respondent
+        Who the lone contributor of each cell is, as a keyed hash; blank where there are
+        more. None where nobody knows: totals then tell who is the same.
+    origin
+        How the table was made: rules, prior knowledge, consent.
     name
         The response variable, for people.
     """
@@ -69,6 +75,8 @@ class Table:
     frequency: NDArray[np.int64] | None = None
     name: str = "value"
     holdings: NDArray[np.int64] | None = None
+    respondent: NDArray[np.str_] | None = None
+    origin: Origin = Origin()
 
     @classmethod
     def of(
@@ -89,6 +97,8 @@ class Table:
         frequency: ArrayLike | None = None,
         name: str = "value",
         holdings: ArrayLike | None = None,
+        respondent: ArrayLike | None = None,
+        origin: Origin | None = None,
     ) -> Table:
         """Build a table from arrays, fill in the defaults and check it.
 
@@ -133,6 +143,8 @@ class Table:
             frequency=None if frequency is None else np.array(frequency, np.int64),
             name=name,
             holdings=None if holdings is None else np.array(holdings, np.int64),
+            respondent=None if respondent is None else np.array(respondent, dtype=str),
+            origin=origin or Origin(),
         )
         table.check()
         return table
@@ -180,7 +192,21 @@ class Table:
         )
 
     def with_pattern(self, hidden: NDArray[np.bool_]) -> Table:
-        """Return the table with the primaries and exactly these other cells hidden."""
+        """Return the table with exactly these cells hidden, the primaries among them.
+
+        Raises
+        ------
+        TableError
+            For a pattern that hides a fixed cell or publishes a sensitive one.
+        """
+        bare = np.flatnonzero(~hidden & (self.status == PRIMARY))
+        if len(bare):
+            raise TableError(
+                f"a pattern publishes {len(bare)} sensitive cells, the first: "
+                f"{self.label(int(bare[0]))}",
+                expected="a pattern that hides every sensitive cell",
+                hint="hide it too; evosdc.audit judges such a pattern as it stands",
+            )
         status = self.status.copy()
         status[status == SECONDARY] = "s"
         wrong = np.flatnonzero(hidden & (status == FIXED))

@@ -1,0 +1,108 @@
+"""Where a table came from: what a verdict on it has to say and cells cannot.
+
+It travels with the table, in the side file of a CSV and in the metadata of Parquet, so
+that whoever judges the table later says what was known when it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# How prior knowledge is set where nobody says otherwise.
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How a table was made.
+
+    Attributes
+    ----------
+    rules
+        The primary rules and how many cells each marked. None where the table came
+        ready-made with its statuses; empty where somebody decided that no rule applies.
+    counts
+        Whether cells count people or firms: whole numbers, known to be so.
+    zeros
+        Whether empty cells are listed and may be hidden, so that nobody knows of a
+        hidden cell that somebody is in it.
+    bounds
+        What everyone knows of a cell beforehand, as `evosdc.table.knowledge` reads it.
+    threshold
+        The minimum frequency, where it is published: hidden sensitive counts are then
+        known to be below it.
+    floor
+        The least level of a sensitive cell; 0 where nobody set one.
+    waived
+        How many contributors consented, so that rules passed them over.
+    source
+        A fingerprint of the records, the same for all tables made of them.
+    """
+
+    rules: tuple[tuple[str, int], ...] | None = None
+    counts: bool = False
+    zeros: bool = False
+    bounds: str = AUTO
+    threshold: int | None = None
+    floor: float = 0.0
+    waived: int = 0
+    source: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a side file holds."""
+        return {
+            "rules": None if self.rules is None else [list(r) for r in self.rules],
+            "counts": self.counts,
+            "zeros": self.zeros,
+            "bounds": self.bounds,
+            "threshold": self.threshold,
+            "floor": self.floor,
+            "waived": self.waived,
+            "source": self.source,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Origin:
+        """Read back what `as_json` gave; raises `ValueError` for anything else."""
+        rules = data.get("rules")
+        threshold = data.get("threshold")
+        return cls(
+            rules=(
+                None
+                if rules is None
+                else tuple((str(r), int(count)) for r, count in rules)
+            ),
+            counts=bool(data.get("counts", False)),
+            zeros=bool(data.get("zeros", False)),
+            bounds=str(data.get("bounds", AUTO)),
+            threshold=None if threshold is None else int(threshold),
+            floor=float(data.get("floor", 0.0)),
+            waived=int(data.get("waived", 0)),
+            source=str(data.get("source", "")),
+        )
+
+    @classmethod
+    def joint(cls, parts: Iterable[Origin]) -> Origin:
+        """Return the origin of linked tables."""
+        origins = list(dict.fromkeys(parts))
+        if len(origins) == 1:
+            return origins[0]
+        marked: dict[str, int] = {}
+        for rule, count in (r for o in origins for r in o.rules or ()):
+            marked[rule] = marked.get(rule, 0) + count
+        known = all(o.rules is not None for o in origins)
+        bounds = {o.bounds for o in origins}
+        thresholds = {o.threshold for o in origins}
+        sources = {o.source for o in origins}
+        return cls(
+            rules=tuple(marked.items()) if known else None,
+            counts=all(o.counts for o in origins),
+            zeros=any(o.zeros for o in origins),
+            bounds=bounds.pop() if len(bounds) == 1 else "columns",
+            threshold=thresholds.pop() if len(thresholds) == 1 else None,
+            floor=max(o.floor for o in origins),
+            waived=max(o.waived for o in origins),
+            source=sources.pop() if len(sources) == 1 else "",
+        )
