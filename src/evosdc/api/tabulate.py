@@ -93,7 +93,7 @@ def read_trees(
 
 
 def _rules(given: Sequence[Rule | str] | Rule | str) -> list[Rule]:
-    listed = list(given) if isinstance(given, (list, tuple)) else [given]
+    listed: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
     if not listed:
         raise InputError(
             "no rule says what makes a cell sensitive",

@@ -1,4 +1,4 @@
-"""What was published before: cells whose values everyone has, whatever is hidden now."""
+"""What was published before: values that everyone has, whatever is hidden now."""
 
 from __future__ import annotations
 
