@@ -29,7 +29,6 @@ from evosdc.report.text import brief, fixed, number
 from evosdc.results import Claim, Protection, Verdict
 from evosdc.table import Origin, Table
 
-
 KINDS: dict[str, Callable[[np.random.Generator, int], Table]] = {
     "one dimension": lambda draw, d: grid_of(numbers(draw, (7,), d)),
     "two dimensions": lambda draw, d: grid_of(numbers(draw, (6, 5), d)),
