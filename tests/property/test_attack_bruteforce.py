@@ -130,7 +130,8 @@ def compare(table: Table, strict: bool, secondaries: bool) -> None:
         down, up = table.value[cell] - plain[0], plain[1] - table.value[cell]
         more = margin[cell]
         upl, lpl, spl = table.upl[cell], table.lpl[cell], table.spl[cell]
-        if table.status[cell] == "m" and not (upl or lpl or spl):
+        exceed = strict and table.status[cell] == "u"
+        if not (upl or lpl or spl or exceed):
             covered = up + down > 1e-7
         else:
             covered = (

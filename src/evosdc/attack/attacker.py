@@ -32,8 +32,11 @@ class Attacker:
     Attributes
     ----------
     free
-        Hidden cells that can move: not fixed by their bounds, nor by an equation in
-        which every other cell is fixed.
+        Hidden cells that can move: not known, not fixed by their bounds, nor by an
+        equation in which every other cell is fixed.
+    whole
+        Whether cells move by whole numbers only; bounds and needs are rounded to them
+        and `scale` is 1.
     up, down
         Room of each cell; where `up_open` or `down_open` is set there is no bound.
     up_size, down_size
@@ -46,6 +49,7 @@ class Attacker:
 
     table: Table
     free: NDArray[np.bool_]
+    whole: bool
     scale: int
     up: list[int]
     down: list[int]
@@ -58,22 +62,40 @@ class Attacker:
     needs: dict[int, tuple[int, int, int]]
 
     @classmethod
-    def of(cls, table: Table, demands: Demands) -> Attacker:
-        """Look at a table as an attacker does."""
+    def of(
+        cls,
+        table: Table,
+        demands: Demands,
+        *,
+        known: NDArray[np.bool_] | None = None,
+        in_whole: bool = False,
+    ) -> Attacker:
+        """Look at a table as an attacker does.
+
+        Parameters
+        ----------
+        known
+            Hidden cells whose value the attacker knows all the same.
+        in_whole
+            Whether the attacker knows that all cells are whole numbers.
+        """
+        low, high = table.lower, table.upper
+        if in_whole:
+            low, high = np.ceil(low), np.floor(high)
         scale, numbers = whole(
-            table.value, table.lower, table.upper,
-            demands.up, demands.down, demands.width,
-        )  # fmt: skip
-        if demands.apart.any():
+            table.value, low, high, demands.up, demands.down, demands.width
+        )
+        if demands.apart.any() and not in_whole:
             scale *= _FINE
             numbers = [a * _FINE for a in numbers]
         value, lower, upper, need_up, need_down, need_width = numbers
         need_width = np.where(demands.apart, 1, need_width)
-        up_open, down_open = np.isposinf(table.upper), np.isneginf(table.lower)
+        up_open, down_open = np.isposinf(high), np.isneginf(low)
         up, down = np.maximum(upper - value, 0), np.maximum(value - lower, 0)
         can_move = (up > 0) | up_open | (down > 0) | down_open
         matrix = sparse.csr_array(table.matrix)
-        free = unpick(matrix, table.hidden & can_move.astype(bool))
+        movable = table.hidden & can_move.astype(bool)
+        free = unpick(matrix, movable if known is None else movable & ~known)
         columns = sparse.csc_array(matrix)
         columns.data = columns.data * np.repeat(free, np.diff(columns.indptr))
         columns.eliminate_zeros()
@@ -84,13 +106,14 @@ class Attacker:
         return cls(
             table=table,
             free=free,
+            whole=in_whole,
             scale=scale,
             up=up.tolist(),
             down=down.tolist(),
             up_open=up_open,
             down_open=down_open,
-            up_size=np.maximum(table.upper - table.value, 0.0),
-            down_size=np.maximum(table.value - table.lower, 0.0),
+            up_size=np.maximum(high - table.value, 0.0),
+            down_size=np.maximum(table.value - low, 0.0),
             rows=sparse.csr_array(columns),
             columns=columns,
             needs=dict(
@@ -161,7 +184,9 @@ def whole(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
     digits = 0
     for numbers in read:
         for x in numbers:
-            digits = max(digits, -int(x.as_tuple().exponent))
+            # A whole number is written with a nought behind the point.
+            if x % 1:
+                digits = max(digits, -int(x.as_tuple().exponent))
     scale = 10**digits
     out = []
     for numbers in read:

@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.results import Certificate
 
+# A witness that could not be made exact is taken up to this share of its move.
+FLOATING = 1e-8
+
 
 @dataclass(frozen=True, eq=False)
 class Witness:
@@ -43,6 +46,19 @@ def assemble(witnesses: Sequence[Witness]) -> Certificate:
         ),
         numerators=whole_numbers([x for w in witnesses for x in w.numerators]),
         denominators=whole_numbers([w.denominator for w in witnesses]),
+    )
+
+
+def joined(parts: Sequence[Certificate]) -> Certificate:
+    """Put the witnesses of several certificates together."""
+    sizes = np.concatenate([np.diff(p.indptr) for p in parts])
+    return Certificate(
+        cells=np.concatenate([p.cells for p in parts]),
+        signs=np.concatenate([p.signs for p in parts]),
+        indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        indices=np.concatenate([p.indices for p in parts]),
+        numerators=np.concatenate([p.numerators for p in parts]),
+        denominators=np.concatenate([p.denominators for p in parts]),
     )
 
 

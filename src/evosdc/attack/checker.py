@@ -1,14 +1,16 @@
 """The checker: adds witness tables up in exact rational arithmetic.
 
-It shares nothing with the code that finds witnesses and is small enough to be read in
-one sitting. Numbers of the table are taken as the shortest decimal that reads back as
+It shares nothing with the code that finds witnesses and is, with `coverage`, small
+enough to be read in one sitting. Numbers of the table are taken as the shortest decimal that reads back as
 the same double, so 0.1 is one tenth. A witness is a deviation ``d`` of the hidden
-cells: ``M d = 0``, ``d = 0`` on published cells and ``lower - value <= d <= upper -
-value`` elsewhere. A valid witness counts for every cell that it moves.
+cells: ``M d = 0``, ``d = 0`` on published and known cells and ``lower - value <= d <=
+upper - value`` elsewhere; in a table of counts ``d`` is whole. A valid witness counts
+for every cell that it moves.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,8 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.attack.coverage import Levels, Reach
 from evosdc.results import Certificate
 from evosdc.table import Table
+from evosdc.table.singletons import lone_respondents
 
 _FITS = 2**62  # whole numbers below this are added and multiplied in 64 bits
 _CHUNK = 400_000  # entries looked at together
@@ -32,7 +36,8 @@ class CheckReport:
     Attributes
     ----------
     safe
-        Every level of every judged cell is covered by witnesses that were accepted.
+        Every level of every judged cell is covered by witnesses that were accepted,
+        against everyone and, where asked, against each lone respondent.
     exact
         No accepted witness has an error: always so at tolerance 0.
     error
@@ -43,6 +48,14 @@ class CheckReport:
         The judged cells with a level that no accepted witness covers.
     judged
         How many cells were judged.
+    against
+        Pairs of a sensitive cell and a cell of a lone respondent, where every accepted
+        witness that covers the one moves a cell of the other; one row per pair. Cells
+        of `uncovered` are left out.
+    insiders
+        How many lone respondents were taken for attackers; None where not asked.
+    unchecked
+        How many witnesses time left out, and with them what they cover.
     """
 
     safe: bool
@@ -52,6 +65,9 @@ class CheckReport:
     reasons: tuple[str, ...]
     uncovered: NDArray[np.int64]
     judged: int
+    against: NDArray[np.int64]
+    insiders: int | None = None
+    unchecked: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +75,8 @@ class _Exact:
     """The table in whole numbers: bounds over `scale`, coefficients over `unit`."""
 
     hidden: NDArray[np.bool_]
+    free: NDArray[np.bool_]
+    whole: bool
     scale: int
     low: Any
     high: Any
@@ -71,7 +89,7 @@ class _Exact:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Some witnesses, an entry a moved cell."""
+    """Some witnesses, one entry per moved cell."""
 
     first: int
     count: int
@@ -88,6 +106,11 @@ def verify(
     strict: bool = False,
     secondaries: bool = False,
     tolerance: float = 0.0,
+    known: NDArray[np.bool_] | None = None,
+    whole: bool | None = None,
+    among: NDArray[np.bool_] | None = None,
+    insiders: bool = False,
+    deadline: float | None = None,
 ) -> CheckReport:
     """Check a certificate against the table and its statuses.
 
@@ -100,34 +123,66 @@ def verify(
     tolerance
         The error up to which a witness is accepted, as a share of the move it shows;
         0 accepts exact witnesses only.
+    known
+        Hidden cells that the attacker knows: no witness may move them.
+    whole
+        Whether every witness must be a table of whole numbers; as the origin of the
+        table says where None.
+    among
+        The cells to judge; all that are sensitive (and secondary) where None.
+    insiders
+        Whether the sensitive cells are also judged against each lone respondent, who
+        knows its own cells: by the witnesses that move none of them.
+    deadline
+        Moment on the clock of `time.monotonic` after which no further witness is
+        looked at.
     """
-    up: dict[int, Fraction] = {}
-    down: dict[int, Fraction] = {}
+    in_whole = table.origin.counts if whole is None else whole
+    accepted = np.zeros(len(certificate.cells), dtype=bool)
+    reach = Reach()
     wrong = _malformed(certificate, len(table))
+    if in_whole and not wrong and (table.value != np.rint(table.value)).any():
+        wrong = "the table does not hold whole numbers"
     bad: dict[int, str] = {}
-    error = 0.0
+    error, looked_at = 0.0, 0
     if wrong:
         bad = dict.fromkeys(range(len(certificate.cells)), wrong)
+        looked_at = len(bad)
     else:
-        exact = _read(table)
+        exact = _read(table, known, in_whole)
         for part in _parts(certificate):
+            if deadline is not None and time.monotonic() >= deadline:
+                break
             faults, off = _faults(exact, certificate, part, tolerance)
             bad.update(faults)
             error = max(error, off)
             good = np.ones(part.count, dtype=bool)
             good[[w - part.first for w in faults]] = False
-            _furthest(up, part, good[part.owner] & (part.num > 0))
-            _furthest(down, part, good[part.owner] & (part.num < 0))
-    judged, uncovered = _uncovered(table, up, down, strict, secondaries, tolerance)
+            accepted[part.first : part.first + part.count] = good
+            reach.take(part.at, part.num, part.den[part.owner], good[part.owner])
+            looked_at = part.first + part.count
+    levels = Levels.of(table, strict, secondaries, tolerance, among)
+    uncovered = levels.uncovered(reach)
+    against: list[tuple[int, int]] = []
+    many = None
+    if insiders:
+        respondent = lone_respondents(table)
+        many = int(respondent.max(initial=-1)) + 1
+        against = levels.against(
+            certificate, accepted, respondent, set(uncovered), deadline
+        )
     refused = sorted(bad)
     return CheckReport(
-        safe=not uncovered,
+        safe=not uncovered and not against,
         exact=error == 0.0,
         error=error,
         refused=np.array(refused, dtype=np.int64),
         reasons=tuple(bad[w] for w in refused),
         uncovered=np.array(uncovered, dtype=np.int64),
-        judged=judged,
+        judged=len(levels.cells),
+        against=np.array(against, dtype=np.int64).reshape(-1, 2),
+        insiders=many,
+        unchecked=len(certificate.cells) - looked_at,
     )
 
 
@@ -150,11 +205,14 @@ def _malformed(c: Certificate, n: int) -> str:
     return ""
 
 
-def _read(table: Table) -> _Exact:
+def _read(table: Table, known: NDArray[np.bool_] | None, in_whole: bool) -> _Exact:
     scale, (value, lower, upper) = _decimals(table.value, table.lower, table.upper)
     unit, (coefficients,) = _decimals(table.columns.data)
+    hidden = np.isin(table.status, ("u", "m"))
     return _Exact(
-        hidden=np.isin(table.status, ("u", "m")),
+        hidden=hidden,
+        free=hidden if known is None else hidden & ~known,
+        whole=in_whole,
         scale=scale,
         # A bound rounded in a file must not exclude the true value.
         low=np.minimum(lower - value, 0),
@@ -196,6 +254,10 @@ def _faults(
             bad.setdefault(part.first + w, why)
 
     refuse(owner[~exact.hidden[at] & (num != 0)], "moves a published cell")
+    refuse(owner[~exact.free[at] & (num != 0)], "moves a cell that is known")
+    if exact.whole:
+        share = num % part.den[owner]
+        refuse(owner[share != 0], "moves a cell by a fraction")
     order = np.lexsort((at, owner))
     twice = (np.diff(at[order]) == 0) & (np.diff(owner[order]) == 0)
     refuse(owner[order][1:][twice], "names a cell twice")
@@ -276,56 +338,6 @@ def _error(exact: _Exact, c: Certificate, w: int) -> float:
             factor = Fraction(int(exact.coefficients[i]), exact.unit)
             sums[row] = sums.get(row, Fraction(0)) + step * factor
     return float(max([gap, *map(abs, sums.values())]) / move)
-
-
-def _furthest(best: dict[int, Fraction], part: _Part, use: NDArray[np.bool_]) -> None:
-    """Keep the furthest move of each cell one way."""
-    at, num, den = part.at[use], part.num[use], part.den[part.owner[use]]
-    # Doubles only leave out what is clearly shorter; fractions decide.
-    size = np.abs(num.astype(np.float64) / den.astype(np.float64))
-    top = np.zeros(int(at.max(initial=0)) + 1)
-    np.maximum.at(top, at, size)
-    seen: set[tuple[int, int, int]] = set()
-    for i in np.flatnonzero(size >= (1 - 1e-9) * top[at]).tolist():
-        key = (int(at[i]), abs(int(num[i])), int(den[i]))
-        if key not in seen:
-            seen.add(key)
-            move = Fraction(key[1], key[2])
-            best[key[0]] = max(move, best.get(key[0], move))
-
-
-def _uncovered(
-    table: Table,
-    up: dict[int, Fraction],
-    down: dict[int, Fraction],
-    strict: bool,
-    secondaries: bool,
-    tolerance: float,
-) -> tuple[int, list[int]]:
-    """Count the judged cells and find those with a level that is not covered."""
-    size = np.abs(table.value)
-    margin = np.zeros(len(table))
-    if strict and table.is_integer:
-        margin += 1.0
-    elif strict:
-        margin += 2e-6 * np.maximum(1.0, size) + 2e-10 * max(1.0, float(size.max()))
-    share, zero = 1 - Fraction(tolerance), Fraction(0)
-    asked = ("u", "m") if secondaries else ("u",)
-    judged = np.flatnonzero(np.isin(table.status, asked)).tolist()
-    uncovered = []
-    for cell in judged:
-        more, less = up.get(cell, zero), down.get(cell, zero)
-        levels = [float(a[cell]) for a in (table.upl, table.lpl, table.spl)]
-        if table.status[cell] == "m" and not any(levels):
-            covered = more + less > 0
-        else:
-            over, under, wide = (
-                share * Fraction(repr(level + float(margin[cell]))) for level in levels
-            )
-            covered = more >= over and less >= under and more + less >= wide
-        if not covered:
-            uncovered.append(cell)
-    return len(judged), uncovered
 
 
 def _decimals(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:

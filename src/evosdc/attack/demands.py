@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.errors import TableError
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY, SECONDARY
 
 
 @dataclass(frozen=True, eq=False)
 class Demands:
-    """The levels of the judged cells, strict margins included, a row a cell.
+    """The levels of the judged cells, strict margins included, one row per cell.
 
     `up`, `down` and `width` are distances; 0 asks for nothing. A row of `apart` asks
     only that the attacker's interval is not a single point.
@@ -38,13 +39,61 @@ def strict_margin(table: Table) -> NDArray[np.float64]:
     return 2e-6 * np.maximum(1.0, size) + 2e-10 * max(1.0, float(size.max()))
 
 
-def demands_of(table: Table, strict: bool, secondaries: bool) -> Demands:
-    """Collect the levels of the primaries, and of the secondaries where asked."""
+def demands_of(
+    table: Table,
+    strict: bool,
+    secondaries: bool,
+    *,
+    whole: bool = False,
+    among: NDArray[np.bool_] | None = None,
+) -> Demands:
+    """Collect the levels of the primaries, and of the secondaries where asked.
+
+    Parameters
+    ----------
+    whole
+        Whether cells move by whole numbers only: levels are then rounded up.
+    among
+        The cells to look at; all where None.
+    """
     asked = (PRIMARY, SECONDARY) if secondaries else (PRIMARY,)
-    cells = np.flatnonzero(np.isin(table.status, asked))
-    up, down, width = table.upl[cells], table.lpl[cells], table.spl[cells]
-    none = (up == 0) & (down == 0) & (width == 0)
-    apart = none & (table.status[cells] == SECONDARY)
+    judged = np.isin(table.status, asked)
+    cells = np.flatnonzero(judged if among is None else judged & among)
     margin = strict_margin(table)[cells] if strict else np.zeros(len(cells))
+    levels = (table.upl[cells], table.lpl[cells], table.spl[cells])
+    none = (levels[0] == 0) & (levels[1] == 0) & (levels[2] == 0)
+    # Where nothing is asked the value must still not be given away. A sensitive cell
+    # whose levels of 0 have to be exceeded is asked for more than that.
+    apart = none & (~(margin > 0) | (table.status[cells] == SECONDARY))
     margin[apart] = 0.0
-    return Demands(cells, up + margin, down + margin, width + margin, apart)
+    up, down, width = (level + margin for level in levels)
+    if whole:
+        up, down, width = np.ceil(up), np.ceil(down), np.ceil(width)
+    return Demands(cells, up, down, width, apart)
+
+
+def nothing_asked() -> Demands:
+    """Return the demands of nobody."""
+    none = np.empty(0)
+    return Demands(none.astype(np.int64), none, none, none, none.astype(bool))
+
+
+def counts_whole(table: Table, whole: bool | None) -> bool:
+    """Whether only whole numbers are possible: as asked, else as the table says.
+
+    Raises
+    ------
+    TableError
+        For a table that is said to count people and holds fractions of one.
+    """
+    chosen = table.origin.counts if whole is None else whole
+    if chosen:
+        broken = np.flatnonzero(table.value != np.rint(table.value))
+        if len(broken):
+            raise TableError(
+                f"{len(broken)} cells of a table of counts are not whole numbers, the "
+                f"first: {table.label(int(broken[0]))}",
+                expected="whole numbers, or a table that is not said to hold counts",
+                hint="tabulate the counts again, or judge with whole=False",
+            )
+    return chosen

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.attack.ledger import in_time
+
 Number = int | Fraction
 
 _DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
@@ -28,6 +30,7 @@ def exact_vertex(
     x: NDArray[np.float64],
     room: list[int | None],
     closeness: float,
+    deadline: float | None = None,
 ) -> tuple[list[int], int] | None:
     """Return numerators and a denominator of an exact solution near `x`, or None.
 
@@ -44,11 +47,13 @@ def exact_vertex(
         How near a bound counts as at the bound. Where a level lies that near to the end
         of an interval, cells that only come near a bound are taken for cells at it;
         then a much smaller distance is tried.
+    deadline
+        Moment of `time.monotonic` after which it ends with `Unfinished`.
     """
     return (
         _rounded(rows, x, room)
-        or _solved(rows, x, room, closeness, 1e-9)
-        or _solved(rows, x, room, _NEARER * closeness, _NEARER * 1e-9)
+        or _solved(rows, x, room, closeness, 1e-9, deadline)
+        or _solved(rows, x, room, _NEARER * closeness, _NEARER * 1e-9, deadline)
     )
 
 
@@ -81,6 +86,7 @@ def _solved(
     room: list[int | None],
     closeness: float,
     share: float,
+    deadline: float | None,
 ) -> tuple[list[int], int] | None:
     """Solve again in fractions; near a bound is `closeness`, or a share of the room."""
     value: dict[int, Number] = {}
@@ -93,7 +99,7 @@ def _solved(
     if len(unknown) > _MOST_UNKNOWNS:
         return None
     system = _system(rows, value)
-    steps = _eliminate(system)
+    steps = _eliminate(system, deadline)
     if steps is None:
         return None
     pivots = {pivot for pivot, _, _ in steps}
@@ -134,6 +140,7 @@ def _system(
 
 def _eliminate(
     system: list[tuple[dict[int, Number], Number]],
+    deadline: float | None,
 ) -> list[tuple[int, dict[int, Number], Number]] | None:
     """Eliminate unknowns, shortest equations first; None where it is contradictory."""
     live = dict(enumerate(system))
@@ -141,7 +148,7 @@ def _eliminate(
     for i, (terms, _) in live.items():
         for j in terms:
             where.setdefault(j, set()).add(i)
-    steps = []
+    steps: list[tuple[int, dict[int, Number], Number]] = []
     work = 0
     queue = [(len(terms), i) for i, (terms, _) in live.items()]
     heapq.heapify(queue)
@@ -156,6 +163,8 @@ def _eliminate(
             continue
         for j in terms:
             where[j].discard(i)
+        if len(steps) % 64 == 0:
+            in_time(deadline)
         pivot = min(terms, key=lambda j: len(where[j]))
         for other in list(where[pivot]):
             theirs, their_rhs = live[other]

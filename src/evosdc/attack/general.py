@@ -2,6 +2,8 @@
 
 A witness found among few cells is a witness of the whole table, so the cheap means come
 first (Smith et al. 2011 call for fewer programs; here most levels need none).
+In tables of counts a witness has to be whole: where a linear program gives fractions,
+an integer program decides.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import Witness
 from evosdc.attack.exact import exact_vertex
 from evosdc.attack.hints import Places
-from evosdc.attack.ledger import Ledger
-from evosdc.attack.program import Program
+from evosdc.attack.ledger import Ledger, Unfinished
+from evosdc.attack.program import Program, whole_move
 
 _TRIES = 40
 _BRANCHES = (5, 12)
@@ -100,14 +102,13 @@ class GeneralFinder:
 
     def cheap(self, ledger: Ledger) -> None:
         """Cover what small moves can cover."""
-        a = self.attacker
-        levels = [
-            (c, s, amount)
-            for c, s, amount in ledger.levels()
-            if a.has_room(c, s, amount)
-        ]
-        if not levels or not (np.abs(a.rows.data) == 1).all():
+        if not (np.abs(self.attacker.rows.data) == 1).all():
             return
+        for levels in ledger.batches(self.deadline):
+            self._small_moves(ledger, levels)
+
+    def _small_moves(self, ledger: Ledger, levels: list[tuple[int, int, int]]) -> None:
+        a = self.attacker
         sizes, cells, ways = move_kernels.small_moves(
             np.array([c for c, _, _ in levels], dtype=np.int64),
             np.array([s for _, s, _ in levels], dtype=np.int64),
@@ -247,7 +248,9 @@ class GeneralFinder:
         x = program.reach(column, 1.0, columns.column(cell, -sign))
         if x is None:
             return False
-        vertex = exact_vertex(columns.rows, x * units, room, _CLOSE * units)
+        vertex = exact_vertex(
+            columns.rows, x * units, room, _CLOSE * units, self.deadline
+        )
         if vertex is None:
             return False
         numerators, part = vertex
@@ -281,15 +284,20 @@ class GeneralFinder:
         x = x / cap * float(level)
         vertex = None
         if self._whole_rows:
-            vertex = exact_vertex(columns.rows, x, room, _CLOSE * level)
+            vertex = exact_vertex(columns.rows, x, room, _CLOSE * level, self.deadline)
         if vertex is not None:
             numerators, part = vertex
             moves = columns.net(numerators)
             if not moves.get(cell):
                 return False
-            return ledger.add(
+            if ledger.add(
                 cell, sign, list(moves), list(moves.values()), part * den, "full LP"
-            )
+            ):
+                return True
+            if not a.whole:
+                return False
+        if a.whole:
+            return self._in_whole(ledger, cell, sign, amount, short)
         if self._whole_rows and found is not None:
             self._units.pop(int(a.component[cell]))
             if self._on_grid(ledger, cell, sign, amount, columns, program, "full LP"):
@@ -306,6 +314,42 @@ class GeneralFinder:
                     _GRID**2 * den * a.scale,
                     "full LP",
                 )
+            )
+        return False
+
+    def _in_whole(
+        self, ledger: Ledger, cell: int, sign: int, amount: Fraction, short: bool
+    ) -> bool:
+        """Look for a table of whole numbers where a linear program gave fractions.
+
+        Among few cells first; only among all that hang together it is proof that there
+        is none. `short` asks for the furthest such table, reach as it may.
+        """
+        a = self.attacker
+        least = -(-amount.numerator // amount.denominator)
+        every = np.flatnonzero((a.component == a.component[cell]) & a.free)
+        near = [] if short else [self._near(cell, amount, b) for b in _BRANCHES]
+        small = [np.sort(cells) for cells in near if len(cells) < len(every)]
+        for cells in (*small, every):
+            rows = sparse.csr_array(a.rows[:, cells])
+            moves = whole_move(
+                rows[np.flatnonzero(np.diff(rows.indptr))],
+                -a.down_size[cells],
+                a.up_size[cells],
+                int(np.searchsorted(cells, cell)),
+                sign,
+                None if short else least,
+                self.deadline,
+            )
+            if moves is not None:
+                at = np.flatnonzero(moves)
+                steps = [int(x) * a.scale for x in moves[at].tolist()]
+                if not ledger.add(cell, sign, cells[at], steps, 1, "whole"):
+                    raise Unfinished("the solver's table does not add up")
+                return not short
+        if not short:
+            ledger.barred[cell, sign] = min(
+                least, ledger.barred.get((cell, sign), least)
             )
         return False
 

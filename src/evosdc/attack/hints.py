@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from math import ceil, gcd
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,10 @@ def _stretch(ledger: Ledger, cells: list[int], steps: list[int]) -> bool:
     attacker = ledger.attacker
     if not all(attacker.free[c] for c in cells):
         return False
+    if attacker.whole:
+        # The shortest deviation in whole numbers; only whole multiples of it count.
+        part = gcd(*steps)
+        steps = [step // part for step in steps]
     pairs = list(zip(cells, steps, strict=True))
     # How many times the deviation each open level needs, and how many fit at most.
     wanted = [
@@ -95,6 +100,8 @@ def _stretch(ledger: Ledger, cells: list[int], steps: list[int]) -> bool:
         for c, step in pairs
         if ledger.is_open(c, 1 if step > 0 else -1)
     ]
+    if attacker.whole:
+        wanted = [(Fraction(ceil(times)), c, step) for times, c, step in wanted]
     rooms = [(attacker.room(c, 1 if step > 0 else -1), step) for c, step in pairs]
     most = min((Fraction(r, abs(s)) for r, s in rooms if r is not None), default=None)
     reachable = [level for level in wanted if most is None or level[0] <= most]

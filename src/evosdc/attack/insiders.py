@@ -3,12 +3,15 @@
 Every other sensitive cell must stay protected against each of them, to its full levels.
 A witness that leaves the cells of a respondent alone proves this as it stands; only
 where every witness of a cell moves them is the table judged again, with the cells of
-that respondent published.
+that respondent known. In the end the checker looks at all witnesses together, and only
+what it accepts counts.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -16,12 +19,16 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.demands import demands_of
+from evosdc.attack.certificate import FLOATING, joined
+from evosdc.attack.checker import verify
+from evosdc.attack.demands import Demands, counts_whole, demands_of
 from evosdc.attack.judge import judge
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table
 from evosdc.table.singletons import lone_respondents
-from evosdc.table.status import PRIMARY, SAFE, SECONDARY
+
+# Checking what was found may take this much longer than the deadline, in seconds.
+_GRACE = 0.5
 
 
 def judge_insiders(
@@ -31,13 +38,20 @@ def judge_insiders(
     *,
     strict: bool = False,
     deadline: float | None = None,
+    known: NDArray[np.bool_] | None = None,
+    whole: bool | None = None,
 ) -> tuple[Verdict, Certificate]:
-    """Judge a pattern again with each lone respondent as attacker.
+    """Judge the sensitive cells again with each lone respondent as attacker.
 
     Parameters
     ----------
     verdict, certificate
         The judge's word on the pattern, which the answer adds to.
+    deadline
+        Moment on the clock of `time.monotonic` after which what is not decided stays
+        open.
+    known, whole
+        As for `judge`.
 
     Returns
     -------
@@ -46,80 +60,118 @@ def judge_insiders(
         the certificate with the witnesses that leave the respondent's cells alone.
     """
     respondent = lone_respondents(table)
-    exposed_already = {e.cell for e in verdict.exposed}
-    doubts = _doubts(table, certificate, respondent, strict)
-    exposed = list(verdict.exposed)
+    in_whole = counts_whole(table, whole)
+    demands = demands_of(table, strict, False, whole=in_whole)
+    settled = {e.cell for e in verdict.exposed}
+    doubts = _doubts(demands, certificate, respondent)
+    found: dict[tuple[int, int], Exposure] = {}
     certificates = [certificate]
-    ways = dict(verdict.ways)
+    ways = Counter(verdict.ways)
     exact, tolerance = verdict.exact, verdict.tolerance
+    name = _names(respondent)
     for who in sorted(doubts):
-        cells = sorted(doubts[who] - exposed_already)
-        known = np.flatnonzero(respondent == who)
-        if not cells:
+        cells = sorted(doubts[who] - settled)
+        if not cells or _late(deadline):
             continue
+        own = respondent == who
+        among = np.zeros(len(table), dtype=bool)
+        among[cells] = True
         word, more = judge(
-            _seen_by(table, known, np.array(cells)), strict=strict, deadline=deadline
+            table,
+            strict=strict,
+            deadline=deadline,
+            known=own if known is None else own | known,
+            whole=in_whole,
+            among=among,
         )
-        exposed += [_to(table, int(known[0]), e) for e in word.exposed]
+        for e in word.exposed:
+            insider = f"the lone respondent of {table.label(name[who])}"
+            found[e.cell, name[who]] = replace(e, insider=insider)
         certificates.append(more)
-        for way, count in word.ways.items():
-            ways[way] = ways.get(way, 0) + count
+        ways.update(word.ways)
         exact, tolerance = exact and word.exact, max(tolerance, word.tolerance)
+    full = joined(certificates)
+    report = verify(
+        table,
+        full,
+        strict=strict,
+        tolerance=0.0 if exact else FLOATING,
+        known=known,
+        whole=in_whole,
+        insiders=True,
+        deadline=None if deadline is None else max(deadline, time.monotonic() + _GRACE),
+    )
+    pairs = [(int(a), int(b)) for a, b in report.against if int(a) not in settled]
+    exposed = (*verdict.exposed, *(found[p] for p in pairs if p in found))
+    undecided = (table.label(a) for a, b in pairs if (a, b) not in found)
+    still_open = tuple(dict.fromkeys([*verdict.open, *undecided]))
     return (
         replace(
             verdict,
-            safe=not exposed,
-            exposed=tuple(exposed),
+            safe=False if exposed else None if still_open else verdict.safe,
+            exposed=exposed,
             exact=exact,
             tolerance=tolerance,
-            ways=ways,
-            insiders=int(respondent.max(initial=-1)) + 1,
+            ways=dict(ways),
+            insiders=report.insiders,
+            open=still_open,
         ),
-        _joined(certificates),
+        full,
     )
 
 
+def _late(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() >= deadline
+
+
+def _names(respondent: NDArray[np.int64]) -> dict[int, int]:
+    """The first cell of each respondent."""
+    first: dict[int, int] = {}
+    for cell in np.flatnonzero(respondent >= 0).tolist():
+        first.setdefault(int(respondent[cell]), cell)
+    return first
+
+
 def _doubts(
-    table: Table,
-    certificate: Certificate,
-    respondent: NDArray[np.int64],
-    strict: bool,
+    demands: Demands, certificate: Certificate, respondent: NDArray[np.int64]
 ) -> dict[int, set[int]]:
     """For each respondent the cells that no witness proves without moving its own."""
-    demands = demands_of(table, strict, False)
-    moves = _moves(table, certificate)
+    moves = _moves(demands, certificate)
     touched = _touched(certificate, respondent)
     doubts: dict[int, set[int]] = defaultdict(set)
     for i, cell in enumerate(demands.cells.tolist()):
-        needs = [
+        up, down, width = (
             Fraction(repr(float(a[i])))
             for a in (demands.up, demands.down, demands.width)
-        ]
-        if not any(needs):
-            continue
+        )
         # Only who is moved by some witness of the cell can be moved by all of them.
         near = {who for w, _ in moves[cell] for who in touched[w]}
-        for who in near - {int(respondent[cell])}:
-            free = [step for w, step in moves[cell] if who not in touched[w]]
-            if not _covered(free, needs):
+        near.discard(int(respondent[cell]))
+        longest = sorted(moves[cell], key=lambda move: move[1])
+        for who in near:
+            over = _furthest(reversed(longest), touched, who)
+            under = -_furthest(longest, touched, who)
+            over, under = max(over, Fraction(0)), max(under, Fraction(0))
+            enough = over >= up and under >= down and over + under >= width
+            if not enough or (demands.apart[i] and not over + under):
                 doubts[who].add(cell)
     return doubts
 
 
-def _covered(steps: list[Fraction], needs: list[Fraction]) -> bool:
-    up = max([Fraction(0), *steps])
-    down = -min([Fraction(0), *steps])
-    return up >= needs[0] and down >= needs[1] and up + down >= needs[2]
+def _furthest(
+    moves: Iterable[tuple[int, Fraction]], touched: list[frozenset[int]], who: int
+) -> Fraction:
+    """The first move whose witness leaves a respondent alone."""
+    return next((step for w, step in moves if who not in touched[w]), Fraction(0))
 
 
 def _moves(
-    table: Table, certificate: Certificate
+    demands: Demands, certificate: Certificate
 ) -> dict[int, list[tuple[int, Fraction]]]:
-    """Witnesses that move each sensitive cell, and by how much."""
+    """Witnesses that move each judged cell, and by how much."""
     moves: dict[int, list[tuple[int, Fraction]]] = defaultdict(list)
-    sensitive = table.status == PRIMARY
     owner = np.repeat(np.arange(len(certificate.cells)), np.diff(certificate.indptr))
-    for j in np.flatnonzero(sensitive[certificate.indices]).tolist():
+    for j in np.flatnonzero(np.isin(certificate.indices, demands.cells)).tolist():
         w = int(owner[j])
         step = Fraction(
             int(certificate.numerators[j]), int(certificate.denominators[w])
@@ -135,35 +187,3 @@ def _touched(
     ends = certificate.indptr.tolist()
     who = respondent[certificate.indices].tolist()
     return [frozenset(x for x in who[a:b] if x >= 0) for a, b in pairwise(ends)]
-
-
-def _seen_by(
-    table: Table, known: NDArray[np.int64], judged: NDArray[np.int64]
-) -> Table:
-    """The table as a respondent sees it, with only some cells to be judged."""
-    status = table.status.copy()
-    others = np.flatnonzero(status == PRIMARY)
-    status[np.setdiff1d(others, judged)] = SECONDARY
-    status[known] = SAFE
-    return table.replace(status=status)
-
-
-def _to(table: Table, known: int, exposure: Exposure) -> Exposure:
-    who = f"to the lone respondent of {table.label(known)}"
-    return replace(
-        exposure,
-        label=f"{exposure.label} ({who})",
-        reason=f"{exposure.reason}; {who}" if exposure.reason else who,
-    )
-
-
-def _joined(parts: list[Certificate]) -> Certificate:
-    sizes = np.concatenate([np.diff(p.indptr) for p in parts])
-    return Certificate(
-        cells=np.concatenate([p.cells for p in parts]),
-        signs=np.concatenate([p.signs for p in parts]),
-        indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        indices=np.concatenate([p.indices for p in parts]),
-        numerators=np.concatenate([p.numerators for p in parts]),
-        denominators=np.concatenate([p.denominators for p in parts]),
-    )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,16 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.attack.attacker import Attacker
-from evosdc.attack.certificate import assemble
+from evosdc.attack.certificate import FLOATING, assemble
 from evosdc.attack.checker import verify
-from evosdc.attack.demands import Demands, demands_of
+from evosdc.attack.demands import Demands, counts_whole, demands_of, nothing_asked
 from evosdc.attack.hints import Hint, Places, take_hints
-from evosdc.attack.ledger import Ledger, Unfinished
+from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
 
-# A witness that could not be made exact is taken up to this share of its move.
-_FLOATING = 1e-8
+PUBLISHED = "published"
+# Checking what was found may take this much longer than the deadline, in seconds.
+_GRACE = 0.5
 
 
 def judge(
@@ -30,6 +33,9 @@ def judge(
     secondaries: bool = False,
     deadline: float | None = None,
     hints: Sequence[Hint] = (),
+    known: NDArray[np.bool_] | None = None,
+    whole: bool | None = None,
+    among: NDArray[np.bool_] | None = None,
 ) -> tuple[Verdict, Certificate]:
     """Judge the pattern in the statuses of a table.
 
@@ -41,72 +47,108 @@ def judge(
         Whether secondaries are judged too: by their own levels, or, where these are 0,
         by whether their value is given away.
     deadline
-        Moment on the clock of `time.monotonic` after which open cells count as exposed.
+        Moment on the clock of `time.monotonic` after which what is not decided stays
+        open: a cell is called exposed only where that was found.
     hints
         Deviations to look at first, as cells and steps, from whoever made the pattern.
         They are not believed: each is made exact and checked like any other witness.
+    known
+        Cells whose value the attacker knows although the status says hidden: published
+        earlier, left out of a pattern, or the attacker's own. A known cell that is
+        judged is exposed.
+    whole
+        Whether everyone knows that cells are whole numbers, so that only tables of
+        whole numbers are possible; as the origin of the table says where None.
+    among
+        The cells to judge; all that are sensitive (and secondary) where None.
 
     Returns
     -------
     :
         The verdict, and the witness tables that prove the levels that are covered.
     """
-    demands = demands_of(table, strict, secondaries)
-    attacker = Attacker.of(table, demands)
+    in_whole = counts_whole(table, whole)
+    demands = demands_of(table, strict, secondaries, whole=in_whole, among=among)
+    attacker = Attacker.of(table, demands, known=known, in_whole=in_whole)
     ledger = Ledger(attacker)
     finder = None
-    if attacker.free.any():
+    if attacker.free.any() and len(demands.cells):
         places = take_hints(ledger, hints)
         finder = _finder(attacker, deadline, places)
-        finder.cheap(ledger)
+        with suppress(Unfinished):
+            finder.cheap(ledger)
         _cover_levels(ledger, finder, deadline)
         _cover_widths(ledger, finder, deadline)
+    else:
+        ledger.refuted.update((cell, "") for cell in demands.cells.tolist())
+    until = None if deadline is None else max(deadline, time.monotonic() + _GRACE)
+    checking: dict[str, Any] = {
+        "strict": strict,
+        "secondaries": secondaries,
+        "known": known,
+        "whole": in_whole,
+        "among": among,
+        "deadline": until,
+    }
     certificate = assemble(ledger.witnesses)
-    report = verify(table, certificate, strict=strict, secondaries=secondaries)
+    report = verify(table, certificate, **checking)
     exact, tolerance = True, 0.0
     if not report.safe and ledger.floating:
         full = assemble([*ledger.witnesses, *ledger.floating])
-        rough = verify(
-            table,
-            full,
-            strict=strict,
-            secondaries=secondaries,
-            tolerance=_FLOATING,
-        )
+        rough = verify(table, full, tolerance=FLOATING, **checking)
         if len(rough.uncovered) < len(report.uncovered):
             certificate, report = full, rough
             exact, tolerance = False, rough.error
-    exposed = _exposures(attacker, demands, report.uncovered, finder, ledger, deadline)
+    bare = report.uncovered.tolist()
+    found = [cell for cell in bare if cell in ledger.refuted]
+    still_open = tuple(table.label(c) for c in bare if c not in ledger.refuted)
+    case = _Case(attacker, demands, finder, ledger, known, deadline)
+    exposed = case.exposures(found)
     verdict = Verdict(
-        safe=report.safe,
+        safe=False if exposed else None if still_open else True,
         exposed=exposed,
         judged=report.judged,
         exact=exact,
         tolerance=tolerance,
         strict=strict,
         ways=dict(ledger.ways),
+        open=still_open,
     )
     return verdict, certificate
 
 
 def intervals(
-    table: Table, cells: ArrayLike
+    table: Table,
+    cells: ArrayLike,
+    *,
+    known: NDArray[np.bool_] | None = None,
+    whole: bool | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The interval in which an attacker must think each of some cells lies.
 
-    A published cell is a point; an end is infinite where nothing bounds it.
+    A published or known cell is a point; an end is infinite where nothing bounds it.
+    Where only whole numbers are possible the ends are whole, but in tables that are no
+    network they are those of a table with fractions, rounded inwards: the true interval
+    lies within and may be shorter.
     """
     wanted = np.asarray(cells, dtype=np.int64).ravel()
-    empty = np.empty(0)
-    nobody = Demands(empty.astype(np.int64), empty, empty, empty, empty.astype(bool))
-    attacker = Attacker.of(table, nobody)
+    in_whole = counts_whole(table, whole)
+    attacker = Attacker.of(table, nothing_asked(), known=known, in_whole=in_whole)
     low, high = table.value[wanted].copy(), table.value[wanted].copy()
     if attacker.free[wanted].any():
         finder = _finder(attacker, None, {})
         for i, cell in enumerate(wanted.tolist()):
-            low[i] -= finder.end(cell, -1)
-            high[i] += finder.end(cell, 1)
+            low[i] -= _end(finder, cell, -1)
+            high[i] += _end(finder, cell, 1)
     return low, high
+
+
+def _end(finder: Any, cell: int, sign: int) -> float:
+    """How far a cell goes one way: whole where it has to be."""
+    end = float(finder.end(cell, sign))
+    if finder.attacker.whole and np.isfinite(end):
+        return float(np.floor(end + 1e-6))
+    return end
 
 
 def _finder(attacker: Attacker, deadline: float | None, places: Places) -> Any:
@@ -115,21 +157,19 @@ def _finder(attacker: Attacker, deadline: float | None, places: Places) -> Any:
     if network is not None:
         from evosdc.attack.network import NetworkFinder
 
-        return NetworkFinder(attacker, network)
+        return NetworkFinder(attacker, network, deadline)
     from evosdc.attack.general import GeneralFinder
 
     return GeneralFinder(attacker, deadline, places)
 
 
-def _late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() >= deadline
-
-
 def _cover_levels(ledger: Ledger, finder: Any, deadline: float | None) -> None:
     for cell, sign, _ in ledger.levels():
-        if ledger.is_open(cell, sign):
-            need = ledger.attacker.needs[cell][0 if sign > 0 else 1]
-            _attempt(ledger, finder, cell, ((sign, Fraction(need)),), deadline)
+        if not ledger.is_open(cell, sign):
+            continue
+        need = ledger.attacker.needs[cell][0 if sign > 0 else 1]
+        if _attempt(ledger, finder, cell, sign, Fraction(need), deadline) is False:
+            ledger.refuted.setdefault(cell, _why(ledger, cell, sign))
 
 
 def _cover_widths(ledger: Ledger, finder: Any, deadline: float | None) -> None:
@@ -139,74 +179,98 @@ def _cover_widths(ledger: Ledger, finder: Any, deadline: float | None) -> None:
             continue
         width = ledger.attacker.needs[cell][2]
         up, down = ledger.reached(cell)
-        if _attempt(ledger, finder, cell, ((1, width - down),), deadline):
+        over = _attempt(ledger, finder, cell, 1, width - down, deadline)
+        if over or over is None:
             continue
-        if _attempt(ledger, finder, cell, ((-1, width - up),), deadline):
+        under = _attempt(ledger, finder, cell, -1, width - up, deadline)
+        if under or under is None:
             continue
-        if cell not in ledger.undecided:
-            _stretch(ledger, finder, cell, width)
+        # By whole numbers a cell that moves by one neither way does not move at all.
+        alone = ledger.attacker.whole and width == ledger.attacker.scale
+        if alone or _stretch(ledger, finder, cell, width, deadline) is False:
+            ledger.refuted.setdefault(cell, _why(ledger, cell, 1, -1))
 
 
 def _attempt(
     ledger: Ledger,
     finder: Any,
     cell: int,
-    steps: Iterable[tuple[int, Fraction]],
+    sign: int,
+    amount: Fraction,
     deadline: float | None,
-) -> bool:
-    if _late(deadline):
-        ledger.undecided[cell] = "the time limit was reached"
+) -> bool | None:
+    """Look for a witness of a move; None where time or the solver ran out."""
+    if not ledger.attacker.free[cell]:
         return False
     try:
-        return all(finder.reach(ledger, cell, sign, amount) for sign, amount in steps)
-    except Unfinished as stop:
-        ledger.undecided[cell] = str(stop)
-        return False
+        in_time(deadline)
+        return bool(finder.reach(ledger, cell, sign, amount))
+    except Unfinished:
+        return None
 
 
-def _stretch(ledger: Ledger, finder: Any, cell: int, width: int) -> None:
+def _stretch(
+    ledger: Ledger, finder: Any, cell: int, width: int, deadline: float | None
+) -> bool | None:
     try:
+        in_time(deadline)
         finder.furthest(ledger, cell, 1, Fraction(width))
         up, _ = ledger.reached(cell)
-        if up < width:
-            finder.reach(ledger, cell, -1, width - up)
-    except Unfinished as stop:
-        ledger.undecided[cell] = str(stop)
+        return up >= width or bool(finder.reach(ledger, cell, -1, width - up))
+    except Unfinished:
+        return None
 
 
-def _exposures(
-    attacker: Attacker,
-    demands: Demands,
-    uncovered: NDArray[np.int64],
-    finder: Any,
-    ledger: Ledger,
-    deadline: float | None,
-) -> tuple[Exposure, ...]:
-    table = attacker.table
-    row = {cell: i for i, cell in enumerate(demands.cells.tolist())}
-    exposed = []
-    for cell in uncovered.tolist():
-        value, i = float(table.value[cell]), row[cell]
+def _why(ledger: Ledger, cell: int, *signs: int) -> str:
+    """What has to be said of a move that cannot be had."""
+    if any((cell, sign) in ledger.barred for sign in signs):
+        return "only tables with fractions of a person reach its level"
+    return ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """All that is known when exposed cells are named."""
+
+    attacker: Attacker
+    demands: Demands
+    finder: Any
+    ledger: Ledger
+    known: NDArray[np.bool_] | None
+    deadline: float | None
+
+    def exposures(self, cells: list[int]) -> tuple[Exposure, ...]:
+        row = {cell: i for i, cell in enumerate(self.demands.cells.tolist())}
+        return tuple(self._exposure(cell, row[cell]) for cell in cells)
+
+    def _exposure(self, cell: int, i: int) -> Exposure:
+        table, demands = self.attacker.table, self.demands
+        value = float(table.value[cell])
+        reason = self.ledger.refuted[cell]
+        if self.known is not None and self.known[cell]:
+            reason = PUBLISHED
         low = high = value
-        reason = ledger.undecided.get(cell, "")
-        if finder is not None:
+        if self.attacker.free[cell]:
             try:
-                if _late(deadline):
-                    raise Unfinished("the time limit was reached")
-                low, high = value - finder.end(cell, -1), value + finder.end(cell, 1)
+                in_time(self.deadline)
+                low, high = value - self._end(cell, -1), value + self._end(cell, 1)
             except Unfinished as stop:
                 low = high = np.nan
-                reason = reason or str(stop)
-        exposed.append(
-            Exposure(
-                cell=cell,
-                label=table.label(cell),
-                low=low,
-                high=high,
-                needed_low=value - float(demands.down[i]),
-                needed_high=value + float(demands.up[i]),
-                needed_width=float(demands.width[i]),
-                reason=reason,
-            )
+                reason = reason or f"its interval is not known: {stop}"
+        return Exposure(
+            cell=cell,
+            label=table.label(cell),
+            low=low,
+            high=high,
+            needed_low=value - float(demands.down[i]),
+            needed_high=value + float(demands.up[i]),
+            needed_width=float(demands.width[i]),
+            reason=reason,
         )
-    return tuple(exposed)
+
+    def _end(self, cell: int, sign: int) -> float:
+        end = _end(self.finder, cell, sign)
+        barred = self.ledger.barred.get((cell, sign))
+        if barred is None:
+            return end
+        return min(end, float(Fraction(barred, self.attacker.scale)) - 1.0)

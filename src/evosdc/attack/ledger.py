@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -12,9 +13,18 @@ from numpy.typing import NDArray
 from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import Witness
 
+# Levels looked at between two looks at the clock.
+_TOGETHER = 2_000
+
 
 class Unfinished(Exception):  # noqa: N818 - ends a search, not a mistake of the user
     """A program was stopped before its optimum: the level stays undecided."""
+
+
+def in_time(deadline: float | None) -> None:
+    """End the search for a witness after a moment of `time.monotonic`."""
+    if deadline is not None and time.monotonic() >= deadline:
+        raise Unfinished("the time limit was reached")
 
 
 class Ledger:
@@ -25,7 +35,10 @@ class Ledger:
         self.witnesses: list[Witness] = []
         self.floating: list[Witness] = []
         self.ways: Counter[str] = Counter()
-        self.undecided: dict[int, str] = {}
+        # Cells with a level that cannot be had, why where that needs saying, and moves
+        # that no table of whole numbers makes although one with fractions would.
+        self.refuted: dict[int, str] = {}
+        self.barred: dict[tuple[int, int], int] = {}
         self.open_up = {c for c, (up, _, _) in attacker.needs.items() if up > 0}
         self.open_down = {c for c, (_, down, _) in attacker.needs.items() if down > 0}
         self._reach = {
@@ -60,6 +73,24 @@ class Ledger:
             key=lambda level: (-level[2], level[0], -level[1]),
         )
 
+    def batches(self, deadline: float | None) -> Iterator[list[tuple[int, int, int]]]:
+        """Give out the open levels for which cells have room of their own.
+
+        All at once where there is time; else in parts, with a look at the clock between
+        them, each without what the earlier ones closed.
+        """
+        levels = [level for level in self.levels() if self.attacker.has_room(*level)]
+        many = max(1, len(levels) if deadline is None else _TOGETHER)
+        for first in range(0, len(levels), many):
+            in_time(deadline)
+            part = [
+                (cell, sign, amount)
+                for cell, sign, amount in levels[first : first + many]
+                if self.is_open(cell, sign) or cell in self.open_width
+            ]
+            if part:
+                yield part
+
     def add(
         self,
         cell: int,
@@ -69,11 +100,20 @@ class Ledger:
         denominator: int,
         way: str,
     ) -> bool:
-        """Take a witness if it holds exactly; numbers are over the attacker's scale."""
+        """Take a witness if it holds exactly; numbers are over the attacker's scale.
+
+        Where only whole numbers are possible one with fractions is not taken.
+        """
         at = np.asarray(indices, dtype=np.int64)
+        full = denominator * self.attacker.scale
+        if self.attacker.whole and any(n % full for n in numerators):
+            return False
         if not self._holds(at.tolist(), numerators, denominator):
             return False
-        full = denominator * self.attacker.scale
+        if self.attacker.whole:
+            # As plain whole numbers, which anyone can read.
+            numerators = [n // denominator for n in numerators]
+            denominator, full = 1, self.attacker.scale
         self.witnesses.append(Witness(cell, sign, at, numerators, full, way))
         self.ways[way] += 1
         for other, move in zip(at.tolist(), numerators, strict=True):

@@ -4,6 +4,8 @@ A cell can be moved by what flows round it through the other hidden cells (Almei
 Schuetz and Carvalho 2008). Whole-number flows are witnesses as they stand. Where the
 numbers do not fit 64 bits, capacities are rounded down and levels up on a grid far
 finer than the level; what fails by less than the rounding is decided in big integers.
+Bounds and levels in whole numbers give flows in whole numbers, so that in tables of
+counts, too, what no flow reaches cannot be reached.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from numpy.typing import NDArray
 
 from evosdc.attack import flow_kernels
 from evosdc.attack.attacker import Attacker
-from evosdc.attack.ledger import Ledger
+from evosdc.attack.ledger import Ledger, in_time
 from evosdc.table import Network
 
 _WIDE = 2**59  # an open bound; sums of two such numbers still fit 64 bits
@@ -27,8 +29,11 @@ _FINENESS = 10**12  # grid units in a level that does not fit
 class NetworkFinder:
     """Looks for witnesses in a table that is a network."""
 
-    def __init__(self, attacker: Attacker, network: Network) -> None:
+    def __init__(
+        self, attacker: Attacker, network: Network, deadline: float | None = None
+    ) -> None:
         self.attacker = attacker
+        self.deadline = deadline
         self.cells = np.flatnonzero(attacker.free)
         self.arc_of = np.full(len(attacker.free), -1, dtype=np.int64)
         self.arc_of[self.cells] = np.arange(len(self.cells))
@@ -51,14 +56,11 @@ class NetworkFinder:
 
     def cheap(self, ledger: Ledger) -> None:
         """Cover what short cycles can cover."""
+        for levels in ledger.batches(self.deadline):
+            self._rectangles(ledger, levels)
+
+    def _rectangles(self, ledger: Ledger, levels: list[tuple[int, int, int]]) -> None:
         a = self.attacker
-        levels = [
-            (c, s, amount)
-            for c, s, amount in ledger.levels()
-            if a.has_room(c, s, amount)
-        ]
-        if not levels:
-            return
         signs = np.array([s for _, s, _ in levels], dtype=np.int64)
         found, arcs, ways = flow_kernels.rectangles(
             self.arc_of[[c for c, _, _ in levels]],
@@ -221,6 +223,7 @@ class NetworkFinder:
             source, target = target, source
         sent = left if source == target else 0
         while sent < left:
+            in_time(self.deadline)
             path = self._augmenting(source, target, k, flow, den)
             if not path:
                 break

@@ -2,6 +2,8 @@
 
 Each cell has a column for going up and one for going down, both from 0, so that the
 program starts feasible where nothing moves and its vertices move few cells.
+
+And the same in whole numbers, as an integer program, for tables of counts.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ _TOLERANCE = 1e-9
 _DEPENDENT_EQUATIONS = 1024  # this search costs more than the program itself
 _PATIENCE = 1000  # steps of the simplex before presolve is tried
 _NO_LIMIT = 2**31 - 1
+_WHOLE_SECONDS = 10.0  # the most for one integer program
 _ENDED = (
     highspy.HighsModelStatus.kOptimal,
     highspy.HighsModelStatus.kInfeasible,
@@ -151,3 +154,76 @@ class Program:
             if status == highspy.HighsModelStatus.kTimeLimit:
                 raise Unfinished("the time limit was reached")
         raise Unfinished(f"the solver ended with {status}")
+
+
+def whole_move(
+    rows: Any,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    column: int,
+    sign: int,
+    least: int | None,
+    deadline: float | None,
+) -> NDArray[np.float64] | None:
+    """Move a cell by whole numbers, or return None where no such move exists.
+
+    Parameters
+    ----------
+    rows
+        The equations, one column per cell.
+    low, high
+        How far each cell can go down (negative) and up; may be infinite.
+    column, sign
+        The cell to move, and which way.
+    least
+        How far at least; None asks for as far as it goes.
+
+    Raises
+    ------
+    Unfinished
+        Where time ran out before the question was answered.
+    """
+    limit = _WHOLE_SECONDS
+    if deadline is not None:
+        limit = min(limit, deadline - time.monotonic())
+        if limit <= 0:
+            raise Unfinished("the time limit was reached")
+    count = rows.shape[1]
+    below = np.where(np.isinf(low), -highspy.kHighsInf, low)
+    above = np.where(np.isinf(high), highspy.kHighsInf, high)
+    if sign > 0:
+        below[column] = least or 1
+    else:
+        above[column] = -(least or 1)
+    if below[column] > above[column]:
+        return None
+    cost = np.zeros(count)
+    if least is None:
+        cost[column] = -sign
+    highs = highspy.Highs()
+    for name, value in (
+        ("output_flag", False),
+        ("threads", 1),
+        ("time_limit", limit),
+        ("mip_rel_gap", 0.0),
+        ("mip_abs_gap", 0.5),
+    ):
+        highs.setOptionValue(name, value)
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = count, rows.shape[0]
+    model.col_cost_, model.col_lower_, model.col_upper_ = cost, below, above
+    model.row_lower_ = model.row_upper_ = np.zeros(rows.shape[0])
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_ = rows.indptr.astype(np.int32)
+    model.a_matrix_.index_ = rows.indices.astype(np.int32)
+    model.a_matrix_.value_ = rows.data.astype(np.float64)
+    model.integrality_ = [highspy.HighsVarType.kInteger] * count
+    if highs.passModel(model) == highspy.HighsStatus.kError:
+        raise EvosdcError("the solver refused the attacker's integer program")
+    highs.run()
+    status = highs.getModelStatus()
+    if status == highspy.HighsModelStatus.kOptimal:
+        return np.rint(np.array(highs.getSolution().col_value))
+    if status == highspy.HighsModelStatus.kInfeasible:
+        return None
+    raise Unfinished(f"an integer program of {count} cells was not solved in time")

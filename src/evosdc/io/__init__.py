@@ -33,6 +33,7 @@ from evosdc.io.result import (
     write_protection,
 )
 from evosdc.io.tab import read_tab, write_tab
+from evosdc.io.waiver import read_waiver
 
 __all__ = [
     "Records",
@@ -61,6 +62,7 @@ __all__ = [
     "read_tab",
     "read_table",
     "read_tables",
+    "read_waiver",
     "table_from_frame",
     "to_arrow",
     "write_grid",

@@ -1,0 +1,180 @@
+"""The second half of the checker: which levels do accepted witnesses cover?
+
+Like `checker` it shares nothing with the code that finds witnesses.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.results import Certificate
+from evosdc.table import Table
+
+_ZERO = Fraction(0)
+
+
+class Reach:
+    """How far accepted witnesses move each cell, both ways."""
+
+    def __init__(self) -> None:
+        self.up: dict[int, Fraction] = {}
+        self.down: dict[int, Fraction] = {}
+
+    def take(self, at: NDArray[np.int64], num: Any, den: Any, good: Any) -> None:
+        """Take some entries of witnesses: cell, numerator, denominator, accepted."""
+        for best, use in ((self.up, num > 0), (self.down, num < 0)):
+            chosen = np.flatnonzero(good & use)
+            _furthest(best, at[chosen], num[chosen], den[chosen])
+
+
+def _furthest(
+    best: dict[int, Fraction], at: NDArray[np.int64], num: Any, den: Any
+) -> None:
+    """Keep the furthest move of each cell one way."""
+    # Doubles only leave out what is clearly shorter; fractions decide.
+    size = np.abs(num.astype(np.float64) / den.astype(np.float64))
+    top = np.zeros(int(at.max(initial=0)) + 1)
+    np.maximum.at(top, at, size)
+    seen: set[tuple[int, int, int]] = set()
+    for i in np.flatnonzero(size >= (1 - 1e-9) * top[at]).tolist():
+        key = (int(at[i]), abs(int(num[i])), int(den[i]))
+        if key not in seen:
+            seen.add(key)
+            move = Fraction(key[1], key[2])
+            best[key[0]] = max(move, best.get(key[0], move))
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """What is asked of each judged cell: up, down and width; None: not a point."""
+
+    cells: list[int]
+    sensitive: NDArray[np.bool_]
+    asked: dict[int, tuple[Fraction, Fraction, Fraction] | None]
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        strict: bool,
+        secondaries: bool,
+        tolerance: float,
+        among: NDArray[np.bool_] | None,
+    ) -> Levels:
+        """Read the levels of a table, strict margins included."""
+        size = np.abs(table.value)
+        margin = np.zeros(len(table))
+        if strict and table.is_integer:
+            margin += 1.0
+        elif strict:
+            margin += 2e-6 * np.maximum(1.0, size) + 2e-10 * max(1.0, float(size.max()))
+        share = 1 - Fraction(tolerance)
+        sensitive = np.asarray(table.status == "u", dtype=bool)
+        judged = sensitive | (table.status == "m") if secondaries else sensitive
+        cells = np.flatnonzero(judged if among is None else judged & among).tolist()
+        asked: dict[int, tuple[Fraction, Fraction, Fraction] | None] = {}
+        for cell in cells:
+            levels = [float(a[cell]) for a in (table.upl, table.lpl, table.spl)]
+            if not any(levels) and not (strict and sensitive[cell]):
+                asked[cell] = None
+                continue
+            up, down, width = (
+                share * Fraction(repr(level + float(margin[cell]))) for level in levels
+            )
+            asked[cell] = up, down, width
+        return cls(cells, sensitive, asked)
+
+    def covers(self, cell: int, up: Fraction, down: Fraction) -> bool:
+        """Whether moves this far up and down are all that is asked of a cell."""
+        asked = self.asked[cell]
+        if asked is None:
+            return up + down > 0
+        return up >= asked[0] and down >= asked[1] and up + down >= asked[2]
+
+    def uncovered(self, reach: Reach) -> list[int]:
+        """List the judged cells that no witness covers."""
+        return [
+            cell
+            for cell in self.cells
+            if not self.covers(
+                cell, reach.up.get(cell, _ZERO), reach.down.get(cell, _ZERO)
+            )
+        ]
+
+    def against(
+        self,
+        certificate: Certificate,
+        accepted: NDArray[np.bool_],
+        respondent: NDArray[np.int64],
+        passed_over: set[int],
+        deadline: float | None,
+    ) -> list[tuple[int, int]]:
+        """Pairs of a sensitive cell and a cell of whoever its witnesses fail against.
+
+        Only who is moved by a witness of the cell can be moved by all that cover it.
+        What time leaves out counts as not covered.
+        """
+        if not accepted.any():
+            return []
+        touched = _touched(certificate, respondent)
+        moves = self._moves(certificate, accepted)
+        name: dict[int, int] = {}
+        for cell, who in enumerate(respondent.tolist()):
+            name.setdefault(who, cell)
+        pairs = []
+        for cell, steps in moves.items():
+            if cell in passed_over:
+                continue
+            near = set().union(*(touched[w] for _, w in steps))
+            near.discard(int(respondent[cell]))
+            if not near:
+                continue
+            late = deadline is not None and time.monotonic() >= deadline
+            # Furthest first, so that for most respondents one look is enough.
+            ups = sorted((s for s in steps if s[0] > 0), reverse=True)
+            downs = sorted(s for s in steps if s[0] < 0)
+            for who in sorted(near):
+                up = _first(ups, touched, who)
+                down = -_first(downs, touched, who)
+                if late or not self.covers(cell, up, down):
+                    pairs.append((cell, name[who]))
+        return pairs
+
+    def _moves(
+        self, c: Certificate, accepted: NDArray[np.bool_]
+    ) -> dict[int, list[tuple[Fraction, int]]]:
+        """Moves of each sensitive cell, and the witness that makes each."""
+        judged = np.zeros(len(self.sensitive), dtype=bool)
+        judged[self.cells] = True
+        owner = np.repeat(np.arange(len(c.cells)), np.diff(c.indptr))
+        moves: dict[int, list[tuple[Fraction, int]]] = {}
+        use = accepted[owner] & (judged & self.sensitive)[c.indices]
+        for j in np.flatnonzero(use).tolist():
+            w = int(owner[j])
+            step = Fraction(int(c.numerators[j]), int(c.denominators[w]))
+            moves.setdefault(int(c.indices[j]), []).append((step, w))
+        return moves
+
+
+def _touched(c: Certificate, respondent: NDArray[np.int64]) -> list[set[int]]:
+    """The lone respondents whose cells each witness moves."""
+    touched: list[set[int]] = [set() for _ in range(len(c.cells))]
+    owner = np.repeat(np.arange(len(c.cells)), np.diff(c.indptr))
+    use = (respondent[c.indices] >= 0) & (c.numerators != 0)
+    for j in np.flatnonzero(use).tolist():
+        touched[owner[j]].add(int(respondent[c.indices[j]]))
+    return touched
+
+
+def _first(
+    steps: Iterable[tuple[Fraction, int]], touched: list[set[int]], who: int
+) -> Fraction:
+    """The first step whose witness leaves a respondent alone, else none."""
+    return next((step for step, w in steps if who not in touched[w]), _ZERO)
