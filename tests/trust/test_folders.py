@@ -68,7 +68,7 @@ def test_two_kinds_of_files(tmp_path: Path, result: Protection) -> None:
     finally:
         os.umask(before)
     outside = {"publish/published.csv", "publish/report.html"}
-    inside = {f"confidential/{name}" for name in INSIDE | {"made.jj"}}
+    inside = {f"confidential/{name}" for name in INSIDE | {"made.jj", "made.jj.json"}}
     assert files_in(out) == outside | inside
     assert mode(out / "confidential") == 0o700
     assert {mode(out / name) for name in inside} == {0o600}

@@ -97,11 +97,11 @@ def show_audit(audit: Audit) -> None:
     """Print the verdict on a pattern."""
     console = Console()
     console.print(f"{audit.table!r}", highlight=False, markup=False)
-    show_verdict(console, audit.verdict, audit.table, getattr(audit, "claim", None))
+    show_verdict(console, audit.verdict, audit.table, audit.claim)
 
 
 def show_verdict(
-    console: Console, verdict: Verdict, table: Table, claim: Claim | None = None
+    console: Console, verdict: Verdict, table: Table, claim: Claim
 ) -> None:
     """Print the judge's word, what was proved against whom, and what is exposed."""
     from evosdc.report import headline
@@ -113,14 +113,13 @@ def show_verdict(
     if verdict.exposed:
         words.append("; the intervals below are confidential")
     console.print(words)
-    if claim is not None:
-        asked = "proved" if found.kind == "safe" else "asked"
-        for name, parts in (
-            (asked, (claim.rules, claim.levels)),
-            ("against", (claim.knowledge, claim.insiders)),
-        ):
-            said = "; ".join(part.strip().rstrip(".") for part in parts if part.strip())
-            console.print(Text(f"{name}: {said}"))
+    asked = "proved" if found.kind == "safe" else "asked"
+    for name, parts in (
+        (asked, (claim.rules, claim.levels)),
+        ("against", (claim.knowledge, claim.insiders)),
+    ):
+        said = "; ".join(part.strip().rstrip(".") for part in parts)
+        console.print(Text(f"{name}: {said}"))
     _show_exposed(console, verdict)
     for label in verdict.open[:_MOST_LISTED]:
         console.print(Text(f"undecided: {label}"))
@@ -134,8 +133,6 @@ def _proof(verdict: Verdict) -> str:
         if verdict.exact
         else f"witnesses hold to {verdict.tolerance:.1e} of a cell"
     )
-    if verdict.insiders is not None:
-        proof += f"; {verdict.insiders:,} lone respondents taken for attackers too"
     how = ", ".join(f"{n:,} by {way}" for way, n in verdict.ways.items() if n)
     return proof + (f" ({how})" if how else "")
 

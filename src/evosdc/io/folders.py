@@ -39,7 +39,7 @@ _OUT = re.compile(r"published(-\d+-[^/\\]+)?\.csv|report\.html")
 _IN = re.compile(
     r"pattern\.csv|certificate\.npz|run\.csv|report\.html|claim\.json|unjudged\.txt"
 )
-_JJ = re.compile(r"[^/\\]+\.jj")
+_JJ = re.compile(r"[^/\\]+\.jj(\.json)?")
 # What version 0.1 wrote into one folder, every time.
 _FLAT = (PATTERN, "published.csv", "certificate.npz", "run.csv")
 _HEAD = 2000
@@ -174,9 +174,7 @@ def _flat_files(folder: Path) -> list[Path]:
     # Without secondaries the file that was written back looks like the one given.
     if SECONDARY in letters:
         found += [
-            p
-            for p in _files(folder)
-            if _JJ.fullmatch(p.name) and _jj_letters(p) == letters
+            p for p in _files(folder) if p.suffix == ".jj" and _jj_letters(p) == letters
         ]
     return found
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.errors import InputError
+from evosdc.io.beside import beside, write_beside
 from evosdc.io.columns import code_column, letter_column, number_column
 from evosdc.io.delimited import read_csv, write_csv
 from evosdc.io.fingerprints import fingerprints
@@ -137,14 +138,17 @@ def write_protection(
     files += [out / REPORT] * (share_html is not None)
     names = [PATTERN, "certificate.npz", "run.csv", CLAIM]
     names += [REPORT] * (report_html is not None)
-    names += [again] if again is not None else []
     files += [inside / name for name in names]
     _begin(folder, () if source is None else (Path(source),))
     if out.name == PUBLISH:
         _make(out)
     else:
         make_private(out)
-    # The claim comes first, so that a run cut short is known by it to be ours.
+    if again is not None:
+        write_jj(inside / again, table, force=True)
+        write_beside(inside / again, table, force=True)
+        files += [p for p in (inside / again, beside(inside / again)) if p.exists()]
+    # The claim comes early, so that a run cut short is known by it to be ours.
     claim = {
         "version": protection.version,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -166,8 +170,6 @@ def write_protection(
     write_csv(inside / "run.csv", _record_frame(protection), force=True)
     if report_html is not None:
         write_text(inside / REPORT, report_html, True)
-    if again is not None:
-        write_jj(inside / again, table, force=True)
     for name, frame in frames.items():
         write_csv(out / name, frame, force=True)
     if share_html is not None:

@@ -29,6 +29,7 @@ _KINDS = {
     "freq": "a minimum frequency",
     "zero": "empty cells",
     "req": "requests of respondents",
+    "group": "groups that are all of one kind",
     "man": "decisions on single cells",
 }
 _OTHER = "another rule of the office"
@@ -116,16 +117,17 @@ def as_published(table: Table) -> Table:
 def public_claim(protection: Protection) -> Mapping[str, str]:
     """Answer the questions of a claim without a parameter, a count or a level."""
     origin, verdict = protection.table.origin, protection.verdict
-    if origin.rules is None:
-        rules = "The office marked them; the marks came with the table."
+    if not origin.rules and verdict.judged:
+        rules = "The office marked them."
     else:
-        rules = _listed([kind_of(rule) for rule, _ in origin.rules])
+        rules = _listed([kind_of(rule) for rule, _ in origin.rules or ()])
     if protection.settings.get("hide"):
         rules += " The office chose further cells by name."
     if origin.counts:
-        knowledge = "That it is a whole number, and not below zero."
+        least = "not below 0" if origin.zeros else "at least 1 where it is listed"
+        knowledge = f"That it is a whole number, {least}."
     elif origin.bounds == AUTO:
-        knowledge = "Which values a cell of this kind can have, such as none below 0."
+        knowledge = "Whether a cell of this kind can be below zero."
     else:
         knowledge = "A range for each cell that the office assumes to be known."
     if origin.threshold is not None:
