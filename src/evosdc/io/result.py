@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,14 +14,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.errors import InputError
+from evosdc.io.beside import beside, write_beside
 from evosdc.io.columns import code_column, letter_column, number_column
 from evosdc.io.delimited import read_csv, write_csv
+from evosdc.io.fingerprints import fingerprints
+from evosdc.io.folders import (
+    CLAIM,
+    CONFIDENTIAL,
+    DRAFT,
+    PATTERN,
+    PUBLISH,
+    REPORT,
+    UNJUDGED,
+    close_file,
+    is_unjudged,
+    make_private,
+    remove_stale,
+)
 from evosdc.io.frames import pattern_frame, published_frame, to_arrow
 from evosdc.io.jj import write_jj
 from evosdc.io.paths import (
     PathLike,
     open_output,
-    refuse_existing,
     refuse_unwritable,
     unwritable,
     write_text,
@@ -30,6 +46,11 @@ from evosdc.table.status import HIDDEN, STATUSES
 from evosdc.table.table import ADDITIVITY
 
 _RECORD = ("seconds", "evaluations", "cost", "bound", "diversity", "event")
+_NOT_JUDGED = (
+    "Not judged yet: pattern.csv is what the search found, and the run that wrote it "
+    "has not said\nwhether it is safe. If that run is over, it was cut short. Nothing "
+    "may be published of it;\njudge it with: evosdc audit TABLE --pattern pattern.csv\n"
+)
 
 
 class Outcome(Protocol):
@@ -43,6 +64,37 @@ class Outcome(Protocol):
     def record(self) -> Sequence[Any]:
         """Entries of the run record."""
 
+    @property
+    def verdict(self) -> Any:
+        """The judge's word: `word` and `judged`."""
+
+    @property
+    def claim(self) -> Any:
+        """What was proved: `as_json`."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What else there is to say."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """How the run was asked for."""
+
+    @property
+    def version(self) -> str:
+        """Which version of the package it was."""
+
+
+def may_leave(protection: Outcome) -> bool:
+    """Whether a result may be published.
+
+    The verdict must be SAFE, and about something: cells that were judged, or rules
+    under which there were none.
+    """
+    verdict = protection.verdict
+    asked = bool(verdict.judged or protection.table.origin.rules)
+    return bool(verdict.word == "SAFE" and asked)
+
 
 def write_protection(
     directory: PathLike,
@@ -50,55 +102,138 @@ def write_protection(
     *,
     certificate_arrays: Mapping[str, NDArray[Any]],
     report_html: str | None = None,
+    share_html: str | None = None,
     source: PathLike | None = None,
     original_ids: ArrayLike | None = None,
+    warnings: Sequence[str] = (),
     force: bool = False,
 ) -> list[Path]:
     """Write all that `protect` found and return the files.
 
+    What may leave the house goes to ``publish/``, or to ``draft/`` where the verdict is
+    not SAFE; the rest goes to ``confidential/``. Only the owner can read the last two.
+
     Parameters
     ----------
     directory
-        Made where it is not there; files in it are not overwritten without `force`.
+        Made where it is not there; refused where there is something in it, unless that
+        is the pattern that `write_pattern_first` left, or with `force`. What an earlier
+        run left there is then removed; other files are not.
     certificate_arrays
         The witnesses, as arrays, for ``certificate.npz``.
-    report_html
-        The text of ``report.html``.
+    report_html, share_html
+        The text of ``report.html`` for inside and of the one to share.
     source
         Where the table came from; a JJ file is written back with the new statuses.
+    warnings
+        What `kin_warnings` found, for ``claim.json``.
+    """
+    folder = check_output_directory(directory, force=force, unjudged=True)
+    table = protection.table
+    out = folder / (PUBLISH if may_leave(protection) else DRAFT)
+    inside = folder / CONFIDENTIAL
+    frames = {"published.csv": published_frame(table), **_published_parts(table)}
+    again = None if source is None else _jj_name(Path(source))
+    files = [out / name for name in frames]
+    files += [out / REPORT] * (share_html is not None)
+    names = [PATTERN, "certificate.npz", "run.csv", CLAIM]
+    names += [REPORT] * (report_html is not None)
+    files += [inside / name for name in names]
+    _begin(folder, () if source is None else (Path(source),))
+    if out.name == PUBLISH:
+        _make(out)
+    else:
+        make_private(out)
+    if again is not None:
+        write_jj(inside / again, table, force=True)
+        write_beside(inside / again, table, force=True)
+        files += [p for p in (inside / again, beside(inside / again)) if p.exists()]
+    # The claim comes early, so that a run cut short is known by it to be ours.
+    claim = {
+        "version": protection.version,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "verdict": protection.verdict.word,
+        "claim": protection.claim.as_json(),
+        "notes": list(protection.notes),
+        "warnings": list(warnings),
+        "settings": dict(protection.settings),
+        **fingerprints(table, table.hidden),
+        "files": [f.relative_to(folder).as_posix() for f in files],
+    }
+    words = json.dumps(claim, indent=2, ensure_ascii=False, default=str)
+    write_text(inside / CLAIM, words + "\n", True)
+    pattern = pattern_frame(table, original_ids=original_ids)
+    write_csv(inside / PATTERN, pattern, force=True)
+    with open_output(inside / "certificate.npz", True) as stream:
+        save: Any = np.savez_compressed
+        save(stream, **certificate_arrays)
+    write_csv(inside / "run.csv", _record_frame(protection), force=True)
+    if report_html is not None:
+        write_text(inside / REPORT, report_html, True)
+    for name, frame in frames.items():
+        write_csv(out / name, frame, force=True)
+    if share_html is not None:
+        write_text(out / REPORT, share_html, True)
+    for path in files:
+        if path.parent.name != PUBLISH:
+            close_file(path)
+    (inside / UNJUDGED).unlink(missing_ok=True)
+    return files
+
+
+def write_pattern_first(
+    directory: PathLike,
+    table: Table,
+    *,
+    source: PathLike | None = None,
+    original_ids: ArrayLike | None = None,
+    force: bool = False,
+) -> list[Path]:
+    """Write a pattern before it is judged, so that it is not lost if judging is cut.
+
+    `write_protection` follows and removes the mark that it is not judged. Call
+    `kin_warnings` before: with `force` this removes what an earlier run left.
+
+    Parameters
+    ----------
+    table
+        With the statuses of the pattern.
+    source
+        The file that the table was read from, which is never removed.
     """
     folder = check_output_directory(directory, force=force)
-    table = protection.table
-    names = ["pattern.csv", "published.csv", "certificate.npz", "run.csv"]
-    names += ["report.html"] * (report_html is not None)
-    parts = _published_parts(table)
-    names += parts
-    again = None if source is None else _jj_name(Path(source))
-    if again is not None:
-        names.append(again)
+    _begin(folder, () if source is None else (Path(source),))
+    inside = folder / CONFIDENTIAL
+    write_text(inside / UNJUDGED, _NOT_JUDGED, True)
+    pattern = pattern_frame(table, original_ids=original_ids)
+    write_csv(inside / PATTERN, pattern, force=True)
+    files = [inside / PATTERN, inside / UNJUDGED]
+    for path in files:
+        close_file(path)
+    return files
+
+
+def _begin(folder: Path, keep: Sequence[Path]) -> None:
+    """Make the folder, without what an earlier run left in it."""
+    _make(folder)
+    remove_stale(folder, keep)
+    make_private(folder / CONFIDENTIAL)
+
+
+def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(folder, error.strerror or error) from error
-    files = [refuse_existing(folder / name, force) for name in names]
-    pattern = pattern_frame(table, original_ids=original_ids)
-    write_csv(folder / "pattern.csv", pattern, force=force)
-    write_csv(folder / "published.csv", published_frame(table), force=force)
-    for name, part in parts.items():
-        write_csv(folder / name, part, force=force)
-    with open_output(folder / "certificate.npz", force) as stream:
-        save: Any = np.savez_compressed
-        save(stream, **certificate_arrays)
-    write_csv(folder / "run.csv", _record_frame(protection), force=force)
-    if report_html is not None:
-        write_text(folder / "report.html", report_html, force)
-    if again is not None:
-        write_jj(folder / again, table, force=force)
-    return files
 
 
-def check_output_directory(path: PathLike, *, force: bool = False) -> Path:
-    """Return a folder that results may be written to; it need not be there yet."""
+def check_output_directory(
+    path: PathLike, *, force: bool = False, unjudged: bool = False
+) -> Path:
+    """Return a folder that results may be written to; it need not be there yet.
+
+    With `unjudged` it may hold what `write_pattern_first` left.
+    """
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise InputError(
@@ -106,7 +241,8 @@ def check_output_directory(path: PathLike, *, force: bool = False) -> Path:
             expected="a folder for the results",
             hint="give another name",
         )
-    if folder.is_dir() and any(folder.iterdir()) and not force:
+    taken = folder.is_dir() and any(folder.iterdir())
+    if taken and not force and not (unjudged and is_unjudged(folder)):
         raise InputError(
             f"{folder} exists already and is not empty",
             expected="a new or an empty folder",
