@@ -166,6 +166,7 @@ def link_tables(tables: Sequence[Table]) -> LinkedTables:
         frequency=counts("frequency"),
         name=tables[0].name,
         holdings=counts("holdings"),
+        notes=dict.fromkeys(note for t in tables for note in t.notes),
     )
     return LinkedTables(table, places)
 

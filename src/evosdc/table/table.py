@@ -50,6 +50,8 @@ class Table:
         The same with the contributors of a holding counted once, where known.
     name
         The response variable, for people.
+    notes
+        What was taken for granted when the table was read, for people.
     """
 
     value: NDArray[np.float64]
@@ -69,6 +71,7 @@ class Table:
     frequency: NDArray[np.int64] | None = None
     name: str = "value"
     holdings: NDArray[np.int64] | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -89,6 +92,7 @@ class Table:
         frequency: ArrayLike | None = None,
         name: str = "value",
         holdings: ArrayLike | None = None,
+        notes: Iterable[str] = (),
     ) -> Table:
         """Build a table from arrays, fill in the defaults and check it.
 
@@ -133,6 +137,7 @@ class Table:
             frequency=None if frequency is None else np.array(frequency, np.int64),
             name=name,
             holdings=None if holdings is None else np.array(holdings, np.int64),
+            notes=tuple(notes),
         )
         table.check()
         return table
@@ -302,7 +307,8 @@ class Table:
         raise NotAdditiveError(
             f"{len(bad)} of {len(off)} equations do not add up; the worst: {lines}",
             expected="every total to be the sum of its parts",
-            hint="correct the totals, or leave them out: missing totals are computed",
+            hint="correct the totals; where some codes are parts of other codes, say "
+            "so with a hierarchy (--hierarchy NAME=FILE)",
         )
 
     def describe_equation(self, equation: int) -> str:
