@@ -252,6 +252,7 @@ def protect(
             before = int(mask.sum())
             mask = guard(problem, mask, mask if secondaries else kept)
             search.note(f"lone respondents: {int(mask.sum()) - before:+} cells hidden")
+    notes = (*resolved.notes, *notes)
     if not len(resolved.primaries):
         notes += ("the table has no sensitive cells, so there was nothing to protect",)
     search.note(ending(search, chosen.name, evaluations))

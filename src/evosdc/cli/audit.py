@@ -25,7 +25,8 @@ def audit(
     singletons: bool = shared.SINGLETONS,
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
-    total: str = shared.TOTAL,
+    total: str | None = shared.TOTAL,
+    flat: list[str] = shared.FLAT,
     missing: str | None = shared.MISSING,
     value: str | None = shared.VALUE,
     level_percent: float | None = shared.LEVEL_PERCENT,
@@ -42,7 +43,9 @@ def audit(
     from evosdc.cli.show import show_audit
     from evosdc.io import read_apriori_into, read_tables
 
-    reading = shared.reading_options(hierarchy, total, missing, value, level_percent)
+    reading = shared.reading_options(
+        hierarchy, total, missing, value, level_percent, flat
+    )
     cells = read_tables(tables, **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
@@ -74,6 +77,7 @@ def audit(
                     "strict": verdict.strict,
                     "insiders": verdict.insiders,
                     "ways": dict(verdict.ways),
+                    "notes": list(result.table.notes),
                 }
             )
         )

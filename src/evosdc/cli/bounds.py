@@ -20,7 +20,8 @@ def bounds(
     strict: bool = shared.STRICT,
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
-    total: str = shared.TOTAL,
+    total: str | None = shared.TOTAL,
+    flat: list[str] = shared.FLAT,
     missing: str | None = shared.MISSING,
 ) -> None:
     """Print a lower bound on the cost of every safe pattern.
@@ -34,7 +35,8 @@ def bounds(
 
     if method not in ("node", "cut"):
         raise InputError(f"--method is {method!r}", expected="node or cut")
-    cells = read_table(table, **shared.reading_options(hierarchy, total, missing))
+    reading = shared.reading_options(hierarchy, total, missing, flat=flat)
+    cells = read_table(table, **reading)
     problem = Problem.of(cells, costs(cells, cost), strict=strict)
     start = time.monotonic()
     if method == "node":

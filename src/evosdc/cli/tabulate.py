@@ -42,7 +42,12 @@ def tabulate(
         "--digits",
         help="NAME=N: codes have N digits, leading zeros were lost (7 is 07).",
     ),
-    total: str = shared.TOTAL,
+    total: str = typer.Option("Total", "--total", help="Code of the totals."),
+    flat: list[str] = typer.Option(
+        [],
+        "--flat",
+        help="Variables whose codes are all ordinary, though some look like totals.",
+    ),
     apriori: Path | None = shared.APRIORI,
     output: Path = typer.Option(
         ..., "-o", "--output", help="Table to write: .csv, .parquet, .jj or .tab."
@@ -98,6 +103,7 @@ def tabulate(
         hierarchies={name: tree for name, tree in trees.items() if name in names},
         rules=rule,
         total=total,
+        flat=[name for text in flat for name in shared.names(text)],
         digits={name: width for name, width in widths.items() if name in names},
     )
     table = result.table
@@ -105,3 +111,5 @@ def tabulate(
         table = read_apriori_into(table, apriori)
     write_table(output, table, force=force)
     typer.echo(f"{output}: {table!r}")
+    for note in table.notes:
+        typer.echo(f"note: {note}")

@@ -20,9 +20,7 @@ def code_column(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64]]:
     return codes, rows
 
 
-def read_codes(
-    frame: Any, name: str
-) -> tuple[list[str], NDArray[np.int64], list[str]]:
+def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], list[str]]:
     """Give what `code_column` gives, and what to say of codes that look alike."""
     import pyarrow as pa
     import pyarrow.compute as pc

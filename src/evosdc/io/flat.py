@@ -22,7 +22,7 @@ from evosdc.table.subtotals import (
 )
 
 # Entries that are looked at: beyond this, some of the columns say enough.
-_MOST_ENTRIES = 1_000_000
+_MOST_ENTRIES = 200_000
 _MOST_LINES = 12
 # Bits beyond chance that make a total of a code with another name.
 _SURE, _SURE_ALONE = 3.0, 8.0
@@ -71,6 +71,31 @@ def choose_total(
             why = ", because its rows are the sums of all others"
             return name, [note.format(column, name, why)]
     return wanted, []
+
+
+def name_total(
+    column: str, tree: Hierarchy, words: Sequence[str]
+) -> tuple[Hierarchy, list[str]]:
+    """Give the root of a tree the code that the total has in the column.
+
+    Otherwise a second total would be computed above it.
+    """
+    if tree.total in words:
+        return tree, []
+    top = tree.children(0)
+    note = "column {!r}: {!r} is taken for the total"
+    if len(top) == 1 and tree.children(top[0]):
+        # A file that lists the total itself, with everything below.
+        name = tree.codes[top[0]]
+        if name in words or is_total_word(name):
+            # It is node 1, and all the others are below it.
+            parents = (-1, *(parent - 1 for parent in tree.parents[2:]))
+            return Hierarchy(tree.codes[1:], parents), [note.format(column, name)]
+    strange = [w for w in words if w not in tree.node_of and is_total_word(w)]
+    if len(strange) == 1:
+        named = Hierarchy((strange[0], *tree.codes[1:]), tree.parents)
+        return named, [note.format(column, strange[0])]
+    return tree, []
 
 
 def rows_of(
@@ -185,7 +210,7 @@ def _look(d: Dimension, rows: Rows) -> list[str]:
     stated = bool(np.any(rows.given[0] & (rows.numbers[0] != 0)))
     if stated and rows.holds(0, parts):
         return []
-    sums = find_sums(rows, leave_out=[0])
+    sums = find_sums(rows, leave_out=[0], trusting=stated)
     sure = [s for s in sums if s.sure]
     if not stated:
         if sure:
@@ -233,7 +258,9 @@ def _look(d: Dimension, rows: Rows) -> list[str]:
 def _sentence(name: str, rows: Rows, found: Sum) -> str:
     parts = [rows.names[p] for p in found.parts]
     if len(parts) == 1:
-        return f"the rows of {name}={rows.names[found.code]!r} equal those of {parts[0]!r}"
+        return (
+            f"the rows of {name}={rows.names[found.code]!r} equal those of {parts[0]!r}"
+        )
     return (
         f"the rows of {name}={rows.names[found.code]!r} are the sums of "
         f"{listed(parts, 8)}"
@@ -255,8 +282,9 @@ def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
         lines = [line[1:] for line in lines[1:]]
     shown = ", ".join(lines[:_MOST_LINES]) + (", ..." * (len(lines) > _MOST_LINES))
     kind = (
-        "give the tree" if d.hierarchy.is_flat else "correct the tree, so that they hang "
-        "under it"
+        "give the tree"
+        if d.hierarchy.is_flat
+        else "correct the tree, so that they hang under it"
     )
     if all("@" not in line for line in lines) and total:
         return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,10 +12,11 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError, NotAdditiveError, TableError
 from evosdc.io.arrow import to_arrow
 from evosdc.io.columns import letter_column, number_column, read_codes
-from evosdc.io.flat import choose_total, find_hidden_sums
+from evosdc.io.flat import choose_total, find_hidden_sums, name_total
 from evosdc.io.guessed import guess_dimensions
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 from evosdc.table.build import count_missing, refuse_duplicates
+from evosdc.table.codes import MERGED
 from evosdc.table.status import FIXED, PRIMARY, STATUSES
 
 LEVELS = ("lpl", "upl", "spl")
@@ -43,6 +45,7 @@ def table_from_frame(
     level_percent: float | None = None,
     name: str | None = None,
     flat: Collection[str] = (),
+    quiet: bool = False,
 ) -> Table:
     """Build a table from a frame with one row per cell.
 
@@ -76,6 +79,8 @@ def table_from_frame(
     flat
         Dimensions that are known to have no sub-totals beyond their hierarchy, even
         where some rows are sums of others.
+    quiet
+        That absent inner cells are empty is known: no note says so.
 
     Raises
     ------
@@ -114,6 +119,9 @@ def table_from_frame(
             )
             notes += said
             tree = Hierarchy.flat(words[k], total)
+        else:
+            tree, said = name_total(column, tree, words[k])
+            notes += said
         dims.append(Dimension(column, tree))
     for k, d in enumerate(dims):
         codes[:, k] = _nodes(d.name, d.hierarchy, words[k])[codes[:, k]]
@@ -121,7 +129,13 @@ def table_from_frame(
     values = cells.finite(value)
     frequency = cells.counts("frequency")
     columns = cells.optional(values, level_percent)
-    refuse_duplicates(dims, codes)
+    try:
+        refuse_duplicates(dims, codes)
+    except TableError as error:
+        merged = [note for note in notes if MERGED in note]
+        raise TableError(
+            "; ".join([error.what, *merged]), expected=error.expected, hint=error.hint
+        ) from None
     notes += find_hidden_sums(dims, codes, values, frequency, skip=flat)
     try:
         table = build_table(
@@ -138,13 +152,14 @@ def table_from_frame(
         find_hidden_sums(dims, codes, values, frequency, skip=flat, lost=True)
         raise
     notes += _computed(table, len(codes))
-    absent = count_missing(dims, codes) if missing == "empty" else 0
+    silent = quiet or missing == "error"
+    absent = 0 if silent else count_missing(dims, codes)
     if absent:
         notes.append(
             f"{absent:,} inner cells are not in the table: they are taken for zeros "
             "that everybody knows"
         )
-    return table.replace(notes=tuple(notes))
+    return replace(table, notes=tuple(notes))
 
 
 def _computed(table: Table, given: int) -> list[str]:
@@ -162,8 +177,7 @@ def _computed(table: Table, given: int) -> list[str]:
         for node in np.flatnonzero(upper & made & ~stated):
             names.append(f"{d.name}={d.hierarchy.codes[node]}")
     if not names:
-        first = ", ".join(table.label(given + i) for i in range(1))
-        names = [f"among them {first}"]
+        names = [f"among them {table.label(given)}"]
     more = len(names) - _MOST_TOTALS
     words = ", ".join(names[:_MOST_TOTALS]) + (f" and {more} more" if more > 0 else "")
     count = len(extra)

@@ -12,6 +12,9 @@ from evosdc.io.columns import read_codes
 from evosdc.table.build import cell_keys
 from evosdc.table.codes import tidy_code
 
+# With fewer rows, any column may seem to be determined by the others.
+_FEW_ROWS = 6
+
 
 def guess_dimensions(frame: Any, value: str, reserved: Sequence[str]) -> list[str]:
     """Take every column that is not recognised for a dimension.
@@ -20,8 +23,8 @@ def guess_dimensions(frame: Any, value: str, reserved: Sequence[str]) -> list[st
     ------
     InputError
         For a column that is recognised but for the case of its name: read as codes,
-        statuses would mark nothing. For a column of numbers that the other columns
-        determine: that is a property of the cells, not a dimension.
+        statuses would mark nothing. For a column of many numbers that the other
+        columns determine: that is a property of the cells, not a dimension.
     """
     columns: list[str] = frame.column_names
     names = [c for c in columns if c not in reserved and c != value]
@@ -32,7 +35,7 @@ def guess_dimensions(frame: Any, value: str, reserved: Sequence[str]) -> list[st
             raise InputError(
                 f"column {name!r} is not {meant!r}, and would be read as codes",
                 expected=f"the name {meant!r} exactly",
-                hint=f"rename the column, or name the dimensions (dimensions=[...])",
+                hint="rename the column, or name the dimensions (dimensions=[...])",
             )
     if len(names) > 1:
         _refuse_properties(frame, names)
@@ -44,7 +47,8 @@ def _refuse_properties(frame: Any, names: Sequence[str]) -> None:
     codes = np.empty((frame.num_rows, len(names)), dtype=np.int64)
     for k, name in enumerate(names):
         words, codes[:, k], _ = read_codes(frame, name)
-        if len(words) > 1 and all(map(_is_number, words)):
+        many = frame.num_rows >= _FEW_ROWS and 2 * len(words) > frame.num_rows
+        if many and all(map(_is_number, words)):
             suspects.append(k)
     sizes = (codes.max(axis=0, initial=0) + 1).tolist()
     every = len(np.unique(cell_keys(sizes, codes)))

@@ -11,6 +11,10 @@ from collections.abc import Iterable, Sequence
 
 # Blanks that a spreadsheet or a web page puts for a plain one.
 ODD_BLANKS = "\u00a0\u2007\u202f\t"
+# All that is taken away around a code, the odd blanks being plain ones by then.
+BLANKS = " \n\r\x0b\x0c\x85\u1680\u2028\u2029\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
 # Signs without a width: byte-order marks and the like.
 NO_WIDTH = "\u200b\u2060\ufeff"
 
@@ -59,6 +63,7 @@ TOTAL_WORDS = frozenset(
         "toplam",
     }
 )
+MERGED = "differ in blanks or in how accents are written"
 # Codes that are a total in some tables and an ordinary code in others.
 MAYBE_TOTALS = frozenset({"t", "tt", "s", "a", "0", "00", "000", "9", "99", "999", "*"})
 
@@ -66,8 +71,8 @@ MAYBE_TOTALS = frozenset({"t", "tt", "s", "a", "0", "00", "000", "9", "99", "999
 def tidy_code(code: str) -> str:
     """Return a code without blanks around it, in one way to write its accents."""
     if code.isascii():
-        return (code.replace("\t", " ") if "\t" in code else code).strip()
-    return unicodedata.normalize("NFC", code.translate(_SWAP)).strip()
+        return code.replace("\t", " ").strip(BLANKS)
+    return unicodedata.normalize("NFC", code.translate(_SWAP)).strip(BLANKS)
 
 
 def is_total_word(code: str) -> bool:
@@ -90,8 +95,8 @@ def merged_note(column: str, written: Iterable[str], codes: Iterable[str]) -> st
         return ""
     count = sum(len(spellings[code]) for code in merged)
     return (
-        f"column {column!r}: {count} codes that differ in blanks or in how accents are "
-        f"written are taken for {len(merged)}: {listed(merged)}"
+        f"column {column!r}: {count} codes that {MERGED} are taken for {len(merged)}: "
+        f"{listed(merged)}"
     )
 
 

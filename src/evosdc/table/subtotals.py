@@ -30,7 +30,12 @@ _MOST_SOLVED = 120
 _MOST_HITS = 200
 # Bits beyond chance that make a sub-total, for codes that stand beside their parts or
 # begin like them, and for others; one entry alone proves less than several.
-_SURE = {(True, False): 3.0, (False, False): 5.0, (True, True): 8.0, (False, True): 12.0}
+_SURE = {
+    (True, False): 3.0,
+    (False, False): 5.0,
+    (True, True): 8.0,
+    (False, True): 12.0,
+}
 # Two rows that are the same are more often chance than a branch with one part.
 _SAME = 20.0
 
@@ -109,11 +114,14 @@ class Rows:
         return bool(np.all(np.abs(mine - others.sum(axis=0)) <= _CLOSE * size))
 
 
-def find_sums(rows: Rows, leave_out: Sequence[int] = ()) -> list[Sum]:
+def find_sums(
+    rows: Rows, leave_out: Sequence[int] = (), *, trusting: bool = False
+) -> list[Sum]:
     """Find codes that are sums of others, small ones first.
 
     Parts that have found their sum are put away, so that the sums of sums are found as
-    such. Codes of `leave_out`, the total, take no part.
+    such. Codes of `leave_out`, the total, take no part. With `trusting`, which is for
+    tables that are known not to add up, sums that may be chance are believed as well.
     """
     found: list[Sum] = []
     left_out = set(leave_out)
@@ -125,11 +133,11 @@ def find_sums(rows: Rows, leave_out: Sequence[int] = ()) -> list[Sum]:
         best = find_sum(rows, code, pool)
         if best is not None:
             found.append(best)
-            if best.sure:
+            if best.sure or trusting:
                 pool = [c for c in pool if c not in set(best.parts)]
     # A sum that is not sure of parts that have one already is no news.
     owned = {p for s in found if s.sure for p in s.parts}
-    return [s for s in found if s.sure or not owned & {s.code, *s.parts}]
+    return [s for s in found if s.sure or trusting or not owned & {s.code, *s.parts}]
 
 
 def sum_of_all(rows: Rows, code: int) -> tuple[bool, float, int]:
@@ -233,7 +241,7 @@ def _subsets(
             yield from _two_halves(rows, code, fits, numbers, target, slack)
         return
     yield from _solved(rows, code, fits)
-    for c in np.flatnonzero(np.abs(numbers - target) <= slack):
+    for c in np.flatnonzero(np.abs(numbers - target) <= slack).tolist():
         if rows.holds(code, [fits[c]]):
             yield [fits[c]]
     if len(fits) > _MOST_PAIRS:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from evosdc.table.build import equations
 from evosdc.tabulation import inner
 from evosdc.tabulation.check import Facts, check_records
 from evosdc.tabulation.holdings import holdings_of
+from evosdc.tabulation.mixed import code_notes, refuse_mixed
 from evosdc.tabulation.rollup import roll_up
 from evosdc.tabulation.source import (
     Columns,
@@ -43,6 +45,7 @@ def tabulate(
     bounds: str = "open",
     total: str = TOTAL,
     digits: Mapping[str, int] | None = None,
+    flat: Collection[str] = (),
     memory_limit: str = "3GB",
     threads: int | None = None,
 ) -> Table:
@@ -79,6 +82,9 @@ def tabulate(
     digits
         How many digits the codes of a variable have, where their leading zeros are
         lost: with 2, code 7 is read as 07.
+    flat
+        Variables whose codes are all ordinary ones, though some sound like totals or
+        have exactly the sums of others.
     memory_limit, threads
         Limits for DuckDB.
     """
@@ -112,12 +118,17 @@ def tabulate(
                 expected="a record with a sampling weight above 0",
                 hint="check the column",
             )
-        dimensions, codes = inner.dimensions_of(rows, by, trees, total)
+        dimensions, codes = inner.dimensions_of(rows, by, trees, total, flat)
+        notes = (*facts.notes, *code_notes(dimensions, codes))
+        if value is not None:
+            loose = [d.name for d in dimensions if d.name not in {*trees, *flat}]
+            refuse_mixed(dimensions, codes, rows.column("value").to_numpy(), loose)
         cells = roll_up(dimensions, inner.cells_of(rows, codes, facts))
         contributors = _contributors(
             cells, facts, columns, connection, dimensions, n_top, asked
         )
-    return _table(dimensions, cells, contributors, facts, columns, rules, cost, bounds)
+    table = _table(dimensions, cells, contributors, facts, columns, rules, cost, bounds)
+    return replace(table, notes=notes)
 
 
 def _contributors(
