@@ -17,7 +17,7 @@ from evosdc.table.subtotals import (
     Sum,
     find_sum,
     find_sums,
-    sum_of_all,
+    sums_of_all,
     tree_lines,
 )
 
@@ -63,11 +63,9 @@ def choose_total(
     if words:
         return words[0], [note.format(column, words[0], "")]
     rows = rows_of(names, k, codes, values, None, np.ones(len(codes), dtype=bool))
-    for number, name in enumerate(names):
-        holds, bits, entries = sum_of_all(rows, number)
-        if holds and (
-            may_be_total(name) or bits >= (_SURE if entries > 1 else _SURE_ALONE)
-        ):
+    for number, bits, entries in sums_of_all(rows):
+        name = names[number]
+        if may_be_total(name) or bits >= (_SURE if entries > 1 else _SURE_ALONE):
             why = ", because its rows are the sums of all others"
             return name, [note.format(column, name, why)]
     return wanted, []
@@ -240,7 +238,7 @@ def _look(d: Dimension, rows: Rows) -> list[str]:
             expected="parts that are counted once, or the tree they form",
             hint=_hint(d, rows, sure),
         )
-    whole = find_sum(rows, 0, parts)
+    whole = find_sum(rows, 0, np.arange(len(rows.names)) > 0)
     if whole is not None:
         rest = [rows.names[p] for p in parts if p not in whole.parts]
         raise NotAdditiveError(

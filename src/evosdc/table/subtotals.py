@@ -11,9 +11,11 @@ chance is.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from math import comb, log2
 
 import numpy as np
@@ -105,6 +107,20 @@ class Rows:
                 return 10.0**-decimals
         return float(flat.max()) * _CLOSE
 
+    @cached_property
+    def _sorted(self) -> list[tuple[str, int]]:
+        return sorted((name, code) for code, name in enumerate(self.names))
+
+    def starting(self, text: str) -> list[int]:
+        """Codes whose names start with a text, in the order of the file."""
+        first = bisect_left(self._sorted, (text, -1))
+        found: list[int] = []
+        for name, code in islice(self._sorted, first, None):
+            if not name.startswith(text):
+                break
+            found.append(code)
+        return sorted(found)
+
     def holds(self, code: int, parts: Sequence[int]) -> bool:
         """Whether a code is the sum of others wherever it is given."""
         at = self.given[code]
@@ -125,35 +141,42 @@ def find_sums(
     """
     found: list[Sum] = []
     left_out = set(leave_out)
-    pool = [c for c in range(len(rows.names)) if c not in left_out]
+    alive = np.ones(len(rows.names), dtype=bool)
+    alive[list(left_out)] = False
     size = np.abs(np.where(rows.given, rows.numbers, 0.0)).sum(axis=1)
-    for code in sorted(pool, key=lambda c: (size[c], c)):
-        if size[code] == 0 or code not in pool:
+    for code in np.argsort(size, kind="stable").tolist():
+        if size[code] == 0 or not alive[code]:
             continue
-        best = find_sum(rows, code, pool)
+        best = find_sum(rows, code, alive)
         if best is not None:
             found.append(best)
             if best.sure or trusting:
-                pool = [c for c in pool if c not in set(best.parts)]
+                alive[list(best.parts)] = False
     # A sum that is not sure of parts that have one already is no news.
     owned = {p for s in found if s.sure for p in s.parts}
     return [s for s in found if s.sure or trusting or not owned & {s.code, *s.parts}]
 
 
-def sum_of_all(rows: Rows, code: int) -> tuple[bool, float, int]:
-    """Whether a code is the sum of all others, with bits beyond chance and entries."""
-    others = [c for c in range(len(rows.names)) if c != code]
-    if len(others) < 2 or not rows.holds(code, others):
-        return False, 0.0, 0
-    bits, entries = rows.bits(code)
-    return entries > 0, bits - log2(len(rows.names)), entries
+def sums_of_all(rows: Rows) -> list[tuple[int, float, int]]:
+    """Codes that are the sum of all others, with bits beyond chance and entries."""
+    n = len(rows.names)
+    if n < 3:
+        return []
+    every, size = rows.numbers.sum(axis=0), np.abs(rows.numbers).sum(axis=0)
+    off = np.abs(every - 2 * rows.numbers) > _CLOSE * size
+    found: list[tuple[int, float, int]] = []
+    for code in np.flatnonzero(~np.any(off & rows.given, axis=1)).tolist():
+        bits, entries = rows.bits(code)
+        if entries:
+            found.append((code, bits - log2(n), entries))
+    return found
 
 
-def find_sum(rows: Rows, code: int, pool: Sequence[int]) -> Sum | None:
-    """Find the likeliest way in which a code is a sum of others of `pool`."""
+def find_sum(rows: Rows, code: int, alive: NDArray[np.bool_]) -> Sum | None:
+    """Find the likeliest way in which a code is a sum of others that are `alive`."""
     bits, entries = rows.bits(code)
     best: Sum | None = None
-    for parts, price, beside in _ways(rows, code, pool, bits):
+    for parts, price, beside in _ways(rows, code, alive, bits):
         left = bits - price
         several = len(parts) > 1
         enough = _SURE[beside, entries < 2] if several else _SAME
@@ -172,16 +195,16 @@ def find_sum(rows: Rows, code: int, pool: Sequence[int]) -> Sum | None:
 
 
 def _ways(
-    rows: Rows, code: int, pool: Sequence[int], bits: float
+    rows: Rows, code: int, alive: NDArray[np.bool_], bits: float
 ) -> Iterator[tuple[list[int], float, bool]]:
     """Sets of codes that a code is the sum of, with the bits that finding them costs.
 
     And whether they stand beside the code, or begin as it does.
     """
-    n = len({code, *pool})
-    name = rows.names[code]
-    others = [c for c in pool if c != code]
-    below = [c for c in others if rows.names[c].startswith(name)]
+    others = np.flatnonzero(alive)
+    others = others[others != code]
+    n = len(others) + 1
+    below = [c for c in rows.starting(rows.names[code]) if alive[c] and c != code]
     if len(below) > 1 and rows.holds(code, below):
         yield below, log2(n), True
     at = rows.given[code]
@@ -190,18 +213,18 @@ def _ways(
     numbers = rows.numbers[:, at]
     mass = numbers @ weights
     slack = _CLOSE * float(np.abs(numbers[code]) @ weights)
-    place = sum(c < code for c in others)
+    place = int(np.searchsorted(others, code))
     for start, end in _runs(mass[others], float(mass[code]), slack, place):
-        parts = [c for c in others[start:end] if np.any(numbers[c])]
+        run = others[start:end].tolist()
+        parts = [c for c in run if np.any(numbers[c])]
         if len(parts) > 1 and rows.holds(code, parts):
             beside = place in (start, end)
             tries = (n - 1) * (n - 2) * (1 if beside else n / 2)
-            yield others[start:end], log2(tries), beside
+            yield run, log2(tries), beside
     useful = np.any(numbers[others] != 0, axis=1)
     if np.all(rows.numbers >= 0):
         useful &= np.all(numbers[others] <= numbers[code] * (1 + _CLOSE), axis=1)
-    fits = [c for c, u in zip(others, useful, strict=True) if u]
-    for parts in _subsets(rows, code, fits, mass, slack, bits):
+    for parts in _subsets(rows, code, others[useful].tolist(), mass, slack, bits):
         yield parts, log2(n) + log2(comb(n - 1, len(parts))), False
 
 

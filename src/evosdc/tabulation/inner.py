@@ -113,9 +113,9 @@ def dimensions_of(
         np.add.at(per_word, index, counts)
         tree = hierarchies.get(name)
         if tree is None:
+            tree = _flat(name, words, per_word, total)
             if name not in flat:
                 _refuse_total_words(name, words, per_word)
-            tree = _flat(name, words, per_word, total)
         nodes = _nodes(name, words, per_word, tree)
         codes[:, k] = nodes[index]
         dimensions.append(Dimension(name, tree))
