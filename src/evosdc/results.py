@@ -224,4 +224,5 @@ class Protection:
             "seed": self.seed,
             "version": self.version,
             "settings": dict(self.settings),
+            "notes": list(self.notes),
         }

@@ -228,6 +228,7 @@ def protect(
             )
         change = int(mask.sum()) - hidden_before
         search.note(f"lone respondents: {change:+} cells hidden")
+    notes = (*resolved.notes, *notes)
     if not len(resolved.primaries):
         notes += ("the table has no sensitive cells, so there was nothing to protect",)
     search.note(ending(search, chosen.name, evaluations))

@@ -47,7 +47,8 @@ def audit(
     ),
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
-    total: str = shared.TOTAL,
+    total: str | None = shared.TOTAL,
+    flat: list[str] = shared.FLAT,
     missing: str | None = shared.MISSING,
     value: str | None = shared.VALUE,
     level_percent: float | None = shared.LEVEL_PERCENT,
@@ -64,7 +65,9 @@ def audit(
     from evosdc.cli.show import show_audit
     from evosdc.io import read_apriori_into, read_tables
 
-    reading = shared.reading_options(hierarchy, total, missing, value, level_percent)
+    reading = shared.reading_options(
+        hierarchy, total, missing, value, level_percent, flat
+    )
     cells = read_tables(tables, **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
@@ -112,6 +115,7 @@ def audit(
                     "insiders": verdict.insiders,
                     "ways": dict(verdict.ways),
                     "certificate": proved,
+                    "notes": list(result.table.notes),
                 }
             )
         )

@@ -66,7 +66,8 @@ def protect(
     force: bool = shared.FORCE,
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
-    total: str = shared.TOTAL,
+    total: str | None = shared.TOTAL,
+    flat: list[str] = shared.FLAT,
     missing: str | None = shared.MISSING,
     value: str | None = shared.VALUE,
     level_percent: float | None = shared.LEVEL_PERCENT,
@@ -87,7 +88,9 @@ def protect(
     from evosdc.io import check_output_directory, read_apriori_into, read_tables
 
     check_output_directory(output, force=force)
-    reading = shared.reading_options(hierarchy, total, missing, value, level_percent)
+    reading = shared.reading_options(
+        hierarchy, total, missing, value, level_percent, flat
+    )
     cells = read_tables(tables, **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)

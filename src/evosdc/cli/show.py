@@ -97,6 +97,8 @@ def show_audit(audit: Audit) -> None:
     """Print the verdict on a pattern."""
     console = Console()
     console.print(f"{audit.table!r}", highlight=False, markup=False)
+    for note in audit.table.notes:
+        console.print(f"note: {note}", highlight=False, markup=False)
     show_verdict(console, audit.verdict, audit.table, audit.claim)
 
 

@@ -340,7 +340,7 @@ def _cells(frame: Any, path: str, table: Table) -> NDArray[np.int64]:
     codes = np.empty((frame.num_rows, len(names)), dtype=np.int64)
     for k, d in enumerate(table.dimensions):
         words, rows = code_column(frame, d.name)
-        node_of = {code.strip(): node for code, node in d.hierarchy.node_of.items()}
+        node_of = d.hierarchy.node_of
         unknown = [word for word in words if word not in node_of]
         if unknown:
             raise InputError(

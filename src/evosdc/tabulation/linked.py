@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ def tabulate_linked(
     *,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     digits: Mapping[str, int] | None = None,
+    flat: Collection[str] = (),
     **options: Any,
 ) -> LinkedTables:
     """Tabulate the same records by several spans of variables and link the tables.
@@ -31,11 +32,19 @@ def tabulate_linked(
         As in `evosdc.tabulation.tabulate`.
     spans
         The spanning variables of each table.
-    hierarchies, digits
+    hierarchies, digits, flat
         By variable; each table takes those of its own variables.
     options
         Those of `evosdc.tabulation.tabulate`, the same for all tables.
     """
+    options["flat"] = flat
+    strange = sorted(set(flat) - {name for span in spans for name in span})
+    if strange:
+        raise InputError(
+            f"--flat (flat) names {strange[0]!r}, which no table is made by",
+            expected="variables of the tables",
+            hint="check the spelling",
+        )
     if len(spans) == 1:
         table = tabulate(
             source, spans[0], value, hierarchies=hierarchies, digits=digits, **options
