@@ -38,7 +38,10 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from evosdc.api import audit, evaluate, protect, synthesise, tabulate
+    from evosdc.api.audit import audit
+    from evosdc.api.microdata import evaluate, synthesise
+    from evosdc.api.protect import protect
+    from evosdc.api.tabulate import tabulate
     from evosdc.synth import Synthesiser
     from evosdc.table import Dimension, Hierarchy, Table
 

@@ -1,14 +1,9 @@
 """The five verbs of the library: tabulate, protect, audit, synthesise, evaluate."""
 
+from evosdc.api.audit import Audit, audit
 from evosdc.api.microdata import Synthesis, evaluate, synthesise
-from evosdc.api.tables import (
-    DEFAULT_TIME_LIMIT,
-    Audit,
-    Tabulation,
-    audit,
-    protect,
-    tabulate,
-)
+from evosdc.api.protect import DEFAULT_TIME_LIMIT, protect
+from evosdc.api.tabulate import Tabulation, tabulate
 
 __all__ = [
     "DEFAULT_TIME_LIMIT",

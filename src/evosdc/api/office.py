@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 from evosdc.suppress.wishes import Wishes, with_least_levels
 from evosdc.table import Table
+from evosdc.table.singletons import knows_contributors
 from evosdc.table.status import PRIMARY, SECONDARY
 
 # Publishing and hiding secondaries settles within a few rounds or not at all.
@@ -81,16 +83,35 @@ def judge_all(
     *,
     strict: bool,
     secondaries: bool,
-    singletons: bool,
+    singletons: bool | None,
+    known: NDArray[np.bool_] | None = None,
+    deadline: float | None = None,
     hints: Sequence[Hint] = (),
 ) -> tuple[Verdict, Certificate]:
-    """Ask the judge, and where wished with each lone respondent as attacker."""
+    """Ask the judge, with each lone respondent as attacker too unless told not to.
+
+    Nothing judged is SAFE only where rules looked and found nothing.
+    """
     verdict, certificate = judge(
-        table, strict=strict, secondaries=secondaries, hints=hints
+        table,
+        strict=strict,
+        secondaries=secondaries,
+        known=known,
+        deadline=deadline,
+        hints=hints,
     )
-    if singletons:
-        return judge_insiders(table, verdict, certificate, strict=strict)
+    if guarded(table, singletons):
+        verdict, certificate = judge_insiders(
+            table, verdict, certificate, strict=strict, known=known, deadline=deadline
+        )
+    if not verdict.judged and not table.origin.rules:
+        verdict = replace(verdict, safe=None)
     return verdict, certificate
+
+
+def guarded(table: Table, singletons: bool | None) -> bool:
+    """Whether lone respondents are attackers: by default where they are known."""
+    return knows_contributors(table) if singletons is None else singletons
 
 
 def as_demands(table: Table, cells: NDArray[np.bool_]) -> Table:

@@ -30,6 +30,52 @@ _BOUND_CELLS = 50_000
 # Someone who pressed Ctrl-C waits no longer than this for a last resort.
 _HURRY_SECONDS = 2.0
 _BOUND_SECONDS = 5.0
+# Of a limit of time, where judging takes its share.
+_SEARCH_SHARE = 0.8
+
+
+class Clock:
+    """The limit of time of a whole run: search, settling and judging."""
+
+    def __init__(self, limit: float | None) -> None:
+        self._limit = limit
+        self._start = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start, compiling left out."""
+        return time.monotonic() - self._start
+
+    @property
+    def end(self) -> float | None:
+        """The moment by which everything is over; None without a limit."""
+        if self._limit is None:
+            return None
+        return self._start + self._limit + _grace(self._limit)
+
+    def forget(self, since: float) -> None:
+        """Leave out what went by since a number of seconds: it was compiling."""
+        self._start += self.seconds - since
+
+    def for_search(self, *, quick: bool) -> float | None:
+        """How long the search may take, with time left to settle and to judge."""
+        if self._limit is None:
+            return None
+        share = self._limit if quick else _SEARCH_SHARE * self._limit
+        return max(share - self.seconds, 0.05 * self._limit)
+
+    def left(self) -> float:
+        """Seconds until the end."""
+        return float("inf") if self.end is None else self.end - time.monotonic()
+
+    def over(self) -> bool:
+        """Whether the limit has passed: what is left is for the judge."""
+        return self._limit is not None and self.seconds >= self._limit
+
+
+def _grace(limit: float) -> float:
+    """What a limit may be passed by: a fifth of it or five seconds, less writing."""
+    return max(0.15 * limit, 4.0)
 
 
 def stopping(time_limit: float | None, evaluations: int | None, gap: float) -> Stop:
@@ -96,7 +142,9 @@ def first_bound(problem: Problem, search: Search) -> None:
             search.raise_bound(bound)
 
 
-def lower_bound(problem: Problem, pattern: Pattern, search: Search) -> float | None:
+def lower_bound(
+    problem: Problem, pattern: Pattern, search: Search, seconds: float
+) -> float | None:
     """Return the search's own bound, or a quick one where its method gives none."""
     if pattern.cost == 0:
         return 0.0
@@ -105,7 +153,8 @@ def lower_bound(problem: Problem, pattern: Pattern, search: Search) -> float | N
         from evosdc.suppress.exact.bounds import cut_bound
 
         start = time.monotonic()
-        found = cut_bound(problem, lambda: time.monotonic() - start > _BOUND_SECONDS)
+        most = min(_BOUND_SECONDS, seconds)
+        found = cut_bound(problem, lambda: time.monotonic() - start > most)
         return min(found.value, pattern.cost)
     return search.bound
 

@@ -18,11 +18,28 @@ def audit(
     pattern: Path | None = typer.Option(
         None, help="CSV with cell_id (or labels) and status (default: the table's own)."
     ),
+    published: Path | None = typer.Option(
+        None,
+        help="The publication itself (published.csv): what leaves the house.",
+    ),
+    certificate: Path | None = typer.Option(
+        None,
+        help="With --published: certificate.npz that should prove it (default: the "
+        "one in confidential/ beside its folder, if any).",
+    ),
     strict: bool = shared.STRICT,
     secondaries: bool = typer.Option(
         False, help="Judge the secondary cells as well as the primaries."
     ),
-    singletons: bool = shared.SINGLETONS,
+    singletons: bool | None = shared.SINGLETONS,
+    bounds: str | None = shared.BOUNDS,
+    counts: bool | None = shared.COUNTS,
+    threshold: int | None = shared.THRESHOLD,
+    earlier: list[Path] = shared.EARLIER,
+    rule: list[str] = shared.NO_RULE,
+    time_limit: float | None = typer.Option(
+        None, help="Seconds; cells not decided by then are open (default: none)."
+    ),
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
     total: str = shared.TOTAL,
@@ -52,20 +69,35 @@ def audit(
         strict=strict,
         secondaries=secondaries,
         singletons=singletons,
+        published=published,
+        earlier=earlier,
+        bounds=bounds,
+        counts=counts,
+        threshold=threshold,
+        rules=rule,
+        time_limit=time_limit,
     )
+    proved = _proved(published, certificate, cells, result)
     verdict = result.verdict
     if as_json:
         typer.echo(
             json.dumps(
                 {
                     "safe": verdict.safe,
+                    "verdict": verdict.word,
+                    "claim": result.claim.as_json(),
                     "judged": verdict.judged,
+                    "exposed_cells": len(verdict.exposed_cells),
+                    "open": list(verdict.open),
                     "exposed": [
                         {
                             "cell_id": e.cell,
                             "label": e.label,
                             "low": _finite(e.low),
                             "high": _finite(e.high),
+                            "share": round(e.share, 4),
+                            "insider": e.insider,
+                            "reason": e.reason,
                         }
                         for e in verdict.exposed
                     ],
@@ -74,12 +106,16 @@ def audit(
                     "strict": verdict.strict,
                     "insiders": verdict.insiders,
                     "ways": dict(verdict.ways),
+                    "certificate": proved,
                 }
             )
         )
     else:
         show_audit(result)
-    raise typer.Exit(0 if verdict.safe else 3)
+        if proved is not None:
+            typer.echo(proved["words"])
+    good = verdict.safe is True and (proved is None or proved["proves"])
+    raise typer.Exit(0 if good else 3)
 
 
 def _finite(number: float) -> float | None:

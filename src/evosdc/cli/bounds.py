@@ -17,6 +17,9 @@ def bounds(
     method: str = typer.Option("cut", help="node (rows, columns) or cut (stronger)."),
     cost: str = typer.Option("weight", help="As for: evosdc protect."),
     time_limit: float = typer.Option(60.0, help="Seconds; the bound is valid anyway."),
+    prior: str | None = shared.BOUNDS,
+    counts: bool | None = shared.COUNTS,
+    threshold: int | None = shared.THRESHOLD,
     strict: bool = shared.STRICT,
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
@@ -27,14 +30,22 @@ def bounds(
 
     Example: evosdc bounds table.jj --json
     """
+    from evosdc.api.sources import assumed
     from evosdc.io import read_table
     from evosdc.suppress.cost import costs
     from evosdc.suppress.exact.bounds import cut_bound, node_bound
     from evosdc.suppress.problem import Problem
+    from evosdc.table.knowledge import knowledge_words
 
     if method not in ("node", "cut"):
         raise InputError(f"--method is {method!r}", expected="node or cut")
-    cells = read_table(table, **shared.reading_options(hierarchy, total, missing))
+    cells = assumed(
+        read_table(table, **shared.reading_options(hierarchy, total, missing)),
+        bounds=prior,
+        counts=counts,
+        threshold=threshold,
+        rules=None,
+    )
     problem = Problem.of(cells, costs(cells, cost), strict=strict)
     start = time.monotonic()
     if method == "node":
@@ -48,6 +59,7 @@ def bounds(
             "method": bound.method,
             "seconds": seconds,
             "complete": bound.complete,
+            "knowledge": knowledge_words(cells),
         }
         typer.echo(json.dumps(found))
     else:
@@ -56,3 +68,4 @@ def bounds(
             f"lower bound {bound.value:,.6g} by {bound.method} cuts "
             f"in {seconds} s ({bound.cuts:,} cuts{state})"
         )
+        typer.echo(f"an attacker knows beforehand: {knowledge_words(cells)}")

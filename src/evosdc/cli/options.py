@@ -16,9 +16,39 @@ STRICT = typer.Option(
     False, "--strict", help="Levels must be exceeded, not only reached."
 )
 SINGLETONS = typer.Option(
-    False,
-    "--singletons",
-    help="Also against lone respondents, who know their own cells.",
+    None,
+    "--singletons/--no-singletons",
+    help="Also against lone respondents, who know their own cells "
+    "(default: where the table says who contributes).",
+)
+BOUNDS = typer.Option(
+    None,
+    "--bounds",
+    help="What everyone knows of a cell: auto, 0:inf, percent:50 or columns "
+    "(default: what the table says, else auto).",
+)
+COUNTS = typer.Option(
+    None,
+    "--counts/--magnitudes",
+    help="Cells count people or firms: whole, at least 1 where listed "
+    "(default: what the table says).",
+)
+THRESHOLD = typer.Option(
+    None,
+    "--threshold",
+    help="The minimum frequency, if it is published: sensitive counts are known to "
+    "be below it.",
+)
+EARLIER = typer.Option(
+    [],
+    "--earlier",
+    help="published.csv of an earlier run: everyone has it. May be given again.",
+)
+NO_RULE = typer.Option(
+    [],
+    "--rule",
+    help="none: no rule applies to this table, so nothing is judged. Rules belong to: "
+    "evosdc tabulate.",
 )
 HIERARCHY = typer.Option(
     [],

@@ -22,7 +22,7 @@ def protect(
         "weight", help="weight, value, frequency, unit or boxcox:L."
     ),
     time_limit: float | None = typer.Option(
-        None, help="Seconds of search (default: 60, none with --evaluations)."
+        None, help="Seconds for all of it (default: 60, none with --evaluations)."
     ),
     evaluations: int | None = typer.Option(
         None, help="Patterns the search may build: repeats exactly."
@@ -31,7 +31,7 @@ def protect(
     seed: int = shared.SEED,
     workers: int | None = typer.Option(None, help="Processes (default: all cores)."),
     strict: bool = shared.STRICT,
-    singletons: bool = shared.SINGLETONS,
+    singletons: bool | None = shared.SINGLETONS,
     secondaries: bool = typer.Option(
         False, "--secondaries", help="Nobody can work out a secondary either."
     ),
@@ -54,6 +54,11 @@ def protect(
         "--keep-secondaries",
         help="Secondaries of the table stay hidden; implied by --apriori.",
     ),
+    bounds: str | None = shared.BOUNDS,
+    counts: bool | None = shared.COUNTS,
+    threshold: int | None = shared.THRESHOLD,
+    earlier: list[Path] = shared.EARLIER,
+    rule: list[str] = shared.NO_RULE,
     option: list[str] = typer.Option(
         [], "--option", help="NAME=VALUE: a parameter of the method."
     ),
@@ -106,6 +111,11 @@ def protect(
             publish=publish,
             prefer=[preference(text) for text in prefer],
             keep_secondaries=keep_secondaries or apriori is not None,
+            bounds=bounds,
+            counts=counts,
+            threshold=threshold,
+            earlier=earlier,
+            rules=rule,
             options=shared.pairs(option, "--option"),
             on_progress=ear,
         )
@@ -114,4 +124,4 @@ def protect(
         typer.echo(json.dumps(result.summary()))
     else:
         show_protection(result, output)
-    raise typer.Exit(0 if result.safe else 3)
+    raise typer.Exit(0 if result.safe is True else 3)

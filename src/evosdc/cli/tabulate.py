@@ -35,7 +35,26 @@ def tabulate(
         "from coarse to fine: A88=A10,A21,A88.",
     ),
     rule: list[str] = typer.Option(
-        [], "--rule", help="p:15, nk:1,75, pq:10,100, freq:3, zero:10, req:..."
+        [],
+        "--rule",
+        help="p:15, nk:1,75, pq:10,100, freq:3, zero:10, req:..., group, a preset "
+        "(business, dominance, trade, counts), or none.",
+    ),
+    bounds: str = typer.Option(
+        "auto",
+        "--bounds",
+        help="What everyone knows of a cell: auto (counts at least 1, magnitudes not "
+        "negative unless a contribution is), 0:inf, percent:50.",
+    ),
+    floor: float | None = typer.Option(
+        None,
+        help="Least level of rules with a share of the value (default: 1 for counts, "
+        "else a hundredth of the mean contribution).",
+    ),
+    waiver: Path | None = typer.Option(
+        None,
+        help="File with one holding on each line that consented to be recognised: "
+        "rules pass it over.",
     ),
     digits: list[str] = typer.Option(
         [],
@@ -64,6 +83,7 @@ def tabulate(
         read_apriori_into,
         write_table,
     )
+    from evosdc.table.knowledge import knowledge_words
     from evosdc.tabulation import hierarchy_from_columns
 
     check_output_file(output, force=force)
@@ -97,6 +117,9 @@ def tabulate(
         request=request,
         hierarchies={name: tree for name, tree in trees.items() if name in names},
         rules=rule,
+        bounds=bounds,
+        floor=floor,
+        waiver=() if waiver is None else waiver,
         total=total,
         digits={name: width for name, width in widths.items() if name in names},
     )
@@ -105,3 +128,8 @@ def tabulate(
         table = read_apriori_into(table, apriori)
     write_table(output, table, force=force)
     typer.echo(f"{output}: {table!r}")
+    marked = ", ".join(f"{name}: {n:,} cells" for name, n in table.origin.rules or ())
+    typer.echo(f"sensitive by rule: {marked or 'no rule, nobody looked'}")
+    if table.origin.waived:
+        typer.echo(f"{table.origin.waived:,} contributors consented: passed over")
+    typer.echo(f"an attacker knows beforehand: {knowledge_words(table)}")

@@ -25,6 +25,7 @@ from evosdc.io.publish import write_grid, write_pivot, write_sbs
 from evosdc.io.records import Records, read_records, write_records
 from evosdc.io.result import check_output_directory, read_pattern, write_protection
 from evosdc.io.tab import read_tab, write_tab
+from evosdc.io.waiver import read_waiver
 
 __all__ = [
     "Records",
@@ -50,6 +51,7 @@ __all__ = [
     "read_tab",
     "read_table",
     "read_tables",
+    "read_waiver",
     "table_from_frame",
     "to_arrow",
     "write_grid",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evosdc.errors import InputError
+from evosdc.io.beside import with_beside, write_beside
 from evosdc.io.jj import read_jj, write_jj
 from evosdc.io.labelled import labelled_columns, read_labelled, write_labelled
 from evosdc.io.paths import PathLike, open_output, readable, refuse_existing
@@ -44,10 +45,10 @@ def read_table(path: PathLike, **options: Any) -> Table:
     given.pop("totals", None)
     if name.endswith(".tab"):
         _refuse_others(given, read_tab)
-        return read_tab(p, **given)
+        return with_beside(p, read_tab(p, **given))
     if name.endswith(_JJ):
         _refuse_others(given, read_jj)
-        return read_jj(p)
+        return with_beside(p, read_jj(p))
     raise _unknown(p)
 
 
@@ -86,10 +87,12 @@ def write_table(path: PathLike, table: Table, *, force: bool = False) -> None:
     name = p.name.lower()
     if name.endswith(_JJ):
         write_jj(p, table, force=force)
+        write_beside(p, table, force=force)
     elif name.endswith(_LABELLED):
         write_labelled(p, table, force=force)
     elif name.endswith(".tab"):
         write_tab(p, table, force=force)
+        write_beside(p, table, force=force)
     else:
         raise _unknown(p)
 

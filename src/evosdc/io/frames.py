@@ -38,6 +38,8 @@ def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
     for name in ("frequency", "holdings"):
         if getattr(table, name) is not None:
             columns[name] = pa.array(getattr(table, name))
+    if table.respondent is not None:
+        columns["respondent"] = pa.array(table.respondent.astype(object), pa.string())
     return pa.table(columns)
 
 

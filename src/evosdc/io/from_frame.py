@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError, TableError
 from evosdc.io.arrow import to_arrow
 from evosdc.io.columns import code_column, letter_column, number_column
-from evosdc.table import TOTAL, Dimension, Hierarchy, Table, build_table
+from evosdc.table import TOTAL, Dimension, Hierarchy, Origin, Table, build_table
+from evosdc.table.knowledge import as_counts
+from evosdc.table.origin import AUTO
 from evosdc.table.status import FIXED, PRIMARY, STATUSES
 
 LEVELS = ("lpl", "upl", "spl")
@@ -25,7 +27,10 @@ RESERVED = (
     *LEVELS,
     "frequency",
     "holdings",
+    "respondent",
 )
+# Names of values that count people or firms.
+_COUNTS = ("count", "counts", "n", "freq", "frequency", "number", "persons", "people")
 # Spellings of a total that are surely not an ordinary code.
 _TOTALS = ("total", "totals", "tot", "_t")
 
@@ -40,6 +45,7 @@ def table_from_frame(
     missing: Literal["error", "empty"] = "error",
     level_percent: float | None = None,
     name: str | None = None,
+    origin: Origin | None = None,
 ) -> Table:
     """Build a table from a frame with a row a cell.
 
@@ -65,6 +71,10 @@ def table_from_frame(
         Levels of primaries that have none: this percentage of ``|value|`` both ways.
     name
         What to call the values; the column's name where None.
+    origin
+        How the table was made, where that is known. Otherwise cells count people or
+        firms if the values are the frequencies, or are called count, n, frequency or
+        the like; and prior knowledge is that of the columns lower and upper, if any.
     """
     rows = to_arrow(frame)
     _refuse_twice(rows.column_names)
@@ -87,16 +97,35 @@ def table_from_frame(
         codes[:, k] = _nodes(column, tree, words)[numbers]
     cells = _Cells(rows, dims, codes)
     values = cells.finite(value)
-    return build_table(
+    frequency = cells.counts("frequency")
+    called = value if name is None else name
+    given = cells.has("lower") or cells.has("upper")
+    table = build_table(
         dims,
         codes,
         values,
         missing=missing,
-        name=value if name is None else name,
-        frequency=cells.counts("frequency"),
+        name=called,
+        frequency=frequency,
         holdings=cells.counts("holdings"),
+        respondent=cells.words("respondent"),
+        origin=origin or Origin(bounds="columns" if given else AUTO),
         **cells.optional(values, level_percent),
     )
+    if origin is None and _counts(called, values, frequency):
+        return as_counts(table)
+    return table
+
+
+def _counts(
+    name: str, values: NDArray[np.float64], frequency: NDArray[np.int64] | None
+) -> bool:
+    """Whether values count somebody, as far as can be told."""
+    if not np.all((values >= 0) & (values == np.rint(values))):
+        return False
+    if frequency is not None and np.array_equal(frequency, values):
+        return True
+    return name.strip().casefold() in _COUNTS
 
 
 class _Cells:
@@ -145,6 +174,9 @@ class _Cells:
         )
         return counts.astype(np.int64)
 
+    def words(self, name: str) -> NDArray[np.str_] | None:
+        return letter_column(self.rows, name) if self.has(name) else None
+
     def optional(
         self, values: NDArray[np.float64], level_percent: float | None
     ) -> dict[str, NDArray[Any]]:
@@ -152,7 +184,7 @@ class _Cells:
         columns: dict[str, NDArray[Any]] = {}
         defaults = {
             "weight": np.abs(values),
-            "lower": np.where(values >= 0, 0.0, -np.inf),
+            "lower": np.full(len(values), np.nan),  # as in `Table.of`
             "upper": np.full(len(values), np.inf),
         } | {level: np.zeros(len(values)) for level in LEVELS}
         blank: dict[str, NDArray[np.bool_]] = {}

@@ -27,7 +27,7 @@ from evosdc.io._jj_content import NUMBERS, Content
 from evosdc.io._jj_fast import read_fast
 from evosdc.io.paths import PathLike, open_output, read_bytes
 from evosdc.io.words import line_bytes, number_words
-from evosdc.table import Table
+from evosdc.table import Origin, Table
 
 # Files from solvers write "no bound" as a number that no value reaches.
 INFINITE = 1e20
@@ -59,6 +59,7 @@ def read_jj(path: PathLike) -> Table:
         lpl=lpl,
         upl=upl,
         spl=spl,
+        origin=Origin(bounds="columns"),
     )
 
 

@@ -22,7 +22,7 @@ from evosdc.io.paths import (
     replacing,
     write_text,
 )
-from evosdc.table import TOTAL, Hierarchy, Table, missing_cells
+from evosdc.table import TOTAL, Hierarchy, Origin, Table, missing_cells
 from evosdc.table.build import equations
 
 _KEY = b"evosdc"
@@ -68,6 +68,7 @@ def read_labelled(
         missing=missing or "error",
         level_percent=level_percent,
         name=None if known is None else known["name"],
+        origin=None if known is None else known["origin"],
     )
 
 
@@ -112,9 +113,10 @@ def _describe(table: Table) -> dict[str, Any]:
     absent = missing_cells(table.dimensions, table.codes, most=1)
     return {
         "format": _FORMAT,
-        "version": 1,
+        "version": 2,
         "name": table.name,
         "absent": "empty" if absent else "error",
+        "origin": table.origin.as_json(),
         "dimensions": [
             {
                 "name": d.name,
@@ -141,7 +143,9 @@ def _description(text: str, source: str) -> dict[str, Any]:
             str(d["name"]): _tree(str(d["total"]), d["parents"])
             for d in data["dimensions"]
         }
+        origin = data.get("origin")
         return {
+            "origin": None if origin is None else Origin.from_json(origin),
             "name": str(data["name"]),
             "absent": data["absent"],
             "hierarchies": trees,

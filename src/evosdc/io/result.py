@@ -27,6 +27,7 @@ from evosdc.io.paths import (
 from evosdc.table import Table, linked_parts
 from evosdc.table.build import cell_keys
 from evosdc.table.status import HIDDEN, STATUSES
+from evosdc.table.table import ADDITIVITY
 
 _RECORD = ("seconds", "evaluations", "cost", "bound", "diversity", "event")
 
@@ -156,9 +157,27 @@ def read_pattern(source: Any, table: Table) -> NDArray[np.bool_]:
                 expected=f"each of the {len(table)} cells of the table once",
                 hint="check that the pattern belongs to this table",
             )
+    _refuse_other_values(frame, path, table, cells)
     hidden = np.zeros(len(table), dtype=bool)
     hidden[cells] = np.isin(letters, HIDDEN)
     return hidden
+
+
+def _refuse_other_values(
+    frame: Any, path: str, table: Table, cells: NDArray[np.int64]
+) -> None:
+    """Refuse a pattern of other values: it was made for another table."""
+    if "value" not in frame.column_names:
+        return
+    value, mine = number_column(frame, "value"), table.value[cells]
+    off = np.abs(value - mine) > ADDITIVITY * np.maximum(1.0, np.abs(mine))
+    if off.any():
+        raise InputError(
+            f"{path}: {table.label(int(cells[int(np.argmax(off))]))} has another value "
+            f"than in the table, and {int(off.sum()) - 1} more",
+            expected="the values of the table, or none",
+            hint="check that the pattern belongs to this table",
+        )
 
 
 def _cells(frame: Any, path: str, table: Table) -> NDArray[np.int64]:

@@ -3,7 +3,8 @@
 from evosdc.rules.concentration import Dominance, PPercent, PriorPosterior
 from evosdc.rules.contributors import Contributors
 from evosdc.rules.counting import Frequency, Manual, Request, ZeroUnsafe
-from evosdc.rules.mark import Marks, Rule, mark
+from evosdc.rules.group import Group
+from evosdc.rules.mark import Marks, Rule, mark, rule_text
 from evosdc.rules.parse import parse_rule, parse_rules
 from evosdc.rules.presets import PRESETS
 from evosdc.rules.status import set_status
@@ -13,6 +14,7 @@ __all__ = [
     "Contributors",
     "Dominance",
     "Frequency",
+    "Group",
     "Manual",
     "Marks",
     "PPercent",
@@ -23,5 +25,6 @@ __all__ = [
     "mark",
     "parse_rule",
     "parse_rules",
+    "rule_text",
     "set_status",
 ]

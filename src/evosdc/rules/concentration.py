@@ -40,6 +40,11 @@ class Dominance:
     def apply(self, contributors: Contributors) -> Verdict:
         """Say which cells are unsafe and how far they must be covered up and down."""
         missing = 100.0 / self.k * contributors.leading(self.n) - contributors.total
+        if contributors.target is not None:
+            # Nobody who needs protection is among those who dominate.
+            last = contributors.largest[:, self.n - 1]
+            others = (contributors.target < last) | ~contributors.someone
+            missing = np.where(others, 0.0, missing)
         return _verdict(contributors, missing)
 
 
@@ -108,8 +113,14 @@ class PriorPosterior:
 def _estimate(contributors: Contributors, share: float, coalition: int) -> Verdict:
     top = contributors.largest
     first = top[:, 0] if top.shape[1] else np.zeros(len(contributors))
-    rest = contributors.total - contributors.leading(coalition + 1)
-    return _verdict(contributors, share * first - rest)
+    known = contributors.leading(coalition + 1)
+    if contributors.target is not None:
+        # The largest who did not consent is looked for, by the largest of the others.
+        first = contributors.target
+        among = first >= top[:, coalition]
+        known = np.where(among, known, first + contributors.leading(coalition))
+    missing = share * first - (contributors.total - known)
+    return _verdict(contributors, np.where(contributors.someone, missing, 0.0))
 
 
 def _verdict(contributors: Contributors, missing: Numbers) -> Verdict:

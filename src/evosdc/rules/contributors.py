@@ -45,6 +45,12 @@ class Contributors:
         the two codes of the request; None where nobody was asked.
     shadow
         Whether `total` and `largest` are of another variable than the response.
+    floor
+        The least level that a rule with a share of the value gives: a share of nothing
+        would protect nobody.
+    target, needing
+        Where some contributors consented: the largest contribution of those who did
+        not, and how many they are. None where nobody was asked for consent.
     """
 
     value: Numbers
@@ -56,6 +62,9 @@ class Contributors:
     holdings: NDArray[np.int64] | None = None
     asking: Numbers | None = None
     shadow: bool = False
+    floor: float = 0.0
+    target: Numbers | None = None
+    needing: Numbers | None = None
 
     @classmethod
     def of(
@@ -101,6 +110,13 @@ class Contributors:
             return np.ones(len(self))
         safe = np.where(self.total > 0, self.total, 1.0)
         return np.where(self.total > 0, self.size / safe, 0.0)
+
+    @property
+    def someone(self) -> NDArray[np.bool_]:
+        """Whether a cell has a contributor who did not consent."""
+        if self.needing is None:
+            return np.ones(len(self), dtype=bool)
+        return np.asarray(self.needing > 0)
 
     def leading(self, n: int) -> Numbers:
         """Sum of the `n` largest contributions in the population of each cell.

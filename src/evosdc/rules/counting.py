@@ -17,12 +17,12 @@ from evosdc.rules.rounding import ROUNDING
 
 @dataclass(frozen=True)
 class Frequency:
-    """Unsafe with fewer than `n` contributors; the level is `percent` % of the value.
+    """Unsafe with fewer than `n` contributors; the level is `percent` % of the cell.
 
     With sampling weights the contributors are those in the population, the sum of
     weights, as tau-Argus counts them. Where records belong to holdings, holdings are
-    counted, unless `count` says records. A cell of value 0 gets no level from a share
-    of nothing: `ZeroUnsafe` gives it one.
+    counted, unless `count` says records. The share is of the contributions without
+    their sign and never below the floor of the table: +500 and -500 are not nothing.
     """
 
     n: int
@@ -51,7 +51,8 @@ class Frequency:
         counted = contributors.units
         if contributors.holdings is not None and self.count == "contributors":
             counted = contributors.holdings.astype(np.float64)
-        return _share(contributors, counted < self.n * (1 - ROUNDING), self.percent)
+        few = counted < self.n * (1 - ROUNDING)
+        return _share(contributors, few & contributors.someone, self.percent)
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class ZeroUnsafe:
     def apply(self, contributors: Contributors) -> Verdict:
         """Say which cells are unsafe and how far they must be covered up."""
         unsafe = (contributors.value == 0) & (contributors.units > 0)
+        unsafe &= contributors.someone
         return unsafe, np.where(unsafe, self.range, 0.0), np.zeros(len(contributors))
 
 
@@ -125,7 +127,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Manual:
-    """Every cell it is shown is unsafe, with `percent` % of the value as level.
+    """Every cell it is shown is unsafe, with `percent` % of it as level.
 
     Not for a whole table: `set_status` shows it the cells that a user calls unsafe.
     """
@@ -143,7 +145,9 @@ class Manual:
 
 
 def _share(contributors: Contributors, unsafe: np.ndarray, percent: float) -> Verdict:
-    level = np.where(unsafe, percent / 100.0 * np.abs(contributors.value), 0.0)
+    size = np.maximum(contributors.size, np.abs(contributors.value))
+    share = np.maximum(percent / 100.0 * size, contributors.floor)
+    level = np.where(unsafe, share, 0.0)
     return unsafe, level, level.copy()
 
 

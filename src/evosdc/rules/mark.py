@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Protocol
 
 import numpy as np
@@ -34,19 +34,20 @@ class Rule(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """Columns of a table: status and protection levels."""
+    """Columns of a table: status and protection levels; and what each rule marked."""
 
     status: NDArray[np.str_]
     lpl: Numbers
     upl: Numbers
     spl: Numbers
+    marked: tuple[tuple[str, int], ...] = ()
 
 
 def mark(
     contributors: Contributors,
     rules: Sequence[Rule],
     *,
-    floor: float = 0.0,
+    floor: float | Numbers = 0.0,
     whole: bool = False,
 ) -> Marks:
     """Mark the cells that violate any rule, with the largest level any rule asks for.
@@ -54,9 +55,9 @@ def mark(
     Parameters
     ----------
     floor
-        The least a cell can be, as everyone knows: 0 for tables that cannot be
-        negative, minus infinity for others. A lower level beyond it cannot be had (no
-        attacker believes in less than nothing), so it is cut there.
+        The least a cell can be, as everyone knows, one for all or one for each: 1 for
+        counts, 0 for magnitudes, minus infinity where contributions are negative. A
+        lower level beyond it cannot be had, so it is cut there.
     whole
         Round levels up to whole numbers, at least 1, as tau-Argus does: in a table of
         counts, half a person more or less hides nobody.
@@ -64,8 +65,10 @@ def mark(
     n = len(contributors)
     unsafe = np.zeros(n, dtype=bool)
     upl, lpl = np.zeros(n), np.zeros(n)
+    marked: dict[str, int] = {}
     for rule in rules:
         hit, up, down = rule.apply(contributors)
+        marked[rule_text(rule)] = int(hit.sum())
         unsafe |= hit
         upl, lpl = np.maximum(upl, up), np.maximum(lpl, down)
     # Levels are read as decimals later on: without the dirt of floating point.
@@ -76,4 +79,17 @@ def mark(
         lpl = np.maximum(np.ceil(lpl), least)
     lpl = np.minimum(lpl, np.maximum(contributors.value - floor, 0.0))
     status = np.where(unsafe, PRIMARY, SAFE).astype("U1")
-    return Marks(status=status, lpl=lpl, upl=upl, spl=np.zeros(n))
+    return Marks(status, lpl, upl, np.zeros(n), tuple(marked.items()))
+
+
+def rule_text(rule: Rule) -> str:
+    """Write a rule as the command line takes it, defaults left out: ``p:10``."""
+    given = [
+        (getattr(rule, f.name), f.default)
+        for f in fields(rule)  # type: ignore[arg-type]
+        if f.name != "codes"
+    ]
+    while given and given[-1][0] == given[-1][1]:
+        given.pop()
+    words = [f"{x:g}" if isinstance(x, float) else str(x) for x, _ in given]
+    return f"{rule.name}:{','.join(words)}" if words else rule.name

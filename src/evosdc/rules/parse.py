@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from evosdc.errors import InputError
 from evosdc.rules.concentration import Dominance, PPercent, PriorPosterior
 from evosdc.rules.counting import Frequency, Request, ZeroUnsafe
+from evosdc.rules.group import Group
 from evosdc.rules.mark import Rule
 from evosdc.rules.presets import PRESETS
 
@@ -19,10 +20,11 @@ _FORMS = {
     "freq": (Frequency, (int, float, str), 1),
     "zero": (ZeroUnsafe, (float,), 1),
     "req": (Request, (float, float, float), 1),
+    "group": (Group, (str,), 0),
 }
 _USAGE = (
     "p:P[,COALITION], nk:N,K, pq:P,Q[,COALITION], freq:N[,PERCENT[,records]], "
-    "zero:RANGE or req:SHARE[,SHARE[,MARGIN]]"
+    "zero:RANGE, req:SHARE[,SHARE[,MARGIN]] or group[:VARIABLE]"
 )
 
 

@@ -8,21 +8,46 @@ be hidden; asking for the deviation itself does the same in any table and costs 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import LevelError
 from evosdc.suppress.linear.demands import demands_of
 from evosdc.suppress.linear.engine import Engine
 from evosdc.suppress.linear.model import Move
 from evosdc.suppress.problem import Problem
 from evosdc.table.singletons import lone_respondents
 
+# Shares of a level that are tried where all of it cannot be had.
+_SHARES = (0.9, 0.75, 0.5, 0.25, 0.1, 0.01)
+
+
+@dataclass(frozen=True, eq=False)
+class Guarded:
+    """A pattern, and what no pattern can give.
+
+    `hopeless` are pairs of a sensitive cell and the number of a lone respondent (-1 for
+    everyone) that it cannot be protected against; `unfinished` is how many levels time
+    left as they were.
+    """
+
+    hidden: NDArray[np.bool_]
+    hopeless: tuple[tuple[int, int], ...]
+    unfinished: int
+
 
 def guard(
-    problem: Problem, hidden: NDArray[np.bool_], keep: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+    problem: Problem,
+    hidden: NDArray[np.bool_],
+    keep: NDArray[np.bool_],
+    stopped: Callable[[], bool] = lambda: False,
+) -> Guarded:
     """Hide what lone respondents make necessary and publish what nothing needs.
+
+    What cannot be protected, or not against somebody, is left out and listed: the
+    others are protected all the same.
 
     Parameters
     ----------
@@ -30,12 +55,8 @@ def guard(
         A pattern that protects against attackers who know what is published.
     keep
         Cells that stay hidden in any case.
-
-    Raises
-    ------
-    LevelError
-        Where a sensitive cell cannot be protected against a lone respondent even with
-        everything hidden.
+    stopped
+        Says when to end; nothing is published then that was hidden.
     """
     respondent = lone_respondents(problem.table)
     engine = Engine(problem)
@@ -43,14 +64,18 @@ def guard(
     hidden = hidden | problem.primary | keep
     needed = problem.primary | keep
     hopeless: list[tuple[int, int]] = []
-    for row in demands.by_weight(problem.table.weight).tolist():
+    rows = demands.by_weight(problem.table.weight).tolist()
+    for done, row in enumerate(rows):
+        if stopped():
+            return Guarded(hidden, tuple(hopeless), len(rows) - done)
         cell, sign = int(demands.cell[row]), int(demands.sign[row])
         amount = float(demands.amount[row])
         # Deviations that open doubts are closed one respondent at a time.
         price = np.where(hidden, 0.0, problem.cost)
         move = engine.cheapest(cell, sign, amount, price)
         if move is None:
-            raise _beyond(problem, [(cell, -1)], respondent)
+            hopeless.append((cell, -1))
+            continue
         doubts = _moved(move, respondent) - {int(respondent[cell])}
         needed[move.cells] = hidden[move.cells] = True
         while doubts:
@@ -61,34 +86,44 @@ def guard(
             if move is None:
                 hopeless.append((cell, who))
                 doubts -= {who}
-                continue
+                move = _partly(engine, cell, sign, amount, price)
+                if move is None:
+                    continue
             needed[move.cells] = hidden[move.cells] = True
             doubts &= _moved(move, respondent)
-    if hopeless:
-        raise _beyond(problem, hopeless, respondent)
-    return needed
+    return Guarded(needed, tuple(hopeless), 0)
 
 
-def _moved(move: Move, respondent: NDArray[np.int64]) -> set[int]:
-    """Respondents whose cells a deviation moves."""
-    return {who for who in respondent[move.cells].tolist() if who >= 0}
+def _partly(
+    engine: Engine, cell: int, sign: int, amount: float, price: NDArray[np.float64]
+) -> Move | None:
+    """As much of a level as can be had, in a few steps; None for nothing."""
+    for share in _SHARES:
+        move = engine.cheapest(cell, sign, share * amount, price)
+        if move is not None:
+            return move
+    return None
 
 
-def _beyond(
-    problem: Problem, pairs: list[tuple[int, int]], respondent: NDArray[np.int64]
-) -> LevelError:
-    table = problem.table
+def hopeless_words(
+    problem: Problem, pairs: Sequence[tuple[int, int]]
+) -> tuple[str, ...]:
+    """Say which cells cannot be protected against whom."""
+    if not pairs:
+        return ()
+    table, respondent = problem.table, lone_respondents(problem.table)
+    distinct = list(dict.fromkeys(pairs))
     shown = "; ".join(
         table.label(cell)
         if who < 0
         else f"{table.label(cell)} against the lone respondent of "
         f"{table.label(int(np.argmax(respondent == who)))}"
-        for cell, who in pairs[:5]
+        for cell, who in distinct[:5]
     )
-    more = f" and {len(pairs) - 5} more" if len(pairs) > 5 else ""
-    return LevelError(
-        f"{len(pairs)} protection levels are beyond any pattern: {shown}{more}",
-        expected="levels that hidden cells can reach without the respondent's own",
-        hint="lower these levels, free fixed cells, coarsen the table, or leave "
-        "singletons out",
-    )
+    more = f" and {len(distinct) - 5} more" if len(distinct) > 5 else ""
+    return (f"no pattern protects in full: {shown}{more}",)
+
+
+def _moved(move: Move, respondent: NDArray[np.int64]) -> set[int]:
+    """Respondents whose cells a deviation moves."""
+    return {who for who in respondent[move.cells].tolist() if who >= 0}

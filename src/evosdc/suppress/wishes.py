@@ -96,8 +96,14 @@ class Wishes:
         }
 
 
-def with_least_levels(table: Table, cells: NDArray[np.bool_]) -> Table:
-    """Give cells without levels the least one: their value must not be given away."""
+def with_least_levels(
+    table: Table, cells: NDArray[np.bool_], *, wished: bool = True
+) -> Table:
+    """Give cells without levels the least one: their value must not be given away.
+
+    Where bounds give a value away, nothing can be done: an error if somebody wished it
+    hidden, and otherwise left to the judge.
+    """
     up = np.maximum(table.upper - table.value, 0.0)
     down = np.maximum(table.value - table.lower, 0.0)
     bare = cells & (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)
@@ -107,7 +113,7 @@ def with_least_levels(table: Table, cells: NDArray[np.bool_]) -> Table:
     least = np.minimum(least, np.where(upwards, up, down))
     _refuse(
         table,
-        bare & (least == 0),
+        bare & (least == 0) & wished,
         "known to everyone by its bounds and must be hidden",
         "cells whose bounds leave room",
     )

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from evosdc.errors import TableError
 from evosdc.table.hierarchy import Dimension
+from evosdc.table.origin import Origin
 from evosdc.table.status import FIXED
 from evosdc.table.table import Table
 
@@ -26,6 +27,8 @@ def build_table(
     name: str = "value",
     frequency: ArrayLike | None = None,
     holdings: ArrayLike | None = None,
+    respondent: ArrayLike | None = None,
+    origin: Origin | None = None,
     **columns: ArrayLike | None,
 ) -> Table:
     """Build a table from labelled cells.
@@ -78,6 +81,9 @@ def build_table(
             expected="all totals in the table: a holding may stand in several parts",
             hint="tabulate from records, or leave the holdings out",
         )
+    if respondent is not None:
+        # A total that is not given stands at the end: its parts tell who is alone.
+        respondent = np.append(np.asarray(respondent, dtype=str), [""] * extra)
     filled: dict[str, Any] = {}
     defaults = _defaults(full_values)
     for key, column in columns.items():
@@ -97,6 +103,8 @@ def build_table(
         codes=full,
         frequency=full_counts,
         holdings=holdings,
+        respondent=respondent,
+        origin=origin,
         name=name,
         **filled,
     )
@@ -177,7 +185,7 @@ def _defaults(values: NDArray[np.float64]) -> Mapping[str, NDArray[Any]]:
     return {
         "weight": np.abs(values),
         "status": np.where(values == 0, FIXED, "s").astype("U1"),
-        "lower": np.where(values >= 0, 0.0, -np.inf),
+        "lower": np.full(n, np.nan),  # `Table.of` knows which totals can be negative
         "upper": np.full(n, np.inf),
         "lpl": np.zeros(n),
         "upl": np.zeros(n),

@@ -19,6 +19,7 @@ from scipy import sparse
 from evosdc.errors import TableError
 from evosdc.table.build import cell_keys
 from evosdc.table.hierarchy import Dimension, Hierarchy
+from evosdc.table.origin import Origin
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
 from evosdc.table.table import ADDITIVITY, Table
 
@@ -166,8 +167,36 @@ def link_tables(tables: Sequence[Table]) -> LinkedTables:
         frequency=counts("frequency"),
         name=tables[0].name,
         holdings=counts("holdings"),
+        respondent=_respondents(tables, first, place, n),
+        origin=Origin.joint(t.origin for t in tables),
     )
     return LinkedTables(table, places)
+
+
+def _respondents(
+    tables: Sequence[Table],
+    first: NDArray[np.int64],
+    place: NDArray[np.int64],
+    n: int,
+) -> NDArray[np.str_] | None:
+    """Who is alone in each joint cell, from whichever table knows it.
+
+    Hashes are keyed by the records: those of tables of other records would not meet, so
+    a table that knows nobody leaves it to the totals to tell.
+    """
+    known = [t.respondent for t in tables]
+    if all(who is None for who in known):
+        return None
+    every = np.concatenate(
+        [
+            np.full(len(t), "") if who is None else who
+            for t, who in zip(tables, known, strict=True)
+        ]
+    )
+    out = every[first].copy()
+    missing = (out == "")[place] & (every != "")
+    out[place[missing]] = every[missing]
+    return out[:n]
 
 
 def _distinct(matrix: Any, rhs: NDArray[np.float64]) -> tuple[Any, Any]:

@@ -4,7 +4,8 @@ Whoever is the only contributor of a cell knows its value, and so protects nothi
 it: in a row with two hidden cells the lone respondent of one works out the other
 (tau-Argus user's manual, singletons in the modular approach; Hundepool et al. 2012,
 section 4.2). A total with one contributor has the same contributor as its only part
-that is not empty, so the two are known to the same respondent.
+that is not empty, so the two are known to the same respondent. One firm may be alone
+in several cells that no total joins: a table made of records says so by a keyed hash.
 """
 
 from __future__ import annotations
@@ -16,6 +17,15 @@ from scipy.sparse.csgraph import connected_components
 
 from evosdc.errors import InputError
 from evosdc.table.table import Table
+from evosdc.table.totals import total_entries
+
+
+def knows_contributors(table: Table) -> bool:
+    """Whether a table says which cells have one contributor."""
+    return any(
+        known is not None
+        for known in (table.respondent, table.holdings, table.frequency)
+    )
 
 
 def lone_respondents(table: Table) -> NDArray[np.int64]:
@@ -23,27 +33,38 @@ def lone_respondents(table: Table) -> NDArray[np.int64]:
 
     Contributors of one holding count as one where the table knows holdings.
     """
-    count = table.holdings if table.holdings is not None else table.frequency
-    if count is None:
+    if not knows_contributors(table):
         raise InputError(
             "the table does not say how many contributors its cells have",
-            expected="a column 'frequency' (or 'holdings')",
+            expected="a column 'frequency' (or 'holdings', 'respondent')",
             hint="tabulate from records, or leave singletons out",
         )
-    lone = count == 1
+    lone = _lone(table)
     matrix = table.matrix
-    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    # The total is the cell that counts the other way in an equation.
-    negative = np.bincount(row, weights=matrix.data < 0, minlength=matrix.shape[0])
-    total = (matrix.data < 0) == (negative[row] == 1)
+    row, total = total_entries(matrix)
     by_one = np.zeros(matrix.shape[0], dtype=bool)
     by_one[row[total & lone[matrix.indices]]] = True
     use = by_one[row] & lone[matrix.indices]
-    n = len(table)
-    link = sparse.csr_array(
-        (np.ones(use.sum()), (row[use], matrix.indices[use])), shape=(len(by_one), n)
-    )
-    _, group = connected_components(link.T @ link, directed=False)
-    out = np.full(n, -1, dtype=np.int64)
-    _, out[lone] = np.unique(group[lone], return_inverse=True)
+    groups, cells = [row[use]], [matrix.indices[use]]
+    if table.respondent is not None:
+        named = np.flatnonzero(table.respondent != "")
+        _, who = np.unique(table.respondent[named], return_inverse=True)
+        groups.append(len(by_one) + who)
+        cells.append(named)
+    group, cell = np.concatenate(groups), np.concatenate(cells)
+    shape = (int(group.max(initial=0)) + 1, len(table))
+    link = sparse.csr_array((np.ones(len(group)), (group, cell)), shape=shape)
+    _, joined = connected_components(link.T @ link, directed=False)
+    out = np.full(len(table), -1, dtype=np.int64)
+    _, out[lone] = np.unique(joined[lone], return_inverse=True)
     return out
+
+
+def _lone(table: Table) -> NDArray[np.bool_]:
+    lone = np.zeros(len(table), dtype=bool)
+    count = table.holdings if table.holdings is not None else table.frequency
+    if count is not None:
+        lone |= count == 1
+    if table.respondent is not None:
+        lone |= table.respondent != ""
+    return lone

@@ -19,6 +19,7 @@ from evosdc.errors import NotAdditiveError, TableError
 from evosdc.table.hierarchy import Dimension
 from evosdc.table.origin import Origin
 from evosdc.table.status import FIXED, HIDDEN, PRIMARY, SECONDARY, STATUSES
+from evosdc.table.totals import natural_floor
 
 # A table is additive when each equation holds to this share of its largest term:
 # totals read from text are rounded to the last digit printed.
@@ -76,7 +77,7 @@ class Table:
     name: str = "value"
     holdings: NDArray[np.int64] | None = None
     respondent: NDArray[np.str_] | None = None
-    origin: Origin = Origin()
+    origin: Origin = field(default_factory=Origin)
 
     @classmethod
     def of(
@@ -102,9 +103,9 @@ class Table:
     ) -> Table:
         """Build a table from arrays, fill in the defaults and check it.
 
-        Weight defaults to ``|value|``, status to safe (fixed for zeros), bounds to
-        ``[0, inf)`` for values that are not negative and to the whole line otherwise,
-        levels to 0.
+        Weight defaults to ``|value|``, status to safe (fixed for zeros), levels to 0.
+        A lower bound that is not given (or NaN) is 0, and open for negative values and
+        for totals of negative parts; an upper bound is open.
         """
         v = np.array(value, dtype=np.float64).ravel()
         n = len(v)
@@ -118,12 +119,15 @@ class Table:
         else:
             letters = np.broadcast_to(np.asarray(status, dtype="U1"), (n,)).copy()
         rows = sparse.csr_array(matrix, dtype=np.float64)
+        floor = column(lower, np.nan)
+        if np.isnan(floor).any() and rows.shape[1] == n:
+            floor = np.where(np.isnan(floor), natural_floor(v, rows), floor)
         dims = tuple(dimensions)
         table = cls(
             value=v,
             weight=column(weight, np.abs(v)),
             status=letters,
-            lower=column(lower, np.where(v >= 0, 0.0, -np.inf)),
+            lower=floor,
             upper=column(upper, np.inf),
             lpl=column(lpl, 0.0),
             upl=column(upl, 0.0),

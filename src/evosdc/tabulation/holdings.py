@@ -26,12 +26,21 @@ from evosdc.tabulation.source import literal
 
 @dataclass(frozen=True, eq=False)
 class Holdings:
-    """Holdings behind each cell, in the order of the cells asked for."""
+    """Holdings behind each cell, in the order of the cells asked for.
+
+    `lone` is the number of the holding that is alone in a cell, 0 where there are more,
+    and `names` what the numbers stand for. `target` and `needing` are the largest and
+    the number of those that did not consent, where somebody did.
+    """
 
     count: NDArray[np.int64]
     total: NDArray[np.float64]
     top: NDArray[np.float64]
     asking: NDArray[np.float64] | None
+    lone: NDArray[np.int64]
+    names: dict[int, str]
+    target: NDArray[np.float64] | None
+    needing: NDArray[np.float64] | None
 
 
 def holdings_of(
@@ -40,20 +49,22 @@ def holdings_of(
     codes: NDArray[np.int32],
     n_top: int,
     request_codes: Sequence[str] | None,
+    waived: Sequence[str] = (),
 ) -> Holdings:
     """Find number, total and largest of the holdings of each cell.
 
     A holding counts as one contributor with the weighted sum of its records (tau-Argus
-    does not allow holdings and weights together), and asks when any of them asks.
+    does not allow holdings and weights together), and asks when any of them asks. Those
+    in `waived` consented to be recognised.
     """
     _load_trees(connection, dimensions)
     asks = [] if request_codes is None else list(request_codes)
-    _sum_records(connection, len(dimensions), asks)
+    _sum_records(connection, len(dimensions), asks, waived)
     sizes = [len(d.hierarchy) for d in dimensions]
     keys = cell_keys(sizes, codes)
     order = np.argsort(keys, kind="stable")
     names = connection.sql("SELECT count(*) + 1 FROM names").fetchall()[0][0]
-    found = np.zeros((len(codes), 2 + n_top + len(asks)))
+    found = np.zeros((len(codes), 5 + n_top + len(asks)))
     for depths in product(
         *(range(int(d.hierarchy.depth.max()) + 1) for d in dimensions)
     ):
@@ -61,12 +72,21 @@ def holdings_of(
         cell, *columns = connection.sql(query).to_arrow_table().columns
         place = order[np.searchsorted(keys[order], cell.to_numpy())]
         found[place] = np.column_stack([column.to_numpy() for column in columns])
-    measures = significant(found[:, 1:], DIGITS)
+    measures = significant(found[:, 3:], DIGITS)
+    lone = found[:, 1].astype(np.int64)
+    wanted = ",".join(map(str, np.unique(lone[lone > 0]).tolist()))
+    named = connection.sql(
+        f"SELECT id, h FROM names WHERE id IN ({wanted or 'NULL'})"
+    ).fetchall()
     return Holdings(
         count=found[:, 0].astype(np.int64),
-        total=measures[:, 0],
-        top=measures[:, 1 : 1 + n_top],
-        asking=measures[:, 1 + n_top :] if asks else None,
+        total=measures[:, 1],
+        top=measures[:, 2 : 2 + n_top],
+        asking=measures[:, 2 + n_top :] if asks else None,
+        lone=lone,
+        names=dict(named),
+        target=measures[:, 0] if waived else None,
+        needing=found[:, 2] if waived else None,
     )
 
 
@@ -94,15 +114,19 @@ def _node_at(tree: Hierarchy, node: int, level: int) -> int | None:
     return node
 
 
-def _sum_records(connection: Any, n_dims: int, asks: Sequence[str]) -> None:
+def _sum_records(
+    connection: Any, n_dims: int, asks: Sequence[str], waived: Sequence[str]
+) -> None:
     """Sum to (inner cell, holding), with numbers for codes: they group much faster."""
+    connection.register("consent", pa.table({"h": pa.array(waived, pa.string())}))
     connection.execute(
-        "CREATE TEMP TABLE names AS SELECT h, (row_number() OVER ())::INTEGER AS id "
-        "FROM (SELECT DISTINCT h FROM records)"
+        "CREATE TEMP TABLE names AS SELECT h, (row_number() OVER ())::INTEGER AS id, "
+        "h IN (SELECT h FROM consent) AS waived FROM (SELECT DISTINCT h FROM records)"
     )
+    connection.unregister("consent")
     keys = [f"tree{k}.node AS d{k}" for k in range(n_dims)] + ["names.id AS h"]
     joins = [f"JOIN tree{k} ON records.d{k} = tree{k}.code" for k in range(n_dims)]
-    sums = ["sum(s * w) AS s"] + [
+    sums = ["sum(s * w) AS s", "any_value(names.waived) AS waived"] + [
         f"coalesce(bool_or(r = {literal(code)}), false) AS a{i}"
         for i, code in enumerate(asks)
     ]
@@ -130,10 +154,18 @@ def _at_depths(
         key = f"({key} * {size} + {node})"
     asked = "".join(f", bool_or(a{i}) AS a{i}" for i in range(n_asks))
     per_holding = (
-        f"SELECT {key} * {names} + h AS pair, abs(sum(s)) AS s{asked} FROM held "
+        f"SELECT {key} * {names} + h AS pair, abs(sum(s)) AS s, "
+        f"any_value(waived) AS waived{asked} FROM held "
         f"{' '.join(joins)} WHERE {' AND '.join(known)} GROUP BY pair"
     )
-    measures = ["count(*) AS n", "sum(s) AS total"]
+    measures = [
+        "count(*) AS n",
+        f"CASE WHEN count(*) = 1 THEN (any_value(pair) % {names})::BIGINT ELSE 0 END "
+        "AS lone",
+        "count(*) FILTER (NOT waived) AS needing",
+        "coalesce(max(s) FILTER (NOT waived), 0.0) AS target",
+        "sum(s) AS total",
+    ]
     measures += [
         f"coalesce((max(s, {n_top}))[{i + 1}], 0.0) AS top{i}" for i in range(n_top)
     ]

@@ -38,6 +38,8 @@ class Cells:
         sampling weights.
     asking
         Largest contribution of those who ask for protection, a column a code.
+    who
+        The record that is alone in a cell, as a number; 0 where there are more.
     """
 
     codes: NDArray[np.int32]
@@ -45,6 +47,7 @@ class Cells:
     top: NDArray[np.float64]
     top_weight: NDArray[np.float64] | None
     asking: NDArray[np.float64] | None
+    who: NDArray[np.uint64]
 
 
 def inner_cells(
@@ -73,6 +76,7 @@ def inner_cells(
         ("fsum(w)" if columns.weight else "count(*)") + "::DOUBLE AS units",
         f"{value} AS value",
         f"{size} AS size",
+        "CASE WHEN count(*) = 1 THEN any_value(who) ELSE 0 END::UBIGINT AS who",
     ]
     if shadowed:
         parts.append("fsum(abs(s * w)) AS total")
@@ -144,6 +148,7 @@ def cells_of(rows: pa.Table, codes: NDArray[np.int32], facts: Facts) -> Cells:
         top=_matrix(rows, "top"),
         top_weight=_matrix(rows, "top_weight") if "top_weight0" in names else None,
         asking=_matrix(rows, "ask") if "ask0" in names else None,
+        who=rows.column("who").to_numpy(),
     )
 
 

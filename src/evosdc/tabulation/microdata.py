@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.rules import Contributors, Request, Rule, mark
-from evosdc.table import TOTAL, Dimension, Hierarchy, Table
+from evosdc.rules import Contributors, Group, Request, Rule, mark, rule_text
+from evosdc.rules.rounding import ROUNDING, significant
+from evosdc.table import TOTAL, Dimension, Hierarchy, Origin, Table
 from evosdc.table.build import equations
+from evosdc.table.knowledge import read_bounds, with_bounds
+from evosdc.table.origin import AUTO
+from evosdc.table.status import PRIMARY, SAFE
 from evosdc.tabulation import inner
 from evosdc.tabulation.check import Facts, check_records
+from evosdc.tabulation.groups import find_groups
 from evosdc.tabulation.holdings import holdings_of
+from evosdc.tabulation.identity import Identity
 from evosdc.tabulation.rollup import roll_up
 from evosdc.tabulation.source import (
     Columns,
@@ -40,7 +47,9 @@ def tabulate(
     rules: Sequence[Rule] = (),
     shadow: str | None = None,
     cost: str | None = None,
-    bounds: str = "open",
+    bounds: str = AUTO,
+    floor: float | None = None,
+    waiver: Sequence[str] = (),
     total: str = TOTAL,
     digits: Mapping[str, int] | None = None,
     memory_limit: str = "3GB",
@@ -74,8 +83,12 @@ def tabulate(
         What hiding a cell costs: ``value`` (the default), ``frequency``, ``unit``, or
         a column to add up.
     bounds
-        What everyone knows of a cell beforehand: ``open`` (0 or more; nothing at all
-        when some contribution is negative) or ``percent:50`` (to within 50 %).
+        What everyone knows of a cell beforehand: see `evosdc.table.knowledge`.
+    floor
+        The least level that rules with a share of the value give. By default 1 in
+        tables of counts, and in others a hundredth of the mean contribution.
+    waiver
+        Holdings that consented to be recognised: rules pass them over.
     digits
         How many digits the codes of a variable have, where their leading zeros are
         lost: with 2, code 7 is read as 07.
@@ -85,7 +98,9 @@ def tabulate(
     refuse_overlap(by)
     refuse_digits(by, digits)
     trees = dict(hierarchies or {})
-    _check_options(by, trees, rules, request, bounds)
+    read_bounds(bounds)
+    _check_options(by, trees, rules, request, value)
+    _check_consent(holding, waiver)
     columns = Columns(
         by=tuple(by),
         value=value,
@@ -114,10 +129,27 @@ def tabulate(
             )
         dimensions, codes = inner.dimensions_of(rows, by, trees, total)
         cells = roll_up(dimensions, inner.cells_of(rows, codes, facts))
-        contributors = _contributors(
-            cells, facts, columns, connection, dimensions, n_top, asked
+        identity = Identity.of(connection)
+        contributors, who = _contributors(
+            cells, facts, columns, connection, dimensions, n_top, asked, waiver
         )
-    return _table(dimensions, cells, contributors, facts, columns, rules, cost, bounds)
+    counts = columns.value is None and columns.weight is None
+    contributors = replace(
+        contributors, floor=_floor(contributors, counts) if floor is None else floor
+    )
+    table = _table(dimensions, cells, contributors, columns, rules, cost, counts=counts)
+    table = table.replace(
+        respondent=np.append(
+            identity.hashes(*who), [""] * (len(table) - len(cells.codes))
+        ),
+        origin=replace(
+            table.origin,
+            floor=contributors.floor,
+            waived=len(waiver),
+            source=identity.source,
+        ),
+    )
+    return with_bounds(table, bounds)
 
 
 def _contributors(
@@ -128,7 +160,9 @@ def _contributors(
     dimensions: tuple[Dimension, ...],
     n_top: int,
     asked: Sequence[str] | None,
-) -> Contributors:
+    waiver: Sequence[str],
+) -> tuple[Contributors, tuple[NDArray[Any], dict[int, str] | None]]:
+    """Return who stands behind each cell, and who is alone there."""
     unit = facts.unit or 1.0
     size = cells.sums[:, inner.SIZE] / unit
     shared: dict[str, Any] = {
@@ -138,38 +172,57 @@ def _contributors(
         "shadow": columns.shadow is not None,
     }
     if columns.holding is not None:
-        found = holdings_of(connection, dimensions, cells.codes, n_top, asked)
-        return Contributors(
+        found = holdings_of(connection, dimensions, cells.codes, n_top, asked, waiver)
+        contributors = Contributors(
             **shared,
             total=found.total,
             largest=found.top,
             holdings=found.count,
             asking=found.asking,
+            target=found.target,
+            needing=found.needing,
         )
-    return Contributors(
+        return contributors, (found.lone, found.names)
+    contributors = Contributors(
         **shared,
         total=size if columns.shadow is None else cells.sums[:, inner.TOTAL],
         largest=cells.top,
         weights=cells.top_weight,
         asking=cells.asking,
     )
+    return contributors, (cells.who, None)
+
+
+def _floor(contributors: Contributors, counts: bool) -> float:
+    """The least level of a cell that few stand behind.
+
+    A person more or less in tables of counts. Elsewhere a hundredth of what a
+    contributor has on average: little beside any ordinary cell, and not nothing beside
+    one that is 0.
+    """
+    if counts:
+        return 1.0
+    size, units = contributors.size.max(), contributors.units.max()
+    return float(significant(np.array([size / units / 100.0]), 2)[0]) or 1.0
 
 
 def _table(
     dimensions: tuple[Dimension, ...],
     cells: inner.Cells,
     contributors: Contributors,
-    facts: Facts,
     columns: Columns,
     rules: Sequence[Rule],
     cost: str | None,
-    bounds: str,
+    *,
+    counts: bool,
 ) -> Table:
-    floor = -np.inf if facts.negative else 0.0
-    counts = columns.value is None and columns.weight is None
-    marks = mark(contributors, rules, floor=floor, whole=counts)
-    value = contributors.value
-    lower, upper = _bounds(value, floor, bounds)
+    value, size = contributors.value, contributors.size
+    groups = [rule for rule in rules if isinstance(rule, Group)]
+    # Negative where some contribution to this very cell is, and nowhere else.
+    lowest = np.where(size - value > ROUNDING * size, -np.inf, 0.0)
+    if counts and not groups:
+        lowest = np.ones(len(value))
+    marks = mark(contributors, rules, floor=lowest, whole=counts)
     frequency = cells.sums[:, inner.COUNT].astype(np.int64)
     price = {
         None: np.abs(value),
@@ -177,31 +230,50 @@ def _table(
         "frequency": frequency.astype(np.float64),
         "unit": np.ones(len(value)),
     }.get(cost, cells.sums[:, inner.COST])
+    holdings = contributors.holdings
+    codes, found = cells.codes, dict(vars(marks))
+    marked = dict(found.pop("marked"))
+    for rule in groups:
+        group = find_groups(dimensions, codes, value, rule)
+        n, extra = len(value), len(group.added)
+        codes = np.vstack([codes, group.added])
+        value, price, lowest = (
+            np.append(column, np.full(extra, blank))
+            for column, blank in ((value, 0.0), (price, 1.0), (lowest, 0.0))
+        )
+        frequency = np.append(frequency, np.zeros(extra, np.int64))
+        if holdings is not None:
+            holdings = np.append(holdings, np.zeros(extra, np.int64))
+        for name in ("lpl", "upl", "spl"):
+            found[name] = np.append(found[name], np.zeros(extra))
+        found["status"] = np.append(found["status"], np.full(extra, SAFE))
+        sensitive = np.append(group.full, n + group.possible)
+        found["status"][sensitive] = PRIMARY
+        found["upl"][sensitive] = np.maximum(found["upl"][sensitive], 1.0)
+        found["lpl"][group.full] = np.maximum(found["lpl"][group.full], 1.0)
+        marked[rule_text(rule)] = len(group.full)
     return Table.of(
         value,
-        equations(dimensions, cells.codes),
+        equations(dimensions, codes),
         weight=price,
-        status=marks.status,
-        lower=lower,
-        upper=upper,
-        lpl=marks.lpl,
-        upl=marks.upl,
-        spl=marks.spl,
+        lower=lowest,
         dimensions=dimensions,
-        codes=cells.codes,
+        codes=codes,
         frequency=frequency,
         name=columns.value or "count",
-        holdings=contributors.holdings,
+        holdings=holdings,
+        origin=Origin(rules=tuple(marked.items()), counts=counts, zeros=bool(groups)),
+        **found,
     )
 
 
-def _bounds(
-    value: NDArray[np.float64], floor: float, bounds: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    if bounds == "open":
-        return np.full(len(value), floor), np.full(len(value), np.inf)
-    width = float(bounds.partition(":")[2]) / 100.0 * np.abs(value)
-    return np.maximum(value - width, floor), value + width
+def _check_consent(holding: str | None, waiver: Sequence[str]) -> None:
+    if waiver and holding is None:
+        raise InputError(
+            f"consent of {len(waiver)} contributors, and no column that names them",
+            expected="the column that says who a contributor is",
+            hint="name it: holding=..., --holding COLUMN",
+        )
 
 
 def _check_options(
@@ -209,7 +281,7 @@ def _check_options(
     trees: Mapping[str, Hierarchy],
     rules: Sequence[Rule],
     request: str | None,
-    bounds: str,
+    value: str | None,
 ) -> None:
     strange = sorted(set(trees) - set(by))
     if strange:
@@ -224,18 +296,11 @@ def _check_options(
             expected="the column that says who asks for protection",
             hint="name the column, or leave the rule out",
         )
-    kind, _, percent = bounds.partition(":")
-    good = bounds == "open"
-    if kind == "percent":
-        try:
-            good = 0 < float(percent) < np.inf
-        except ValueError:
-            good = False
-    if not good:
+    if value is not None and any(isinstance(rule, Group) for rule in rules):
         raise InputError(
-            f"unknown bounds {bounds!r}",
-            expected="open, or percent:P with P above 0",
-            hint="use one of them",
+            f"a group rule for the magnitudes of {value!r}",
+            expected="a table of counts",
+            hint="leave the value out, so that records are counted",
         )
 
 

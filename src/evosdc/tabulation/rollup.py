@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evosdc.table import Dimension
 from evosdc.table.build import cell_keys
-from evosdc.tabulation.inner import Cells
+from evosdc.tabulation.inner import COUNT, Cells
 
 
 def roll_up(dimensions: Sequence[Dimension], cells: Cells) -> Cells:
@@ -42,9 +42,11 @@ def _merged(
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys))))
     top, weight = _largest(group, parts.top, parts.top_weight)
+    sums = np.add.reduceat(parts.sums, starts, axis=0)
+    who = np.maximum.reduceat(parts.who, starts)
     return Cells(
         codes=parts.codes[starts],
-        sums=np.add.reduceat(parts.sums, starts, axis=0),
+        sums=sums,
         top=top,
         top_weight=weight,
         asking=(
@@ -52,6 +54,7 @@ def _merged(
             if parts.asking is None
             else np.maximum.reduceat(parts.asking, starts, axis=0)
         ),
+        who=np.where(sums[:, COUNT] == 1, who, np.uint64(0)),
     )
 
 
@@ -83,6 +86,7 @@ def _taken(cells: Cells, rows: NDArray[np.int64]) -> Cells:
         top=cells.top[rows],
         top_weight=None if cells.top_weight is None else cells.top_weight[rows],
         asking=None if cells.asking is None else cells.asking[rows],
+        who=cells.who[rows],
     )
 
 
@@ -98,4 +102,5 @@ def _joined(first: Cells, second: Cells) -> Cells:
         top=np.concatenate([first.top, second.top]),
         top_weight=both(first.top_weight, second.top_weight),
         asking=both(first.asking, second.asking),
+        who=np.concatenate([first.who, second.who]),
     )

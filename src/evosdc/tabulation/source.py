@@ -108,7 +108,7 @@ def open_records(connection: Any, source: Any, columns: Columns) -> dict[str, st
 
 
 def define_records(connection: Any, columns: Columns, types: dict[str, str]) -> None:
-    """Make the view ``records``: d0, d1, ... text; x, s, w, c numbers; h, r text.
+    """Make the view ``records``: d0, d1, ... text; x, s, w, c numbers; h, r text; who.
 
     Records of sampling weight 0 stand for nobody and are left out.
     """
@@ -123,6 +123,9 @@ def define_records(connection: Any, columns: Columns, types: dict[str, str]) -> 
         parts.append(f"{number_of(columns.cost)} AS c")
     if columns.request is not None:
         parts.append(f"{text_of(columns.request, types[columns.request])} AS r")
+    # Who a record is, whatever else is asked of it: two records that agree in all
+    # columns stand in the same cells, so that neither is ever alone.
+    parts.append("hash(raw) AS who")
     where = "" if columns.weight is None else f" WHERE {number_of(columns.weight)} > 0"
     connection.execute(
         f"CREATE VIEW records AS SELECT {', '.join(parts)} FROM raw{where}"

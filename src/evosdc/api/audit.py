@@ -1,0 +1,145 @@
+"""The verb audit: the judge's word on a pattern as it would be published."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.api.claims import claim_of
+from evosdc.api.office import judge_all
+from evosdc.api.sources import as_table, assumed, known_before
+from evosdc.errors import InputError
+from evosdc.io import read_pattern
+from evosdc.io.published import read_published
+from evosdc.results import Certificate, Claim, Verdict
+from evosdc.table import Table
+from evosdc.table.status import PRIMARY
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """The judge's word on a pattern, what it states, and the witnesses that prove it.
+
+    `known` are the cells that an attacker has although they are sensitive or hidden.
+    """
+
+    table: Table
+    verdict: Verdict
+    claim: Claim
+    certificate: Certificate
+    known: NDArray[np.bool_]
+
+    @property
+    def safe(self) -> bool | None:
+        """Whether every cell judged is protected; None where it was not judged."""
+        return self.verdict.safe
+
+
+def audit(
+    table: Any,
+    pattern: Any = None,
+    *,
+    published: Any = None,
+    earlier: Any = None,
+    strict: bool = False,
+    secondaries: bool = False,
+    singletons: bool | None = None,
+    bounds: str | None = None,
+    counts: bool | None = None,
+    threshold: int | None = None,
+    rules: str | Sequence[str] | None = None,
+    time_limit: float | None = None,
+    **reading: Any,
+) -> Audit:
+    """Judge a pattern from the table alone.
+
+    Parameters
+    ----------
+    table
+        As in `protect`.
+    pattern
+        Which cells are hidden: a mask, a frame or file with a status per cell, or
+        nothing to take the statuses in the table. It is judged as it would be
+        published: a sensitive cell that it does not hide is exposed.
+    published
+        The publication itself instead: a frame or file with the values of the cells
+        that are not hidden.
+    earlier
+        Earlier publications that everyone has: files or frames.
+    strict
+        Levels must be exceeded, not only reached.
+    secondaries
+        Judge the secondary cells as well.
+    singletons
+        Judge with each lone respondent as attacker as well; by default where the table
+        says who contributes.
+    bounds, counts, threshold, rules
+        As in `protect`.
+    time_limit
+        Seconds; cells that are then not decided are open.
+    """
+    end = None if time_limit is None else time.monotonic() + time_limit
+    resolved = assumed(
+        as_table(table, **reading),
+        bounds=bounds,
+        counts=counts,
+        threshold=threshold,
+        rules=rules,
+    )
+    before = known_before(resolved, earlier)
+    known = before.cells.copy()
+    if pattern is not None and published is not None:
+        raise InputError(
+            "a pattern and a publication",
+            expected="one of the two",
+            hint="audit them one after the other",
+        )
+    if pattern is not None or published is not None:
+        hidden = (
+            _mask(resolved, pattern)
+            if published is None
+            else read_published(published, resolved)
+        )
+        sensitive = resolved.status == PRIMARY
+        known |= sensitive & ~hidden
+        resolved = resolved.with_pattern(hidden | sensitive)
+    verdict, certificate = judge_all(
+        resolved,
+        strict=strict,
+        secondaries=secondaries,
+        singletons=singletons,
+        known=known,
+        deadline=end,
+    )
+    claim = claim_of(
+        resolved,
+        verdict,
+        strict=strict,
+        secondaries=secondaries,
+        earlier=before.words,
+        known=before.cells,
+    )
+    open_primaries = int((known & ~before.cells & (resolved.status == PRIMARY)).sum())
+    if open_primaries:
+        claim = replace(
+            claim,
+            publication=f"{claim.publication}; {open_primaries:,} sensitive cells are "
+            "published",
+        )
+    return Audit(resolved, verdict, claim, certificate, known)
+
+
+def _mask(table: Table, pattern: Any) -> NDArray[np.bool_]:
+    if isinstance(pattern, np.ndarray) and pattern.dtype == bool:
+        if pattern.shape != (len(table),):
+            raise InputError(
+                f"a pattern of {len(pattern)} cells for a table of {len(table)}",
+                expected="one entry per cell",
+            )
+        return pattern
+    return read_pattern(pattern, table)

@@ -1,0 +1,136 @@
+"""The claim of a verdict, from what the table, the options and the judge know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.results import Claim, Verdict
+from evosdc.table import Table, linked_parts
+from evosdc.table.knowledge import knowledge_words
+from evosdc.table.singletons import knows_contributors, lone_respondents
+from evosdc.table.status import PRIMARY
+
+
+def claim_of(
+    table: Table,
+    verdict: Verdict,
+    *,
+    strict: bool,
+    secondaries: bool,
+    earlier: Sequence[str] = (),
+    known: NDArray[np.bool_] | None = None,
+) -> Claim:
+    """Write down what a verdict states.
+
+    Parameters
+    ----------
+    table
+        The table as judged, with its statuses.
+    earlier
+        What each earlier publication was, in words.
+    known
+        The cells that these give away.
+    """
+    return Claim(
+        rules=_rules(table),
+        levels=_levels(table, secondaries),
+        knowledge=knowledge_words(table),
+        insiders=insider_words(table, verdict.insiders),
+        publication=_publication(table, earlier, known),
+        strictness=("levels must be exceeded" if strict else "levels must be reached"),
+        proof=_proof(verdict),
+    )
+
+
+def insider_words(table: Table, insiders: int | None) -> str:
+    """Say which lone respondents were taken for attackers, or that none were."""
+    sensitive = int((table.status == PRIMARY).sum())
+    if insiders is None:
+        why = (
+            "the table does not say who contributes"
+            if not knows_contributors(table)
+            else "switched off"
+        )
+        return f"not judged against lone respondents: {sensitive:,} cells ({why})"
+    cells = int((lone_respondents(table) >= 0).sum())
+    how = (
+        "recognised wherever they are alone"
+        if table.respondent is not None
+        else "told apart by totals only"
+    )
+    return (
+        f"each of {insiders:,} lone respondents, who know their own {cells:,} cells "
+        f"({how}); not against several who share what they know"
+    )
+
+
+def _rules(table: Table) -> str:
+    origin = table.origin
+    sensitive = int((table.status == PRIMARY).sum())
+    if origin.rules is None:
+        words = f"statuses as given with the table: {sensitive:,} cells sensitive"
+    elif not origin.rules:
+        words = "no rule: nobody looked for sensitive cells"
+        if sensitive:
+            words += f"; {sensitive:,} cells sensitive by hand"
+    else:
+        each = ", ".join(f"{rule} ({count:,} cells)" for rule, count in origin.rules)
+        words = (
+            f"{each}; {sensitive:,} cells sensitive in all"
+            if sensitive
+            else f"no cell is sensitive under {each}"
+        )
+    if origin.waived:
+        words += f"; {origin.waived:,} contributors consented and were passed over"
+    return words
+
+
+def _levels(table: Table, secondaries: bool) -> str:
+    cells = table.status == PRIMARY
+    bare = int((cells & (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)).sum())
+    source = (
+        "levels as given with the table"
+        if table.origin.rules is None
+        else "levels by the rules' formulas"
+    )
+    words = [source]
+    if table.origin.floor:
+        words.append(f"at least {table.origin.floor:g} where they are a share")
+    words.append("no sensitive cell may be worked out exactly")
+    if bare:
+        words.append(f"{bare:,} cells have no other level")
+    if secondaries:
+        words.append("nor any secondary")
+    return "; ".join(words)
+
+
+def _publication(
+    table: Table, earlier: Sequence[str], known: NDArray[np.bool_] | None
+) -> str:
+    parts = len(linked_parts(table))
+    what = "this table on its own" if parts == 1 else f"{parts} linked tables together"
+    words = f"{what}: {len(table):,} cells, {int(table.hidden.sum()):,} of them hidden"
+    if not earlier:
+        return words + "; no earlier publication was named"
+    cells = 0 if known is None else int(known.sum())
+    listed = "; ".join(earlier)
+    return f"{words}; {cells:,} cells are known from before: {listed}"
+
+
+def _proof(verdict: Verdict) -> str:
+    if not verdict.judged:
+        return "no cell had to be judged"
+    how = (
+        "witness tables, each checked in exact arithmetic"
+        if verdict.exact
+        else f"witness tables that hold to {verdict.tolerance:.1e} of a cell"
+    )
+    words = f"{verdict.judged:,} cells judged by {how}"
+    if verdict.exposed:
+        words += f"; {len(verdict.exposed_cells):,} cells are exposed"
+    if verdict.open:
+        words += f"; time left {len(verdict.open):,} cells open"
+    return words

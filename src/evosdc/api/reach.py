@@ -1,0 +1,59 @@
+"""Levels that no pattern can give: lowered for the search, never for the judge.
+
+An office whose table has one hopeless cell still wants the others protected. So the
+search asks for what can be had, the judge for what was asked, and what is missing is
+listed by label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evosdc.attack import judge
+from evosdc.suppress.problem import strict_margin
+from evosdc.table import Table
+from evosdc.table.status import FIXED
+
+# A level that only rounding keeps from being reached is lowered by this share.
+_SHORT = 1e-6
+_MOST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """A table with levels that can be had, and the others in words."""
+
+    table: Table
+    notes: tuple[str, ...]
+
+
+def within_reach(table: Table, *, strict: bool, deadline: float | None) -> Reach:
+    """Lower every level that is out of reach even with everything hidden."""
+    everything = table.with_pattern(table.status != FIXED)
+    verdict, _ = judge(everything, strict=strict, deadline=deadline)
+    margin = strict_margin(table) if strict else np.zeros(len(table))
+    levels = {name: getattr(table, name).copy() for name in ("lpl", "upl", "spl")}
+    short: list[str] = []
+    for e in verdict.exposed:
+        value = float(table.value[e.cell])
+        more, less = e.high - value - margin[e.cell], value - e.low - margin[e.cell]
+        had = {"upl": more, "lpl": less, "spl": more + less}
+        for name, level in levels.items():
+            if level[e.cell] > had[name]:
+                level[e.cell] = _lowered(had[name], table.is_integer)
+        short.append(f"{e.label} (at most {100 * e.share:.3g} % of its levels)")
+    if not short:
+        return Reach(table, ())
+    shown = "; ".join(short[:_MOST])
+    rest = f" and {len(short) - _MOST} more" if len(short) > _MOST else ""
+    number = "1 cell has" if len(short) == 1 else f"{len(short)} cells have"
+    note = f"{number} levels beyond any pattern: {shown}{rest}"
+    return Reach(table.replace(**levels), (note,))
+
+
+def _lowered(had: float, whole: bool) -> float:
+    if not had > 0:
+        return 0.0
+    return float(np.floor(had)) if whole else had * (1 - _SHORT)

@@ -1,0 +1,130 @@
+"""What people give for a table, and what they assume of its attackers, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.api.tabulate import Tabulation, read_trees
+from evosdc.errors import InputError
+from evosdc.io import read_table, table_from_frame
+from evosdc.io.earlier import read_earlier
+from evosdc.table import Table
+from evosdc.table.knowledge import as_counts, with_bounds, with_threshold
+from evosdc.table.link import LinkedTables, link_tables
+from evosdc.table.origin import AUTO
+from evosdc.table.status import PRIMARY
+
+NO_RULE = "none"
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Cells that everyone has from earlier publications, and which these were."""
+
+    cells: NDArray[np.bool_]
+    words: tuple[str, ...]
+
+
+def as_table(source: Any, **reading: Any) -> Table:
+    """Take a `Table`, a `Tabulation`, a frame or a path for a table."""
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, (Tabulation, LinkedTables)):
+        return source.table
+    if isinstance(source, (list, tuple)):
+        return link_tables([as_table(part, **reading) for part in source]).table
+    if "hierarchies" in reading:
+        reading["hierarchies"] = read_trees(reading["hierarchies"])
+    if isinstance(source, (str, Path)):
+        return read_table(source, **reading)
+    return table_from_frame(source, **reading)
+
+
+def assumed(
+    table: Table,
+    *,
+    bounds: str | None,
+    counts: bool | None,
+    threshold: int | None,
+    rules: str | Sequence[str] | None,
+) -> Table:
+    """Return the table with what its attackers are assumed to know.
+
+    Parameters
+    ----------
+    bounds, threshold
+        See `evosdc.table.knowledge`.
+    counts
+        Whether cells count people or firms; None leaves it to the table.
+    rules
+        ``"none"`` where somebody decided that no primary rule applies.
+    """
+    if counts is True and not table.origin.counts:
+        table = as_counts(table)
+    elif counts is False and table.origin.counts:
+        table = table.replace(origin=replace(table.origin, counts=False))
+        if table.origin.bounds == AUTO:
+            table = with_bounds(table, AUTO)
+    if bounds is not None:
+        table = with_bounds(table, bounds)
+    if threshold is not None:
+        table = with_threshold(table, threshold)
+    return _with_rules(table, rules)
+
+
+def _with_rules(table: Table, rules: str | Sequence[str] | None) -> Table:
+    given = [rules] if isinstance(rules, str) else list(rules or ())
+    if given and given != [NO_RULE]:
+        raise InputError(
+            f"rules {', '.join(given)} for a table that is made already",
+            expected=f"{NO_RULE!r}, or no rules: they look at contributors",
+            hint="tabulate the records with these rules (evosdc tabulate --rule ...)",
+        )
+    if given:
+        if table.origin.rules:
+            raise InputError(
+                "no rule is to apply to a table that was made with "
+                + ", ".join(rule for rule, _ in table.origin.rules),
+                expected="a table without rules",
+                hint="leave --rule none out",
+            )
+        return table.replace(origin=replace(table.origin, rules=()))
+    if not table.origin.rules and not (table.status == PRIMARY).any():
+        raise InputError(
+            "the table has no sensitive cell, and no rule says that it has none",
+            expected="statuses u in the table, or the rules that found no such cell",
+            hint="tabulate with --rule p:10 --rule freq:3, mark cells by hand, or say "
+            "that no rule applies: --rule none (rules='none'); nothing is SAFE then",
+        )
+    return table
+
+
+def known_before(table: Table, earlier: Any) -> Known:
+    """Read earlier publications: paths or frames, one or several."""
+    given = [] if earlier is None else earlier
+    if not isinstance(given, (list, tuple)):
+        given = [given]
+    cells = np.zeros(len(table), dtype=bool)
+    words = []
+    for source in given:
+        found = read_earlier(source, table)
+        cells |= found.known
+        named = isinstance(source, (str, Path))
+        name = Path(source).name if named else "a frame"
+        word = f"{name} ({int(found.known.sum()):,} cells)"
+        if found.others:
+            word += f", {found.others:,} more of its cells are not judged with this"
+        words.append(word)
+    return Known(cells, tuple(words))
+
+
+def template_of(source: Any) -> Any:
+    """The frame whose kind the answer has."""
+    first = source[0] if isinstance(source, (list, tuple)) else source
+    return first.frame if isinstance(first, Tabulation) else first

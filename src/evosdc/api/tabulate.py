@@ -1,0 +1,118 @@
+"""The verb tabulate: from microdata to a table with its sensitive cells marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evosdc.errors import InputError
+from evosdc.io import like, pattern_frame, read_hierarchy, read_waiver
+from evosdc.rules import Rule, parse_rules
+from evosdc.table import Hierarchy, Table
+from evosdc.tabulation import tabulate_linked
+
+_NONE = "none"
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulation:
+    """A table and its cells as a frame of the kind that was given."""
+
+    table: Table
+    frame: Any
+
+
+def tabulate(
+    source: Any,
+    by: Sequence[str] | Sequence[Sequence[str]] | str,
+    value: str | None = None,
+    *,
+    weight: str | None = None,
+    holding: str | None = None,
+    request: str | None = None,
+    hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
+    rules: Sequence[Rule | str] | Rule | str = (),
+    waiver: Sequence[str] | str | Path = (),
+    **options: Any,
+) -> Tabulation:
+    """Tabulate microdata and mark its sensitive cells.
+
+    Parameters
+    ----------
+    source
+        A frame, a dict of columns, or the path of a CSV or Parquet file; files of any
+        size are streamed.
+    by
+        The spanning variables; several lists of them give linked tables, joined to one.
+    value
+        The response; without one the table counts records.
+    weight, holding, request
+        Columns with sampling weights, the group a contributor belongs to, and the
+        contributors that asked for protection.
+    hierarchies
+        The trees of codes of the variables that have one, or the files of the trees.
+    rules
+        What makes a cell sensitive: rules, their short form such as ``"p:15"``, or the
+        name of a preset. ``"none"`` where no rule applies: nothing is SAFE then.
+    waiver
+        Holdings that consented to be recognised, or the path of a file with one of them
+        on each line: rules pass them over.
+    options
+        Passed on to `evosdc.tabulation.tabulate`.
+    """
+    if isinstance(waiver, (str, Path)):
+        waiver = read_waiver(waiver)
+    linked = tabulate_linked(
+        source,
+        _spans(by),
+        value,
+        weight=weight,
+        holding=holding,
+        request=request,
+        hierarchies=read_trees(hierarchies),
+        rules=_rules(rules),
+        waiver=waiver,
+        **options,
+    )
+    table = linked.table
+    return Tabulation(table, like(pattern_frame(table), source))
+
+
+def read_trees(
+    given: Mapping[str, Hierarchy | str | Path] | None,
+) -> dict[str, Hierarchy] | None:
+    """Read the hierarchies that are given as files."""
+    if given is None:
+        return None
+    return {
+        name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree)
+        for name, tree in given.items()
+    }
+
+
+def _rules(given: Sequence[Rule | str] | Rule | str) -> list[Rule]:
+    listed: list[Any] = list(given) if isinstance(given, (list, tuple)) else [given]
+    if not listed:
+        raise InputError(
+            "no rule says what makes a cell sensitive",
+            expected="rules, such as p:10 and freq:3 for firms or freq:3 for people",
+            hint="give --rule p:10 --rule freq:3 (rules=['p:10', 'freq:3']), or say "
+            "that no rule applies: --rule none (rules='none')",
+        )
+    if listed == [_NONE]:
+        return []
+    rules: list[Rule] = []
+    for one in listed:
+        rules += parse_rules([one]) if isinstance(one, str) else [one]
+    return rules
+
+
+def _spans(by: Sequence[str] | Sequence[Sequence[str]] | str) -> list[list[str]]:
+    """Read one list of spanning variables, or several."""
+    if isinstance(by, str):
+        return [[by]]
+    if all(isinstance(name, str) for name in by):
+        return [[str(name) for name in by]]
+    return [[span] if isinstance(span, str) else list(span) for span in by]

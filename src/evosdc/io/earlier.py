@@ -1,0 +1,123 @@
+"""What was published before: values that everyone has, whatever is hidden now."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError
+from evosdc.io.arrow import to_arrow
+from evosdc.io.columns import code_column, number_column
+from evosdc.io.delimited import read_csv
+from evosdc.table import TOTAL, Table
+from evosdc.table.build import cell_keys
+
+# Publications are written with few digits: values agree up to this share.
+_AGREE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """Cells of a table known from an earlier publication.
+
+    `others` counts its published rows that are no cells of the table: what they add
+    together with this one is not judged.
+    """
+
+    known: NDArray[np.bool_]
+    others: int
+
+
+def read_earlier(source: Any, table: Table) -> Earlier:
+    """Read a ``published.csv`` of an earlier run, or a frame with the same columns.
+
+    A row is the cell with its codes. Dimensions that only one of the two has stand at
+    their totals, so that a table by other variables gives away the totals they share.
+
+    Raises
+    ------
+    InputError
+        Where a published value is not the table's: it is of other records.
+    """
+    if isinstance(source, (str, os.PathLike)):
+        frame, path = read_csv(source), str(source)
+    else:
+        frame, path = to_arrow(source), "the earlier publication"
+    if "value" not in frame.column_names:
+        raise InputError(
+            f"{path} has no column 'value'",
+            expected="the codes (or cell_id) and value of each cell",
+            hint="give the published.csv of a run",
+        )
+    value = number_column(frame, "value")
+    shown = np.isfinite(value)
+    cell = (
+        _numbers(frame, table, path) if not table.dimensions else _cells(frame, table)
+    )
+    found = shown & (cell >= 0)
+    mine = table.value[np.maximum(cell, 0)]
+    off = np.abs(value - mine) > _AGREE * np.maximum(1.0, np.abs(mine))
+    wrong = np.flatnonzero(found & off)
+    if len(wrong):
+        raise InputError(
+            f"{path} publishes another value for {len(wrong)} cells, the first: "
+            f"{table.label(int(cell[wrong[0]]))}",
+            expected="an earlier publication of the same records",
+            hint="leave it out if it is of another period",
+        )
+    known = np.zeros(len(table), dtype=bool)
+    known[cell[found]] = True
+    if not known.any():
+        raise InputError(
+            f"{path} publishes no cell of this table",
+            expected="an earlier publication that shares cells with it",
+            hint="check the file, or leave it out",
+        )
+    return Earlier(known, int((shown & (cell < 0)).sum()))
+
+
+def _numbers(frame: Any, table: Table, path: str) -> NDArray[np.int64]:
+    if "cell_id" not in frame.column_names:
+        raise InputError(
+            f"{path} does not say which cell a row is",
+            expected="a column cell_id: the table has no labels",
+            hint="give the published.csv of a run on the same file",
+        )
+    ids = number_column(frame, "cell_id")
+    fits = (ids >= 0) & (ids < len(table)) & (ids == np.floor(ids))
+    return np.where(fits, ids, -1).astype(np.int64)
+
+
+def _cells(frame: Any, table: Table) -> NDArray[np.int64]:
+    """Cell number of each row, -1 for cells that the table has not."""
+    rows = frame.num_rows
+    codes = np.zeros((rows, len(table.dimensions)), dtype=np.int64)
+    fits = np.ones(rows, dtype=bool)
+    names = [d.name for d in table.dimensions]
+    for k, d in enumerate(table.dimensions):
+        if d.name in frame.column_names:
+            words, numbers = code_column(frame, d.name)
+            node_of = {code.strip(): node for code, node in d.hierarchy.node_of.items()}
+            nodes = np.array([node_of.get(word, -1) for word in words])[numbers]
+            fits &= nodes >= 0
+            codes[:, k] = np.maximum(nodes, 0)
+    others = [
+        name
+        for name in frame.column_names
+        if name not in (*names, "value", "status", "cell_id")
+    ]
+    totals = {d.hierarchy.total for d in table.dimensions} | {TOTAL}
+    for name in others:
+        words, numbers = code_column(frame, name)
+        fits &= np.array([word in totals for word in words])[numbers]
+    sizes = [len(d.hierarchy) for d in table.dimensions]
+    keys = cell_keys(sizes, table.codes)
+    order = np.argsort(keys)
+    want = cell_keys(sizes, codes)
+    at = np.minimum(np.searchsorted(keys[order], want), len(keys) - 1)
+    fits &= keys[order][at] == want
+    return np.where(fits, order[at], -1)

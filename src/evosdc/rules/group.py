@@ -1,0 +1,33 @@
+"""Groups in which everybody is in one category: attribute disclosure without a name.
+
+Whoever knows that somebody belongs to the group knows the category. The disclosure is
+the empty cell beside the full one, so both become sensitive, and the empty one must be
+possible: see `evosdc.tabulation.groups`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from evosdc.rules.contributors import Contributors, Verdict
+
+
+@dataclass(frozen=True)
+class Group:
+    """Unsafe when all of a group are in one category of `variable` (of any, if blank).
+
+    Which cells these are is seen from the table, not from the contributors of one cell,
+    so the rule marks none by itself: tabulation does.
+    """
+
+    variable: str = ""
+    name: ClassVar[str] = "group"
+    needs: ClassVar[int] = 0
+
+    def apply(self, contributors: Contributors) -> Verdict:
+        """Mark nothing: what is unsafe is seen from the table."""
+        n = len(contributors)
+        return np.zeros(n, dtype=bool), np.zeros(n), np.zeros(n)

@@ -1,0 +1,167 @@
+"""Prior knowledge: what everyone is assumed to know of a cell beforehand.
+
+Bounds decide what a pattern is worth, so each of them is somebody's decision: counts
+are whole and at least 1 where a cell is listed, magnitudes are not negative unless a
+contribution to *that* cell is, and whoever knows better says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError
+from evosdc.table.origin import AUTO
+from evosdc.table.status import PRIMARY
+from evosdc.table.table import Table
+from evosdc.table.totals import can_be_negative
+
+COLUMNS = "columns"
+BOUNDS = "auto, LOW:HIGH such as 0:inf, percent:P such as percent:50, or columns"
+
+
+def with_bounds(table: Table, spec: str) -> Table:
+    """Return the table with the bounds that an attacker is assumed to know.
+
+    Parameters
+    ----------
+    spec
+        ``auto``: counts at least 1 where a cell is listed, magnitudes not negative
+        unless a contribution to the cell is. ``LOW:HIGH``: the same for every cell.
+        ``percent:50``: every cell to within 50 % of its value, and what `auto` says.
+        ``columns``: as the table has them.
+    """
+    kind, low, high = read_bounds(spec)
+    if kind == COLUMNS:
+        return table.replace(origin=replace(table.origin, bounds=COLUMNS))
+    if kind == "range":
+        outside = np.flatnonzero((table.value < low) | (table.value > high))
+        if len(outside):
+            raise InputError(
+                f"{len(outside)} cells lie outside the bounds {spec}, the first: "
+                f"{table.label(int(outside[0]))}",
+                expected="bounds that every true value keeps",
+                hint="widen the bounds, or use auto",
+            )
+        lower, upper = np.full(len(table), low), np.full(len(table), high)
+    else:
+        lower, upper = _natural(table), np.full(len(table), np.inf)
+        if kind == "percent":
+            width = low / 100.0 * np.abs(table.value)
+            lower = np.maximum(table.value - width, lower)
+            upper = table.value + width
+    return table.replace(
+        lower=lower, upper=upper, origin=replace(table.origin, bounds=spec)
+    )
+
+
+def with_threshold(table: Table, threshold: int) -> Table:
+    """Return the table for an attacker who knows the minimum frequency.
+
+    A hidden sensitive count is then known to lie below it. Levels are cut to what that
+    leaves: nobody can be kept from knowing what is published.
+    """
+    if not table.origin.counts:
+        raise InputError(
+            f"a published threshold of {threshold} for a table that is not of counts",
+            expected="a table of counts",
+            hint="say so (--counts), or leave the threshold out",
+        )
+    if threshold < 2:
+        raise InputError(
+            f"a published threshold of {threshold}",
+            expected="2 or more: cells below it are sensitive",
+        )
+    low = (table.status == PRIMARY) & (table.value < threshold)
+    upper = np.where(low, np.minimum(table.upper, threshold - 1.0), table.upper)
+    lower = np.where(low, np.maximum(table.lower, 0.0), table.lower)
+    upl = np.where(low, np.minimum(table.upl, upper - table.value), table.upl)
+    lpl = np.where(low, np.minimum(table.lpl, table.value - lower), table.lpl)
+    return table.replace(
+        lower=lower,
+        upper=upper,
+        upl=upl,
+        lpl=lpl,
+        origin=replace(table.origin, threshold=threshold),
+    )
+
+
+def as_counts(table: Table) -> Table:
+    """Return a table whose cells count people or firms, and are known to."""
+    odd = np.flatnonzero((table.value != np.rint(table.value)) | (table.value < 0))
+    if len(odd):
+        raise InputError(
+            f"{len(odd)} cells are no counts, the first: {table.label(int(odd[0]))}",
+            expected="whole numbers of 0 or more in every cell",
+            hint="leave --counts out for magnitudes",
+        )
+    counted = table.replace(origin=replace(table.origin, counts=True))
+    if counted.origin.bounds == AUTO:
+        return with_bounds(counted, AUTO)
+    return counted
+
+
+def read_bounds(spec: str) -> tuple[str, float, float]:
+    """Read a text such as ``0:inf``: its kind, and one or two numbers."""
+    words = spec.strip().lower()
+    if words in (AUTO, COLUMNS):
+        return words, 0.0, 0.0
+    first, sign, second = words.partition(":")
+    try:
+        if sign and first == "percent":
+            percent = float(second)
+            if 0 < percent < np.inf:
+                return "percent", percent, 0.0
+        elif sign:
+            low, high = float(first), float(second)
+            if low < high:
+                return "range", low, high
+    except ValueError:
+        pass
+    raise InputError(
+        f"unknown bounds {spec!r}", expected=BOUNDS, hint="use one of them"
+    )
+
+
+def knowledge_words(table: Table) -> str:
+    """Say in a sentence what an attacker is assumed to know of each cell."""
+    origin = table.origin
+    kind, low, high = read_bounds(origin.bounds)
+    open_below = int(np.isneginf(table.lower).sum())
+    whole = "whole numbers" if origin.counts else ""
+    if kind == COLUMNS:
+        parts = ["bounds cell by cell, as the table gives them"]
+    elif kind == "range":
+        parts = [f"every cell lies between {low:g} and {high:g}"]
+    else:
+        parts = [f"every cell to within {low:g} % of its value"] * (kind == "percent")
+        if origin.counts and origin.zeros:
+            parts.append("at least 0: empty cells may be hidden too")
+        elif origin.counts:
+            parts.append("at least 1 in every cell that is listed")
+        elif open_below:
+            parts.append(
+                f"not negative, but for {open_below:,} cells with negative "
+                "contributions, of which no lower bound is known"
+            )
+        else:
+            parts.append("not negative")
+    if origin.threshold is not None:
+        parts.append(f"sensitive counts are known to be below {origin.threshold}")
+    return (
+        ("counts" if origin.counts else "magnitudes")
+        + ": "
+        + "; ".join(([whole] if whole else []) + parts)
+    )
+
+
+def _natural(table: Table) -> NDArray[np.float64]:
+    if table.origin.counts:
+        return np.where((table.value > 0) & (not table.origin.zeros), 1.0, 0.0)
+    # A table that already says where contributions are negative keeps knowing it.
+    negative = (table.value < 0) | (
+        np.isneginf(table.lower) & (table.origin.bounds == AUTO)
+    )
+    return np.where(can_be_negative(table.matrix, negative), -np.inf, 0.0)
