@@ -1,11 +1,11 @@
 """The checker: adds witness tables up in exact rational arithmetic.
 
 It shares nothing with the code that finds witnesses and is, with `coverage`, small
-enough to be read in one sitting. Numbers of the table are taken as the shortest decimal that reads back as
-the same double, so 0.1 is one tenth. A witness is a deviation ``d`` of the hidden
-cells: ``M d = 0``, ``d = 0`` on published and known cells and ``lower - value <= d <=
-upper - value`` elsewhere; in a table of counts ``d`` is whole. A valid witness counts
-for every cell that it moves.
+enough to be read in one sitting. Numbers of the table are taken as the shortest decimal
+that reads back as the same double, so 0.1 is one tenth. A witness is a deviation ``d``
+of the hidden cells: ``M d = 0``, ``d = 0`` on published and known cells and ``lower -
+value <= d <= upper - value`` elsewhere; in a table of counts ``d`` is whole. A valid
+witness counts for every cell that it moves.
 """
 
 from __future__ import annotations
