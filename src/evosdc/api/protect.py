@@ -210,7 +210,10 @@ def protect(
     mask = pattern.hidden | kept | (granted.status == PRIMARY)
     # What must be published, or was, is fixed for the search only.
     status = np.where(granted.status == FIXED, resolved.status, granted.status)
-    shown = granted.replace(status=status)
+    # A wished cell without levels is judged as such: nobody may work it out.
+    shown = granted.replace(
+        status=status, lpl=resolved.lpl, upl=resolved.upl, spl=resolved.spl
+    )
     if secondaries:
         mask = settle_secondaries(
             shown, problem, mask, kept, strict=strict, search=search
@@ -291,6 +294,7 @@ def protect(
         },
         notes=notes,
         known=before.cells if before.words else None,
+        wished=(granted.status == PRIMARY) & (resolved.status != PRIMARY),
     )
     template = template_of(table)
     return replace(

@@ -51,6 +51,7 @@ def write_result(
             secondaries=bool(result.settings["secondaries"]),
             insiders=result.verdict.insiders is not None,
             known=result.known,
+            wished=result.wished,
             tolerance=result.verdict.tolerance,
         ),
         report_html=report_html(result, warnings=warnings),
