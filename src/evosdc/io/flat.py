@@ -27,6 +27,8 @@ _MOST_LINES = 12
 # Bits beyond chance that make a total of a code with another name.
 _SURE, _SURE_ALONE = 3.0, 8.0
 
+_WORTH_A_NOTE = 3.0
+
 Codes = NDArray[np.integer[Any]]
 
 
@@ -148,6 +150,7 @@ def find_hidden_sums(
     counts: NDArray[np.int64] | None,
     *,
     skip: Collection[str] = (),
+    chance: Collection[str] = (),
     lost: bool = False,
 ) -> list[str]:
     """Refuse codes that are the sums of codes beside them; return what may be chance.
@@ -159,6 +162,8 @@ def find_hidden_sums(
     ----------
     skip
         Dimensions that are known to be as they are.
+    chance
+        Dimensions in which sums are said to be chance: they are noted, not refused.
     lost
         The table is known not to add up: say why as far as that can be found.
     """
@@ -188,7 +193,7 @@ def find_hidden_sums(
                 given[inside],
                 upper[inside],
             )
-            notes += _look(d, rows)
+            notes += _look(d, rows, chance=d.name in chance)
     return notes
 
 
@@ -202,7 +207,7 @@ def _families(tree: Hierarchy) -> Iterator[list[int]]:
             yield [node, *parts]
 
 
-def _look(d: Dimension, rows: Rows) -> list[str]:
+def _look(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:
     """Look at a total (row 0) and its parts."""
     parts = list(range(1, len(rows.names)))
     stated = bool(np.any(rows.given[0] & (rows.numbers[0] != 0)))
@@ -210,6 +215,8 @@ def _look(d: Dimension, rows: Rows) -> list[str]:
         return []
     sums = find_sums(rows, leave_out=[0], trusting=stated)
     sure = [s for s in sums if s.sure]
+    if chance:
+        return [f"{_sentence(d.name, rows, s)}, by chance (--flat)" for s in sure]
     if not stated:
         if sure:
             raise TableError(
@@ -224,6 +231,7 @@ def _look(d: Dimension, rows: Rows) -> list[str]:
             + ", which may be chance; if it is a sub-total, give the tree: "
             f"--hierarchy {d.name}=FILE"
             for s in sums
+            if s.bits >= _WORTH_A_NOTE
         ]
     for chosen in (sums, sure):
         below = {p for s in chosen for p in s.parts}
@@ -274,7 +282,7 @@ def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
     lines = tree_lines(rows, sums, leave_out=[0])
     top = [line for line in lines if not line.startswith("@")]
     name, total = d.name, ""
-    if len(top) == 1 and len(lines) > 1:
+    if len(top) == 1 and d.hierarchy.is_flat:
         # What everything is a part of is the total, and a tree leaves it out.
         total = f" --total {top[0]!r}"
         lines = [line[1:] for line in lines[1:]]

@@ -45,7 +45,7 @@ def table_from_frame(
     level_percent: float | None = None,
     name: str | None = None,
     flat: Collection[str] = (),
-    quiet: bool = False,
+    trusted: Collection[str] | None = None,
 ) -> Table:
     """Build a table from a frame with one row per cell.
 
@@ -79,8 +79,9 @@ def table_from_frame(
     flat
         Dimensions that are known to have no sub-totals beyond their hierarchy, even
         where some rows are sums of others.
-    quiet
-        That absent inner cells are empty is known: no note says so.
+    trusted
+        Dimensions that were written with their trees, which are not looked at; where
+        there are any, it is known too that absent inner cells are empty.
 
     Raises
     ------
@@ -136,7 +137,8 @@ def table_from_frame(
         raise TableError(
             "; ".join([error.what, *merged]), expected=error.expected, hint=error.hint
         ) from None
-    notes += find_hidden_sums(dims, codes, values, frequency, skip=flat)
+    skip = trusted or ()
+    notes += find_hidden_sums(dims, codes, values, frequency, skip=skip, chance=flat)
     try:
         table = build_table(
             dims,
@@ -149,10 +151,11 @@ def table_from_frame(
             **columns,
         )
     except NotAdditiveError:
-        find_hidden_sums(dims, codes, values, frequency, skip=flat, lost=True)
+        skip = {*skip, *flat}
+        find_hidden_sums(dims, codes, values, frequency, skip=skip, lost=True)
         raise
     notes += _computed(table, len(codes))
-    silent = quiet or missing == "error"
+    silent = bool(trusted) or missing == "error"
     absent = 0 if silent else count_missing(dims, codes)
     if absent:
         notes.append(
