@@ -269,7 +269,7 @@ def _sentence(name: str, rows: Rows, found: Sum) -> str:
         )
     return (
         f"the rows of {name}={rows.names[found.code]!r} are the sums of "
-        f"{listed(parts, 8)}"
+        f"{listed(parts, 8)}{', to within rounding' * found.near}"
     )
 
 
