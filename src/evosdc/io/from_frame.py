@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import InputError, NotAdditiveError, TableError
+from evosdc.errors import InputError, TableError
 from evosdc.io.arrow import to_arrow
 from evosdc.io.columns import letter_column, number_column, read_codes
 from evosdc.io.flat import choose_total, find_hidden_sums, name_total
@@ -137,23 +137,19 @@ def table_from_frame(
         raise TableError(
             "; ".join([error.what, *merged]), expected=error.expected, hint=error.hint
         ) from None
-    skip = trusted or ()
-    notes += find_hidden_sums(dims, codes, values, frequency, skip=skip, chance=flat)
-    try:
-        table = build_table(
-            dims,
-            codes,
-            values,
-            missing=missing,
-            name=value if name is None else name,
-            frequency=frequency,
-            holdings=cells.counts("holdings"),
-            **columns,
-        )
-    except NotAdditiveError:
-        skip = {*skip, *flat}
-        find_hidden_sums(dims, codes, values, frequency, skip=skip, lost=True)
-        raise
+    notes += find_hidden_sums(
+        dims, codes, values, frequency, skip=trusted or (), chance=flat
+    )
+    table = build_table(
+        dims,
+        codes,
+        values,
+        missing=missing,
+        name=value if name is None else name,
+        frequency=frequency,
+        holdings=cells.counts("holdings"),
+        **columns,
+    )
     notes += _computed(table, len(codes))
     silent = bool(trusted) or missing == "error"
     absent = 0 if silent else count_missing(dims, codes)

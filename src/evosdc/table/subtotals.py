@@ -385,20 +385,3 @@ def _solved(rows: Rows, code: int, fits: Sequence[int]) -> Iterator[list[int]]:
     parts = [c for c, x in zip(fits, np.rint(share), strict=True) if x == 1]
     if parts and rows.holds(code, parts):
         yield parts
-
-
-def tree_lines(rows: Rows, sums: Sequence[Sum], leave_out: Sequence[int]) -> list[str]:
-    """Lines of the ``.hrc`` file that says what was found."""
-    parts = {s.code: s.parts for s in sums}
-    below = {p for s in sums for p in s.parts}
-    lines: list[str] = []
-    stack = [
-        (c, 0)
-        for c in reversed(range(len(rows.names)))
-        if c not in below and c not in set(leave_out)
-    ]
-    while stack:
-        code, depth = stack.pop()
-        lines.append("@" * depth + rows.names[code])
-        stack += [(p, depth + 1) for p in sorted(parts.get(code, ()), reverse=True)]
-    return lines
