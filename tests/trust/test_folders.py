@@ -152,6 +152,28 @@ def test_an_unjudged_pattern_does_not_make_room_for_overwriting(
         write_result(tmp_path / "out", result, force=False)
 
 
+@pytest.mark.parametrize("fails", ["published.csv", "report.html", "run.csv"])
+def test_a_disk_that_fails_leaves_no_half_of_a_publication(
+    tmp_path: Path, result: Protection, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    out = tmp_path / "out"
+    move = Path.replace
+
+    def full(self: Path, target: Path) -> Path:
+        if Path(target).name == fails:
+            raise OSError(28, "No space left on device")
+        return move(self, target)
+
+    write_unjudged(out, result.table, force=False)
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(InputError, match="No space left"):
+        write_result(out, result, force=False)
+    assert not (out / "publish").exists()
+    left = files_in(out / "confidential")
+    assert {"pattern.csv", "unjudged.txt"} <= left
+    assert "claim.json" not in left
+
+
 def test_force_leaves_nothing_of_an_earlier_run(
     tmp_path: Path, result: Protection
 ) -> None:
