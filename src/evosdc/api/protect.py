@@ -290,6 +290,7 @@ def protect(
             "options": dict(options or {}),
         },
         notes=notes,
+        known=before.cells if before.words else None,
     )
     template = template_of(table)
     return replace(
