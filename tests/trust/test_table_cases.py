@@ -300,13 +300,12 @@ def test_ones_that_add_up_to_two_are_known() -> None:
 
 
 def test_fractions_of_people_prove_nothing() -> None:
-    """A 2x2x2 cube whose only deviations in tables with rows of a half are fractions."""
+    """A level of half a person is a level of one, and witnesses are whole."""
     t = evosdc.io.table_from_frame(
         {"r": ["a", "a", "b", "b"], "c": list("xyxy"), "count": [1, 4, 3, 2]},
         value="count",
     )
     assert t.origin.counts
-    # A level of half a person is a level of one.
     levels = np.where(np.isin(np.arange(len(t)), [0]), 0.5, 0.0)
     half = t.replace(
         status=np.where(levels > 0, "u", t.status), upl=levels, lpl=np.zeros(len(t))
@@ -414,7 +413,7 @@ def test_a_rule_that_marks_nothing_is_safe_and_travels(
 
 
 def lone_block() -> pa.Table:
-    rows = [("a", "x", 10.0), ("a", "y", 20.0), ("b", "x", 30.0), ("b", "y", 40.0)]
+    rows = [("a", "x", 90.0), ("a", "y", 80.0), ("b", "x", 85.0), ("b", "y", 95.0)]
     rows += [
         (r, c, 5.0 + k)
         for r, c in (("a", "z"), ("b", "z"), ("d", "x"), ("d", "y"), ("d", "z"))
@@ -451,17 +450,17 @@ def test_the_guard_never_leaves_an_office_with_empty_hands(
     run: Run, tmp_path: Path
 ) -> None:
     """Cells that no pattern protects against somebody are listed, the rest written."""
-    rows = [("a", "x", 10.0), ("a", "y", 20.0), ("b", "x", 30.0), ("b", "y", 40.0)]
     path, out = tmp_path / "t.csv", tmp_path / "out"
-    write_table(
-        path, evosdc.tabulate(firms(rows), ["r", "c"], "v", rules="freq:3").table
-    )
+    # Only the square may be hidden, and the owner of one corner has the others.
+    write_table(path, block("uuuuzzzzz", frequency=[1, 5, 5, 5, 5, 5, 5, 5, 5]))
+    fixed = path.read_text().replace(",s,", ",z,")
+    path.write_text(fixed)
     code, text, error = run("protect", path, "-o", out, "--evaluations", 5, "--json")
     assert code == 3, error
     found = json.loads(text)
     assert found["verdict"] == "EXPOSED"
-    assert 0 < found["exposed"] <= 9
-    assert any("no pattern" in note or "beyond any" in note for note in found["notes"])
+    assert found["exposed"] == 3
+    assert any("the lone respondent of r=a, c=x" in note for note in found["notes"])
     assert (out / "confidential" / "pattern.csv").exists()
     assert (out / "draft" / "published.csv").exists()
     assert not (out / "publish").exists()

@@ -233,7 +233,11 @@ def protect(
         search.note(f"lone respondents: {change:+} cells hidden")
     notes = (*resolved.notes, *notes)
     if not len(resolved.primaries):
-        notes += ("the table has no sensitive cells, so there was nothing to protect",)
+        notes += (
+            ("the table has no sensitive cells, so there was nothing to protect",)
+            if resolved.origin.rules
+            else ("no cell is sensitive and no rule looked for any: not judged",)
+        )
     search.note(ending(search, chosen.name, evaluations))
     hidden = shown.with_pattern(mask)
     if on_pattern is not None:

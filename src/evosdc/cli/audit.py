@@ -59,7 +59,7 @@ def audit(
     Shares no code with the searchers; its witnesses are checked in exact arithmetic.
     Exposed cells are named with the interval an attacker gets: keep that list safe.
 
-    Example: evosdc audit table.jj --pattern protected/pattern.csv
+    Example: evosdc audit table.jj --pattern protected/confidential/pattern.csv
     """
     from evosdc import api
     from evosdc.cli.show import show_audit
