@@ -67,11 +67,13 @@ def test_unknown_counts_are_refused() -> None:
 def test_the_judge_finds_what_a_lone_respondent_finds() -> None:
     # a-x, a-y, b-x, b-y hidden: a square. Whoever knows one corner knows all.
     t = grid([1, 5, 5, 5, 5, 5])
-    assert evosdc.audit(t).safe
+    assert evosdc.audit(t, singletons=False).safe
     word = evosdc.audit(t, singletons=True)
     assert not word.safe
     assert {e.cell for e in word.verdict.exposed} == {1, 3, 4}
-    assert all("lone respondent of r=a, s=x" in e.label for e in word.verdict.exposed)
+    assert {e.insider for e in word.verdict.exposed} == {
+        "the lone respondent of r=a, s=x"
+    }
     assert all(e.low == e.high for e in word.verdict.exposed)
     assert word.verdict.insiders == 1
     assert evosdc.audit(grid([3] * 6), singletons=True).safe
@@ -109,9 +111,9 @@ def test_by_definition(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_the_shortcut_agrees_with_the_definition(seed: int) -> None:
     t = make("frequency", seed, shape=(5, 4, 3))
-    plain = evosdc.protect(t, method="attacker").table
+    plain = evosdc.protect(t, method="attacker", singletons=False).table
     word, certificate = judge_insiders(plain, *judge(plain))
-    found = {(e.cell, e.label.partition("respondent of ")[2]) for e in word.exposed}
+    found = {(e.cell, e.insider.partition("respondent of ")[2]) for e in word.exposed}
     who = lone_respondents(plain)
     expected = set()
     for number in range(int(who.max()) + 1):
@@ -119,11 +121,13 @@ def test_the_shortcut_agrees_with_the_definition(seed: int) -> None:
         status = plain.status.copy()
         status[known] = "s"
         view, _ = judge(plain.replace(status=status))
-        name = plain.label(int(known[0])) + ")"
+        name = plain.label(int(known[0]))
         expected |= {(e.cell, name) for e in view.exposed}
     assert found == expected
     assert found, "a table in which nobody finds anything shows nothing"
-    assert evosdc.attack.verify(plain, certificate).refused.size == 0
+    report = evosdc.attack.verify(plain, certificate, insiders=True)
+    assert report.refused.size == 0
+    assert {(c, plain.label(of)) for c, of in report.against.tolist()} == expected
 
 
 def test_beyond_reach_names_both() -> None:
