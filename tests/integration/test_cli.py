@@ -47,18 +47,24 @@ def test_protect_writes_everything_and_the_judge_agrees(
         "seed",
         "version",
         "settings",
+        "notes",
     ]
     assert summary["safe"] is True
     assert summary["exposed"] == 0
-    assert {p.name for p in out.iterdir()} == {
-        "pattern.csv",
+    assert {p.name for p in (out / "publish").iterdir()} == {
         "published.csv",
+        "report.html",
+    }
+    assert {p.name for p in (out / "confidential").iterdir()} >= {
+        "pattern.csv",
         "certificate.npz",
+        "claim.json",
         "run.csv",
         "report.html",
         "table.jj",
     }
-    code, text, _ = run("audit", small, "--pattern", out / "pattern.csv", "--json")
+    pattern = out / "confidential" / "pattern.csv"
+    code, text, _ = run("audit", small, "--pattern", pattern, "--json")
     assert code == 0
     assert json.loads(text)["safe"] is True
     assert json.loads(text)["exact"] is True
@@ -69,8 +75,8 @@ def test_published_values_of_hidden_cells_are_blank(
 ) -> None:
     out = tmp_path / "out"
     run("protect", small, "-o", out, "--method", "sp")
-    pattern = (out / "pattern.csv").read_text().splitlines()[1:]
-    published = (out / "published.csv").read_text().splitlines()[1:]
+    pattern = (out / "confidential" / "pattern.csv").read_text().splitlines()[1:]
+    published = (out / "publish" / "published.csv").read_text().splitlines()[1:]
     hidden = 0
     for full, public in zip(pattern, published, strict=True):
         if full.rsplit(",", 1)[1] in "um":
@@ -87,7 +93,7 @@ def test_same_seed_same_pattern_for_any_number_of_workers(
         out = tmp_path / f"out{workers}"
         words = ("--evaluations", 30, "--workers", workers, "--seed", 5)
         run("protect", small, "-o", out, *words)
-        texts.append((out / "pattern.csv").read_text())
+        texts.append((out / "confidential" / "pattern.csv").read_text())
     assert texts[0] == texts[1]
 
 
@@ -178,9 +184,10 @@ def test_tabulate_protect_audit_from_microdata(run: Run, tmp_path: Path) -> None
     code, text, _ = run("protect", table, "-o", out, "--json", "--evaluations", 20)
     assert code == 0
     assert json.loads(text)["primaries"] > 0
-    code, _, _ = run("audit", table, "--pattern", out / "pattern.csv")
+    pattern = out / "confidential" / "pattern.csv"
+    code, _, _ = run("audit", table, "--pattern", pattern)
     assert code == 0
-    header = (out / "pattern.csv").read_text().splitlines()[0]
+    header = pattern.read_text().splitlines()[0]
     assert header == "cell_id,region,kind,value,status"
 
 

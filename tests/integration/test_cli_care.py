@@ -80,7 +80,7 @@ def test_primaries_without_levels_and_values_under_another_name(
     assert "--level-percent" in err
     code, _, _ = run("protect", path, "-o", tmp_path / "o", *words)
     assert code == 0
-    pattern = tmp_path / "o" / "pattern.csv"
+    pattern = tmp_path / "o" / "confidential" / "pattern.csv"
     code, text, _ = run("audit", path, "--pattern", pattern, *words, "--json")
     assert code == 0
     assert json.loads(text)["judged"] == 1
@@ -91,8 +91,8 @@ def test_audit_takes_the_a_priori_file_of_the_run(
 ) -> None:
     apriori = tmp_path / "known.hst"
     apriori.write_text("b;y;U;35;5\n")
-    pattern = tmp_path / "o" / "pattern.csv"
-    code, _, _ = run("protect", table, "--apriori", apriori, "-o", pattern.parent)
+    pattern = tmp_path / "o" / "confidential" / "pattern.csv"
+    code, _, _ = run("protect", table, "--apriori", apriori, "-o", tmp_path / "o")
     assert code == 0
     words = ("--pattern", pattern, "--apriori", apriori, "--json")
     code, text, _ = run("audit", table, *words)
@@ -107,7 +107,7 @@ def test_secondaries_of_an_a_priori_file_stay_hidden(
     apriori.write_text("b;Total;M\nb;y;M\n")
     out = tmp_path / "o"
     code, text, _ = run("protect", table, "--apriori", apriori, "-o", out, "--json")
-    rows = (out / "pattern.csv").read_text().splitlines()[1:]
+    rows = (out / "confidential" / "pattern.csv").read_text().splitlines()[1:]
     weight = {row.split(",", 1)[1].rsplit(",", 2)[0]: row.split(",") for row in rows}
     assert code == 0
     assert weight["b,Total"][-1] == weight["b,y"][-1] == "m"

@@ -61,7 +61,8 @@ def test_argus_files_become_an_audited_publication(
     found = json.loads(text)
     assert (code, found["safe"]) == (0, True)
     assert found["primaries"] > 0
-    code, _, _ = run("audit", table, "--pattern", out / "pattern.csv")
+    pattern = out / "confidential" / "pattern.csv"
+    code, _, _ = run("audit", table, "--pattern", pattern)
     assert code == 0
 
 
@@ -75,12 +76,12 @@ def test_linked_tables_are_tabulated_and_protected_at_once(
     assert (code, err) == (0, "")
     code, _, _ = run("protect", table, "-o", out, "--json", "--evaluations", 20)
     assert code == 0
-    with (out / "published-2-Kind-Place.csv").open() as stream:
+    with (out / "publish" / "published-2-Kind-Place.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert list(rows[0]) == ["Kind", "Place", "value", "status"]
     assert any(row["status"] == "x" and not row["value"] for row in rows)
     # The total of both is in both, and looks the same.
-    with (out / "published-1-Kind-Size.csv").open() as stream:
+    with (out / "publish" / "published-1-Kind-Size.csv").open() as stream:
         assert next(csv.DictReader(stream))["value"] == rows[0]["value"]
 
 
@@ -91,7 +92,8 @@ def test_separate_files_are_linked(run: Run, argus: Path, tmp_path: Path) -> Non
     assert run("tabulate", argus, "--by", "Kind,Place", *words, "-o", two)[0] == 0
     code, _, _ = run("protect", one, two, "-o", out, "--json", "--evaluations", 20)
     assert code == 0
-    code, text, _ = run("audit", two, one, "--pattern", out / "pattern.csv", "--json")
+    pattern = out / "confidential" / "pattern.csv"
+    code, text, _ = run("audit", two, one, "--pattern", pattern, "--json")
     assert (code, json.loads(text)["safe"]) == (0, True)
 
 

@@ -23,7 +23,7 @@ def counts(tmp_path: Path) -> Path:
 
 
 def statuses(folder: Path) -> dict[tuple[str, str], str]:
-    with open(folder / "pattern.csv", newline="") as stream:
+    with open(folder / "confidential" / "pattern.csv", newline="") as stream:
         rows = list(csv.reader(stream))[1:]
     return {(row[1], row[2]): row[-1] for row in rows}
 
@@ -56,10 +56,10 @@ def test_wishes_and_lone_respondents(run: Run, counts: Path, tmp_path: Path) -> 
     found = statuses(out)
     assert found[first] == "u"
     assert found[second] == "s"
-    report = (out / "report.html").read_text()
+    report = (out / "confidential" / "report.html").read_text()
     assert "singletons" in report
     assert f"{names[0]}=Total=2" in report
-    pattern = out / "pattern.csv"
+    pattern = out / "confidential" / "pattern.csv"
     code, text, error = run(
         *("audit", counts, "--pattern", pattern, "--singletons", "--json", "--strict")
     )

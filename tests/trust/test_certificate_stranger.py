@@ -175,7 +175,8 @@ def holds(table_path: Path, certificate_path: Path) -> bool:
     respondent = [int(x) for x in arrays["respondent"]]
     hidden = [bool(x) for x in arrays["hidden"]]
     known = [bool(x) for x in arrays["known"]]
-    if not len(respondent) == len(hidden) == len(known) == n:
+    wished = [bool(x) for x in arrays["wished"]]
+    if not len(respondent) == len(hidden) == len(known) == len(wished) == n:
         return False
     lines = "".join(f"{name} {digests[name]}\n" for name in GROUPS)
     if (
@@ -184,7 +185,32 @@ def holds(table_path: Path, certificate_path: Path) -> bool:
         or fingerprint(lines.encode()) != str(arrays["digest"])
     ):
         return False
+    table["sensitive"] = [
+        a or b for a, b in zip(table["sensitive"], wished, strict=True)
+    ]
     return proves(table, arrays, settings, hidden, known, respondent)
+
+
+def own_shares(
+    table: dict[str, Any], respondent: list[int], who: int
+) -> dict[int, Fraction]:
+    """What each cell holds at least by a respondent's own cells."""
+    own = {c: exact(table["value"][c]) for c, r in enumerate(respondent) if r == who}
+    known = dict(own)
+    changed = True
+    while changed:
+        changed = False
+        for equation in table["equations"]:
+            # In tables that evosdc wrote the total is the one cell times -1.
+            total = next(cell for cell, factor in equation if factor == -1)
+            parts = [cell for cell, factor in equation if factor == 1]
+            if total in own or any(table["lower"][part] < 0 for part in parts):
+                continue
+            least = sum((known.get(part, Fraction(0)) for part in parts), Fraction(0))
+            if least > known.get(total, 0):
+                known[total] = least
+                changed = True
+    return known
 
 
 def proves(
@@ -216,7 +242,11 @@ def proves(
     ]  # fmt: skip
     largest = max(abs(x) for x in table["value"])
 
-    def covered(cell: int, moves: list[list[tuple[int, Fraction]]]) -> bool:
+    def covered(
+        cell: int,
+        moves: list[list[tuple[int, Fraction]]],
+        own: dict[int, Fraction],
+    ) -> bool:
         steps = [step for d in moves for c, step in d if c == cell]
         up, down = max([*steps, Fraction(0)]), -min([*steps, Fraction(0)])
         levels = [table[name][cell] for name in ("upl", "lpl", "spl")]
@@ -229,6 +259,10 @@ def proves(
                 margin = 1.0
             levels = [level + margin for level in levels]
         over, under, wide = map(exact, levels)
+        if cell in own:
+            under = min(under, exact(table["value"][cell]) - own[cell])
+        if not (over or under or wide):
+            return up + down > 0
         return up >= over and down >= under and up + down >= wide
 
     attackers: list[int | None] = [None]
@@ -239,9 +273,10 @@ def proves(
             moves for _, _, moves in found
             if who is None or not any(s and respondent[c] == who for c, s in moves)
         ]  # fmt: skip
+        own = {} if who is None else own_shares(table, respondent, who)
         for cell in judged:
             asked = who is None or (sensitive[cell] and respondent[cell] != who)
-            if asked and not covered(cell, untouched):
+            if asked and not covered(cell, untouched, own):
                 return False
     return bool(judged) or bool(table["rules"])
 

@@ -158,7 +158,7 @@ def cells(**changes: Any) -> dict[str, Any]:
         (cells(r=["a", " "]), {}, InputError, "row 2 has a blank code"),
         (cells(r=[1.5, 2.0]), {}, InputError, "numbers with decimals"),
         (cells(r=["a", "a"]), {}, TableError, "stand twice"),
-        (cells(r=["a", "TOTAL"]), {}, InputError, "'TOTAL' and no code 'Total'"),
+        (cells(r=["a", "TOTAL"]), {}, TableError, "r=TOTAL (off by"),
         (cells(status=["u", "s"]), {}, TableError, "without protection levels at r=a"),
         (cells(status=["u", "q"]), {}, TableError, "unknown status 'q' at r=b"),
         (cells(frequency=[1, -1]), {}, TableError, "frequency"),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,20 @@ import pytest
 from evosdc.errors import InputError
 from evosdc.evolution.record import Entry
 from evosdc.io import read_jj, read_pattern, table_from_frame, write_protection
+from evosdc.results import Claim, Verdict
 from evosdc.table import Table
 
 
 @dataclass
 class Outcome:
     table: Table
+    verdict: Verdict = field(
+        default_factory=lambda: Verdict(True, (), 1, True, 0.0, False)
+    )
+    claim: Claim = field(default_factory=lambda: Claim(*"abcdefg"))
+    notes: tuple[str, ...] = ("a note",)
+    settings: dict[str, Any] = field(default_factory=lambda: {"seed": 3})
+    version: str = "9.9.9"
     record: tuple[Entry, ...] = (
         Entry(0.1, 1, 12.0, None, None, "start"),
         Entry(0.5, 9, 7.5, 3.0, 0.25, "better, much"),
@@ -47,24 +56,27 @@ def test_all_files(tmp_path: Path, table: Table) -> None:
         Outcome(table),
         certificate_arrays=ARRAYS,
         report_html="<p>é</p>",
+        share_html="<p>shared</p>",
         source="data/my.table.jj.gz",
     )
-    assert sorted(f.name for f in files) == sorted(f.name for f in folder.iterdir())
-    assert (folder / "pattern.csv").read_text() == (
+    assert sorted(files) == sorted(p for p in folder.rglob("*") if p.is_file())
+    inside, publish = folder / "confidential", folder / "publish"
+    assert (inside / "pattern.csv").read_text() == (
         "cell_id,r,value,status\n0,a,5,u\n1,b,6.5,m\n2,c,8,s\n3,Total,19.5,s\n"
     )
-    assert (folder / "published.csv").read_text() == (
+    assert (publish / "published.csv").read_text() == (
         "r,value,status\na,,x\nb,,x\nc,8,s\nTotal,19.5,s\n"
     )
-    assert (folder / "run.csv").read_text() == (
+    assert (inside / "run.csv").read_text() == (
         "seconds,evaluations,cost,bound,diversity,event\n"
         '0.1,1,12,,,start\n0.5,9,7.5,3,0.25,"better, much"\n'
     )
-    assert (folder / "report.html").read_text(encoding="utf-8") == "<p>é</p>"
-    with np.load(folder / "certificate.npz") as certificate:
+    assert (inside / "report.html").read_text(encoding="utf-8") == "<p>é</p>"
+    assert (publish / "report.html").read_text() == "<p>shared</p>"
+    with np.load(inside / "certificate.npz") as certificate:
         assert certificate["signs"].tolist() == [1]
-    assert "".join(read_jj(folder / "my.table.jj").status) == "umss"
-    assert read_pattern(folder / "pattern.csv", table).tolist() == [1, 1, 0, 0]
+    assert "".join(read_jj(inside / "my.table.jj").status) == "umss"
+    assert read_pattern(inside / "pattern.csv", table).tolist() == [1, 1, 0, 0]
 
 
 def test_nothing_is_overwritten(tmp_path: Path, table: Table) -> None:
@@ -73,8 +85,8 @@ def test_nothing_is_overwritten(tmp_path: Path, table: Table) -> None:
         write_protection(tmp_path, Outcome(table), certificate_arrays=ARRAYS)
     assert [f.name for f in tmp_path.iterdir()] == ["run.csv"]
     write_protection(tmp_path, Outcome(table), certificate_arrays=ARRAYS, force=True)
-    assert (tmp_path / "run.csv").read_text() != "old"
-    assert not (tmp_path / "report.html").exists()
+    assert (tmp_path / "run.csv").read_text() == "old"
+    assert not list(tmp_path.rglob("report.html"))
 
 
 def test_patterns_in_frames(table: Table) -> None:

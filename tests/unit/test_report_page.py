@@ -14,8 +14,15 @@ import pytest
 from evosdc.evolution.record import Entry
 from evosdc.report import report_html
 from evosdc.report.grid import MOST_CELLS, MOST_COLUMNS
-from evosdc.results import Certificate, Exposure, Protection, Verdict
-from evosdc.table import Dimension, Hierarchy, Table, build_table, link_tables
+from evosdc.results import Certificate, Claim, Exposure, Protection, Verdict
+from evosdc.table import (
+    Dimension,
+    Hierarchy,
+    Origin,
+    Table,
+    build_table,
+    link_tables,
+)
 
 VOID = {"meta", "rect", "line", "path", "br"}
 
@@ -75,6 +82,7 @@ def protection_of(
         lower_bound=60.0,
         gap=0.175,
         verdict=Verdict(True, (), len(primary), True, 0.0, False, {"rectangles": n}),
+        claim=Claim(*(f"{name} <sentence>" for name in Claim.QUESTIONS)),
         certificate=Certificate(
             np.repeat(primary, 2),
             np.ones(n, dtype=np.int8),
@@ -117,7 +125,7 @@ def test_the_page_needs_nothing_beside_it(small: Protection) -> None:
 
 def test_the_safe_verdict_comes_first(small: Protection) -> None:
     text = report_html(small)
-    assert Page(text).all_of("h2")[0] == "Safe to publish"
+    assert Page(text).all_of("h2")[0] == "SAFE: 1 sensitive cell judged"
     assert "reaches at least to its protection levels" in text
     strict = replace(small, verdict=replace(small.verdict, strict=True))
     assert "reaches beyond its protection levels" in report_html(strict)
@@ -128,7 +136,11 @@ def test_tiles_carry_the_figures(small: Protection) -> None:
     assert tiles == ["70.5", "3", "1", "60", "17.5 %", "3.25 s"]
     unknown = report_html(replace(small, lower_bound=None, gap=None))
     assert Page(unknown).all_of("dd")[3:5] == ["–", "–"]
-    assert unknown.count("none known") == 2
+    assert unknown.count("none known") == 1
+    assert unknown.count("the bound says little") == 1
+    vague = report_html(replace(small, lower_bound=0.0, gap=1.0))
+    assert Page(vague).all_of("dd")[4] == "–"
+    assert "100 %" not in vague
 
 
 def test_an_exposed_table_is_called_so(small: Protection) -> None:
@@ -137,14 +149,15 @@ def test_an_exposed_table_is_called_so(small: Protection) -> None:
     )
     text = report_html(replace(small, verdict=verdict))
     page = Page(text)
-    assert page.all_of("h2")[0] == "Not safe: 1 cell is exposed"
-    assert "Safe to publish" not in text
+    assert page.all_of("h2")[0] == "EXPOSED: 1 of 1 cell"
+    assert "SAFE" not in text
     assert "Confidential" in text
     assert "dim0=a0, dim1=b0" in page.all_of("td")
     assert "10 to 12" in page.all_of("td")
     assert "5 to 15" in page.all_of("td")
     assert page.classes.count("td.primary exposed") == 1
-    assert "Apart from the intervals of exposed cells" in text
+    assert page.all_of("td").count("everyone") == 1
+    assert "20 %" in page.all_of("td")  # 10 to 12 of 5 to 15
 
 
 def test_many_exposed_cells_are_cut_with_a_note(small: Protection) -> None:
@@ -156,10 +169,64 @@ def test_many_exposed_cells_are_cut_with_a_note(small: Protection) -> None:
     assert Page(text).all_of("td").count("10 to 12") == 500
 
 
-def test_nothing_sensitive_is_safe() -> None:
-    text = report_html(protection_of(grid_of(3, 3), [], []))
-    assert "nothing to protect" in text
-    assert "No cell had to be judged" in text
+def test_a_cell_counts_once_however_many_find_it(small: Protection) -> None:
+    found = tuple(replace(exposure(0), insider=f"dim0=a{k}") for k in range(3))
+    verdict = replace(small.verdict, safe=False, exposed=found, judged=4)
+    text = report_html(replace(small, verdict=verdict))
+    assert Page(text).all_of("h2")[0] == "EXPOSED: 1 of 4 cells"
+    for k in range(3):
+        assert f"the lone respondent of dim0=a{k}" in Page(text).all_of("td")
+
+
+def test_nothing_sensitive_under_rules_is_safe() -> None:
+    made = protection_of(grid_of(3, 3), [], [])
+    table = made.table.replace(origin=Origin(rules=(("p:10", 0), ("freq:3", 0))))
+    text = report_html(replace(made, table=table))
+    assert "SAFE: no cell is sensitive under p:10, freq:3" in text
+    assert "No cell was judged" in text
+
+
+@pytest.mark.parametrize("rules", [None, ()])
+@pytest.mark.parametrize("safe", [True, None])
+def test_nothing_is_safe_without_a_rule(rules: tuple[()] | None, safe: Any) -> None:
+    made = protection_of(grid_of(3, 3), [], [])
+    table = made.table.replace(origin=Origin(rules=rules))
+    verdict = replace(made.verdict, safe=safe)
+    text = report_html(replace(made, table=table, verdict=verdict))
+    assert "NOT JUDGED: no rule said which cells are sensitive" in text
+    assert "SAFE" not in text
+    assert "can be published" not in text
+
+
+def test_undecided_cells_are_listed(small: Protection) -> None:
+    verdict = replace(small.verdict, safe=None, open=("dim0=a0", "dim0=<a1>"))
+    text = report_html(replace(small, verdict=verdict))
+    assert "NOT JUDGED: time ran out with 2 cells undecided" in text
+    assert {"dim0=a0", "dim0=<a1>"} <= set(Page(text).all_of("li"))
+
+
+def test_the_claim_answers_every_question(small: Protection) -> None:
+    page = Page(report_html(small))
+    assert "What was proved, against whom" in page.all_of("h2")
+    for name, question in Claim.QUESTIONS.items():
+        assert question in page.all_of("th")
+        assert f"{name} <sentence>" in page.all_of("td")
+
+
+def test_the_page_says_that_it_is_confidential(small: Protection) -> None:
+    text = report_html(small, warnings=("there lies another <pattern>",))
+    assert "Confidential: this page must not leave the house." in text
+    assert "the cost, which may equal a hidden value" in text
+    assert "there lies another <pattern>" in Page(text).all_of("li")
+
+
+def test_a_run_cut_before_it_found_anything() -> None:
+    made = protection_of(grid_of(4, 4), [0], [*range(1, 25)], reason="time limit")
+    assert "before it found anything useful" in report_html(made)
+    ended = replace(made, reason="nothing left to try")
+    assert "before it found anything useful" not in report_html(ended)
+    less = protection_of(grid_of(4, 4), [0], [*range(1, 24)], reason="time limit")
+    assert "before it found anything useful" not in report_html(less)
 
 
 def test_hidden_values_are_never_written() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from evosdc.errors import InputError
 from evosdc.io import read_labels
 from evosdc.suppress.wishes import Label, Wishes
+from evosdc.table.codes import tidy_code
 
 Labels = str | Label | Sequence[str | Label] | None
 Preferences = (
@@ -68,7 +69,7 @@ def _preferences(given: Preferences) -> list[tuple[Label, float]]:
 def _label(text: str) -> Label:
     label: dict[str, str] = {}
     for part in text.split(","):
-        name, sign, code = (word.strip() for word in part.partition("="))
+        name, sign, code = (tidy_code(word) for word in part.partition("="))
         if not (name and sign and code) or name in label:
             raise InputError(
                 f"a label is {text!r}",

@@ -15,6 +15,7 @@ from evosdc.errors import InputError
 from evosdc.results import Certificate, Claim
 from evosdc.table import Table
 from evosdc.table.singletons import lone_respondents
+from evosdc.table.status import SECONDARY
 
 FORMAT = "evosdc-certificate 2"
 
@@ -86,6 +87,7 @@ def certificate_arrays(
     secondaries: bool,
     insiders: bool,
     known: NDArray[np.bool_] | None = None,
+    wished: NDArray[np.bool_] | None = None,
     whole: bool | None = None,
     tolerance: float = 0.0,
 ) -> dict[str, NDArray[Any]]:
@@ -102,12 +104,16 @@ def certificate_arrays(
         What the verdict states.
     strict, secondaries, insiders, known, whole
         As the verdict was reached; see `evosdc.attack.judge`.
+    wished
+        Cells that are sensitive because somebody wished them hidden, not by the table.
     tolerance
         The verdict's; 0 where every witness is exact.
     """
-    unknown = np.zeros(len(table), dtype=bool)
+    none = np.zeros(len(table), dtype=bool)
+    asked = none if wished is None else wished.astype(bool)
     respondent = lone_respondents(table) if insiders else np.full(len(table), -1)
-    digests = table_digests(table, respondent)
+    own = table.replace(status=np.where(asked, SECONDARY, table.status))
+    digests = table_digests(own, respondent)
     settings = {
         "strict": strict,
         "secondaries": secondaries,
@@ -122,7 +128,8 @@ def certificate_arrays(
         "format": np.array(FORMAT),
         **witness_arrays(certificate),
         "hidden": table.hidden,
-        "known": unknown if known is None else known.astype(bool),
+        "known": none if known is None else known.astype(bool),
+        "wished": asked,
         "respondent": numbered(respondent),
         "claim": np.array(json.dumps(claim.as_json(), ensure_ascii=False)),
         "settings": np.array(json.dumps(settings)),

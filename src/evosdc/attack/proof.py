@@ -25,7 +25,7 @@ from evosdc.table.knowledge import as_counts, with_bounds, with_threshold
 from evosdc.table.singletons import knows_contributors, lone_respondents
 from evosdc.table.status import HIDDEN, PRIMARY, SAFE, SECONDARY
 
-_MASKS = ("hidden", "known")
+_MASKS = ("hidden", "known", "wished")
 _TEXTS = ("format", "claim", "settings", "digests", "digest", "seal")
 _SWITCHES = ("strict", "secondaries", "insiders", "whole", "counts")
 # Witnesses that fail are named one by one up to this many.
@@ -43,8 +43,9 @@ class Proof:
     settings
         How levels are read and who attacks: strict, secondaries, insiders, whole,
         tolerance; and the prior knowledge: counts, bounds, threshold.
-    hidden, known
-        Which cells are not published, and which of them the attacker has all the same.
+    hidden, known, wished
+        Which cells are not published, which of them the attacker has all the same, and
+        which are sensitive by a wish and not by the table.
     respondent
         Number of the lone respondent of each cell, -1 for none.
     digests, digest
@@ -58,6 +59,7 @@ class Proof:
     settings: Mapping[str, Any]
     hidden: NDArray[np.bool_]
     known: NDArray[np.bool_]
+    wished: NDArray[np.bool_]
     respondent: NDArray[np.int64]
     digests: Mapping[str, str]
     digest: str
@@ -147,6 +149,7 @@ def read_proof(arrays: Mapping[str, NDArray[Any]]) -> Proof:
         settings=settings,
         hidden=masks[0],
         known=masks[1],
+        wished=masks[2],
         respondent=respondent.astype(np.int64),
         digests=digests,
         digest=text["digest"],
@@ -176,7 +179,8 @@ def check_proof(
         )
     if digest_of(proof.digests) != proof.digest:
         faults.append("the fingerprints of the table contradict each other")
-    sizes = {len(proof.hidden), len(proof.known), len(proof.respondent)}
+    masks = (proof.hidden, proof.known, proof.wished, proof.respondent)
+    sizes = {len(mask) for mask in masks}
     if sizes != {len(table)}:
         faults.append(
             "the table is not the one the certificate was made for: it has "
@@ -254,7 +258,7 @@ def _checked(table: Table, proof: Proof, faults: list[str]) -> CheckReport | Non
             "say who contributes"
         )
         return None
-    sensitive = table.status == PRIMARY
+    sensitive = (table.status == PRIMARY) | proof.wished
     plain = np.where(np.isin(table.status, HIDDEN), SAFE, table.status)
     status = np.where(proof.hidden, SECONDARY, plain)
     status = np.where(sensitive, PRIMARY, status)

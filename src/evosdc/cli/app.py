@@ -77,5 +77,5 @@ def main() -> None:
         typer.echo(f"evosdc: {error}. Next step: check the file and disk.", err=True)
         sys.exit(EvosdcError.exit_code)
     except KeyboardInterrupt:
-        typer.echo("evosdc: interrupted; nothing was written.", err=True)
+        typer.echo("evosdc: interrupted; no result was written.", err=True)
         sys.exit(130)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from evosdc.cli import options as shared
+
+if TYPE_CHECKING:
+    from evosdc.api import Audit
+    from evosdc.table import Table
 
 
 def audit(
@@ -42,7 +47,8 @@ def audit(
     ),
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
-    total: str = shared.TOTAL,
+    total: str | None = shared.TOTAL,
+    flat: list[str] = shared.FLAT,
     missing: str | None = shared.MISSING,
     value: str | None = shared.VALUE,
     level_percent: float | None = shared.LEVEL_PERCENT,
@@ -53,13 +59,15 @@ def audit(
     Shares no code with the searchers; its witnesses are checked in exact arithmetic.
     Exposed cells are named with the interval an attacker gets: keep that list safe.
 
-    Example: evosdc audit table.jj --pattern protected/pattern.csv
+    Example: evosdc audit table.jj --pattern protected/confidential/pattern.csv
     """
     from evosdc import api
     from evosdc.cli.show import show_audit
     from evosdc.io import read_apriori_into, read_tables
 
-    reading = shared.reading_options(hierarchy, total, missing, value, level_percent)
+    reading = shared.reading_options(
+        hierarchy, total, missing, value, level_percent, flat
+    )
     cells = read_tables(tables, **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
@@ -107,6 +115,7 @@ def audit(
                     "insiders": verdict.insiders,
                     "ways": dict(verdict.ways),
                     "certificate": proved,
+                    "notes": list(result.table.notes),
                 }
             )
         )
@@ -116,6 +125,30 @@ def audit(
             typer.echo(proved["words"])
     good = verdict.safe is True and (proved is None or proved["proves"])
     raise typer.Exit(0 if good else 3)
+
+
+def _proved(
+    published: Path | None, certificate: Path | None, table: Table, result: Audit
+) -> dict[str, Any] | None:
+    """Whether a certificate proves the publication, where there is one to ask."""
+    from evosdc.attack.proof import check_proof, read_proof
+    from evosdc.io.archive import read_arrays
+
+    if published is None:
+        return None
+    if certificate is None:
+        certificate = published.parent.parent / "confidential" / "certificate.npz"
+        if not certificate.exists():
+            return None
+    hidden = result.table.hidden & ~result.known
+    report = check_proof(table, read_proof(read_arrays(certificate)), published=hidden)
+    words = (
+        f"{certificate}: proves this publication"
+        if report.holds
+        else f"{certificate}: does not prove this publication: "
+        + "; ".join(report.faults)
+    )
+    return {"proves": report.holds, "faults": list(report.faults), "words": words}
 
 
 def _finite(number: float) -> float | None:

@@ -23,7 +23,8 @@ def bounds(
     strict: bool = shared.STRICT,
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
-    total: str = shared.TOTAL,
+    total: str | None = shared.TOTAL,
+    flat: list[str] = shared.FLAT,
     missing: str | None = shared.MISSING,
 ) -> None:
     """Print a lower bound on the cost of every safe pattern.
@@ -39,8 +40,9 @@ def bounds(
 
     if method not in ("node", "cut"):
         raise InputError(f"--method is {method!r}", expected="node or cut")
+    reading = shared.reading_options(hierarchy, total, missing, flat=flat)
     cells = assumed(
-        read_table(table, **shared.reading_options(hierarchy, total, missing)),
+        read_table(table, **reading),
         bounds=prior,
         counts=counts,
         threshold=threshold,

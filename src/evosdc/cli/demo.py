@@ -30,7 +30,7 @@ def demo(
 
     from evosdc import api
     from evosdc.cli.progress import progress
-    from evosdc.cli.show import show_grid, show_protection
+    from evosdc.cli.show import show_grid, show_protection, show_warnings
     from evosdc.cli.write import write_result
     from evosdc.instances import business
     from evosdc.io import check_output_directory
@@ -57,9 +57,10 @@ def demo(
             tabulated, time_limit=time_limit, seed=seed, on_progress=ear
         )
     show_grid(result.table, console)
-    write_result(output, result, force=force)
+    warnings = write_result(output, result, force=force)
     _write_input(output / "input", data, force)
     show_protection(result, output)
+    show_warnings(warnings)
     console.print(
         f"the firms are in {output}/input/: the tutorial goes on from there",
         highlight=False,

@@ -55,7 +55,16 @@ HIERARCHY = typer.Option(
     "--hierarchy",
     help="NAME=FILE: tree of codes (.hrc, or CSV with columns coarse to fine).",
 )
-TOTAL = typer.Option("Total", "--total", help="Code of the totals in labelled files.")
+TOTAL = typer.Option(
+    None,
+    "--total",
+    help="Code of the totals (default: Total, else found by name or by the numbers).",
+)
+FLAT = typer.Option(
+    [],
+    "--flat",
+    help="Dimensions without sub-totals, though some codes are sums of others.",
+)
 MISSING = typer.Option(
     None, "--missing", help="What an absent inner cell means: error or empty."
 )
@@ -108,19 +117,24 @@ def numbers(texts: Iterable[str], option: str) -> dict[str, int]:
 
 def reading_options(
     hierarchy: list[str],
-    total: str,
+    total: str | None,
     missing: str | None,
     value: str | None = None,
     level_percent: float | None = None,
+    flat: Iterable[str] = (),
 ) -> dict[str, Any]:
     """Turn the shared options into arguments of `evosdc.io.read_table`."""
     from evosdc.io import read_hierarchy
 
     options: dict[str, Any] = {"totals": total}
+    loose = [name for text in flat for name in names(text)]
+    if loose:
+        options["flat"] = loose
     trees = pairs(hierarchy, "--hierarchy")
     if trees:
         options["hierarchies"] = {
-            name: read_hierarchy(path, total=total) for name, path in trees.items()
+            name: read_hierarchy(path, **({"total": total} if total else {}))
+            for name, path in trees.items()
         }
     if missing is not None:
         if missing not in ("error", "empty"):

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from evosdc.cli import options as shared
+
+if TYPE_CHECKING:
+    from evosdc.table import Table
 
 
 def protect(
@@ -66,7 +70,8 @@ def protect(
     force: bool = shared.FORCE,
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
-    total: str = shared.TOTAL,
+    total: str | None = shared.TOTAL,
+    flat: list[str] = shared.FLAT,
     missing: str | None = shared.MISSING,
     value: str | None = shared.VALUE,
     level_percent: float | None = shared.LEVEL_PERCENT,
@@ -74,26 +79,34 @@ def protect(
 ) -> None:
     """Hide the cheapest cells that make a table safe, and prove it.
 
-    Writes pattern.csv, published.csv, certificate.npz, run.csv and report.html; of
-    linked tables also each one as it may be published.
+    Writes publish/, which may leave the house (published.csv, of linked tables each
+    one, and a report to share), and confidential/, which must not (pattern,
+    certificate, run, report). What is not SAFE goes to draft/ instead of publish/.
 
     Example: evosdc protect table.jj --time-limit 30 -o protected
     """
     from evosdc import api
     from evosdc.api.wishes import preference
     from evosdc.cli.progress import progress
-    from evosdc.cli.show import show_protection
-    from evosdc.cli.write import write_result
+    from evosdc.cli.show import show_protection, show_warnings
+    from evosdc.cli.write import write_result, write_unjudged
     from evosdc.io import check_output_directory, read_apriori_into, read_tables
 
     check_output_directory(output, force=force)
-    reading = shared.reading_options(hierarchy, total, missing, value, level_percent)
+    reading = shared.reading_options(
+        hierarchy, total, missing, value, level_percent, flat
+    )
     cells = read_tables(tables, **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     limit = time_limit
     if limit is None and evaluations is None:
         limit = api.DEFAULT_TIME_LIMIT
+    warnings: list[str] = []
+
+    def keep(table: Table) -> None:
+        warnings.extend(write_unjudged(output, table, force=force, source=tables[0]))
+
     with progress(not as_json, limit) as ear:
         result = api.protect(
             cells,
@@ -118,8 +131,12 @@ def protect(
             rules=rule,
             options=shared.pairs(option, "--option"),
             on_progress=ear,
+            on_pattern=keep,
         )
-    write_result(output, result, force=force, source=tables[0])
+    write_result(
+        output, result, force=force, source=tables[0], warnings=tuple(warnings)
+    )
+    show_warnings(warnings)
     if as_json:
         typer.echo(json.dumps(result.summary()))
     else:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import typer
 from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evosdc.results import Protection, Verdict
+from evosdc.results import Claim, Protection, Verdict
 from evosdc.table import Table
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
@@ -20,76 +22,143 @@ if TYPE_CHECKING:
 _MOST_ROWS = 40
 _MOST_COLUMNS = 14
 _WIDEST = 100_000
+_MOST_LISTED = 20
+_COLOURS = {"safe": "bold green", "bad": "bold red", "open": "bold yellow"}
 _UNITS = ((1.0, ""), (1e3, " in thousands"), (1e6, " in millions"))
 
 
 def show_protection(result: Protection, output: Path) -> None:
-    """Print cost, bound, verdict and where the files are."""
+    """Print cost, bound, verdict, claim, and which files may leave the house."""
+    from evosdc.report import cut_before_use, savings
+
     console = Console()
     table = result.table
+    cut = cut_before_use(result)
+    if cut is not None:
+        console.print(Text(cut, "bold red"))
     console.print(
         f"[bold]{len(table):,}[/] cells, [bold]{len(table.primaries):,}[/] primaries, "
         f"[bold]{result.secondaries:,}[/] secondaries hidden by "
         f"[bold]{result.method}[/] in {result.seconds:.1f} s "
         f"({result.evaluations:,} evaluations, seed {result.seed}, {result.reason})"
     )
-    if result.lower_bound is None or result.gap is None:
-        bound = "lower bound unknown for this table"
-    else:
-        bound = (
-            f"lower bound {result.lower_bound:,.6g}: "
-            f"at most {100 * result.gap:.2f} % of it could be saved"
-        )
-    console.print(f"cost [bold]{result.cost:,.6g}[/], {bound}")
+    bound = (
+        "lower bound unknown"
+        if result.lower_bound is None
+        else f"lower bound {result.lower_bound:,.6g}"
+    )
+    console.print(f"cost [bold]{result.cost:,.6g}[/], {bound}: {savings(result)}")
     for note in result.notes:
         console.print(f"note: {note}", markup=False)
-    show_verdict(console, result.verdict)
+    show_verdict(console, result.verdict, table, result.claim)
+    show_folders(console, result, output)
+
+
+def show_folders(console: Console, result: Protection, output: Path) -> None:
+    """Print where the files are and which of them may leave the house."""
+    from evosdc.io import is_private, may_leave
+
+    inside = output / "confidential"
     console.print(
-        f"written to {output}/ (open {output}/report.html)",
+        f"written to {output}/ (open {inside}/report.html)",
         highlight=False,
         markup=False,
+        soft_wrap=True,
     )
+    leaves = may_leave(result)
+    kept = ("confidential/",) if leaves else ("draft/", "confidential/")
+    closed = (
+        "readable by you only"
+        if all(is_private(output / name) for name in kept)
+        else "see to it that only you can read it"
+    )
+    if leaves:
+        line = f"publish/ may leave the house; confidential/ must not ({closed})"
+    else:
+        why = {
+            "EXPOSED": "cells are exposed",
+            "NOT JUDGED": "the table was not judged",
+        }.get(result.verdict.word, "nothing was judged")
+        line = (
+            f"nothing may leave the house, since {why}: draft/ and confidential/ "
+            f"must not ({closed})"
+        )
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def show_warnings(warnings: Iterable[str]) -> None:
+    """Print on stderr what a result must not be published beside."""
+    for line in warnings:
+        # Not wrapped: the line holds a path to copy.
+        typer.echo(f"warning: {line}", err=True)
 
 
 def show_audit(audit: Audit) -> None:
     """Print the verdict on a pattern."""
     console = Console()
     console.print(f"{audit.table!r}", highlight=False, markup=False)
-    show_verdict(console, audit.verdict)
+    for note in audit.table.notes:
+        console.print(f"note: {note}", highlight=False, markup=False)
+    show_verdict(console, audit.verdict, audit.table, audit.claim)
 
 
-def show_verdict(console: Console, verdict: Verdict) -> None:
-    """Print the judge's word, and the exposed cells if any."""
+def show_verdict(
+    console: Console, verdict: Verdict, table: Table, claim: Claim
+) -> None:
+    """Print the judge's word, what was proved against whom, and what is exposed."""
+    from evosdc.report import headline
+
+    found = headline(verdict, table)
+    words = Text.assemble((found.word, _COLOURS[found.kind]), f": {found.why}")
+    if found.kind == "safe" and verdict.judged:
+        words.append(f"; {_proof(verdict)}")
+    if verdict.exposed:
+        words.append("; the intervals below are confidential")
+    console.print(words)
+    asked = "proved" if found.kind == "safe" else "asked"
+    for name, parts in (
+        (asked, (claim.rules, claim.levels)),
+        ("against", (claim.knowledge, claim.insiders)),
+    ):
+        said = "; ".join(part.strip().rstrip(".") for part in parts)
+        console.print(Text(f"{name}: {said}"))
+    _show_exposed(console, verdict)
+    for label in verdict.open[:_MOST_LISTED]:
+        console.print(Text(f"undecided: {label}"))
+    if len(verdict.open) > _MOST_LISTED:
+        console.print(f"and {len(verdict.open) - _MOST_LISTED:,} more undecided")
+
+
+def _proof(verdict: Verdict) -> str:
     proof = (
         "every witness checked in exact arithmetic"
         if verdict.exact
         else f"witnesses hold to {verdict.tolerance:.1e} of a cell"
     )
-    if verdict.insiders is not None:
-        proof += f"; {verdict.insiders:,} lone respondents taken for attackers too"
     how = ", ".join(f"{n:,} by {way}" for way, n in verdict.ways.items() if n)
-    if verdict.safe:
-        console.print(
-            f"[bold green]SAFE[/]: {verdict.judged:,} sensitive cells judged; {proof}"
-            + (f" ({how})" if how else ""),
-            highlight=False,
-        )
+    return proof + (f" ({how})" if how else "")
+
+
+def _show_exposed(console: Console, verdict: Verdict) -> None:
+    if not verdict.exposed:
         return
-    console.print(
-        f"[bold red]EXPOSED[/]: {len(verdict.exposed):,} of {verdict.judged:,} cells; "
-        "the intervals below are confidential",
-        highlight=False,
+    grid = Grid(
+        "cell", "found by", "an attacker knows it is between", "needed", "has of it"
     )
-    grid = Grid("cell", "an attacker knows it is between", "needed")
-    for e in verdict.exposed[:20]:
+    for e in verdict.exposed[:_MOST_LISTED]:
+        unknown = np.isnan(e.low) or np.isnan(e.high)
         grid.add_row(
             Text(e.label),
-            f"{e.low:,.6g} and {e.high:,.6g}",
+            Text(e.insider or "everyone"),
+            Text(e.reason or "not decided")
+            if unknown
+            else f"{e.low:,.6g} and {e.high:,.6g}",
             f"{e.needed_low:,.6g} and {e.needed_high:,.6g}",
+            f"{100 * e.share:.0f} %",
         )
     console.print(grid)
-    if len(verdict.exposed) > 20:
-        console.print(f"and {len(verdict.exposed) - 20:,} more")
+    if len(verdict.exposed) > _MOST_LISTED:
+        console.print(f"and {len(verdict.exposed) - _MOST_LISTED:,} more")
 
 
 def show_grid(table: Table, console: Console | None = None) -> None:

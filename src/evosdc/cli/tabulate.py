@@ -61,7 +61,12 @@ def tabulate(
         "--digits",
         help="NAME=N: codes have N digits, leading zeros were lost (7 is 07).",
     ),
-    total: str = shared.TOTAL,
+    total: str = typer.Option("Total", "--total", help="Code of the totals."),
+    flat: list[str] = typer.Option(
+        [],
+        "--flat",
+        help="Variables whose codes are all ordinary, though some look like totals.",
+    ),
     apriori: Path | None = shared.APRIORI,
     output: Path = typer.Option(
         ..., "-o", "--output", help="Table to write: .csv, .parquet, .jj or .tab."
@@ -121,6 +126,7 @@ def tabulate(
         floor=floor,
         waiver=() if waiver is None else waiver,
         total=total,
+        flat=[name for text in flat for name in shared.names(text)],
         digits={name: width for name, width in widths.items() if name in names},
     )
     table = result.table
@@ -133,3 +139,5 @@ def tabulate(
     if table.origin.waived:
         typer.echo(f"{table.origin.waived:,} contributors consented: passed over")
     typer.echo(f"an attacker knows beforehand: {knowledge_words(table)}")
+    for note in table.notes:
+        typer.echo(f"note: {note}")

@@ -21,7 +21,8 @@ def verify(
     ),
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
-    total: str = shared.TOTAL,
+    total: str | None = shared.TOTAL,
+    flat: list[str] = shared.FLAT,
     missing: str | None = shared.MISSING,
     value: str | None = shared.VALUE,
     level_percent: float | None = shared.LEVEL_PERCENT,
@@ -48,7 +49,9 @@ def verify(
             hint="evosdc verify table.csv protected/confidential/certificate.npz",
         )
     *tables, certificate = files
-    reading = shared.reading_options(hierarchy, total, missing, value, level_percent)
+    reading = shared.reading_options(
+        hierarchy, total, missing, value, level_percent, flat
+    )
     proof = read_proof(read_arrays(certificate))
     cells = read_tables(tables, **reading)
     if apriori is not None:

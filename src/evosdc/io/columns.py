@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.table.codes import look_alikes, merged_note, tidy_code
 
 
 def code_column(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64]]:
@@ -15,6 +16,12 @@ def code_column(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64]]:
 
     Codes are text: whole numbers lose their ``.0``, blanks around them go.
     """
+    codes, rows, _ = read_codes(frame, name)
+    return codes, rows
+
+
+def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], list[str]]:
+    """Give what `code_column` gives, and what to say of codes that look alike."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -35,10 +42,13 @@ def code_column(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64]]:
                 hint="name the dimensions, or give the codes as text",
             )
         column = pa.array(numbers.astype(np.int64))
-    words = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
-    encoded = words.dictionary_encode()
-    codes = encoded.dictionary.to_pylist()
-    rows = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    encoded = pc.cast(column, pa.string()).dictionary_encode()
+    written = encoded.dictionary.to_pylist()
+    numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    tidy = [tidy_code(word) for word in written]
+    codes = list(dict.fromkeys(tidy))
+    place = {code: number for number, code in enumerate(codes)}
+    rows = np.array([place[code] for code in tidy], dtype=np.int64)[numbers]
     if "" in codes:
         row = int(np.argmax(rows == codes.index("")))
         raise InputError(
@@ -46,7 +56,8 @@ def code_column(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64]]:
             expected="a code in every row",
             hint="fill it in, or remove the row",
         )
-    return codes, rows
+    note = merged_note(name, written, tidy)
+    return codes, rows, [note] * bool(note) + look_alikes(name, codes)
 
 
 def number_column(frame: Any, name: str) -> NDArray[np.float64]:
@@ -61,6 +72,7 @@ def number_column(frame: Any, name: str) -> NDArray[np.float64]:
     if _is_text(kind):
         words = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
         column = pc.if_else(pc.equal(words, ""), None, words)
+        _refuse_thousands(column, name)
     elif not (
         pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
@@ -82,6 +94,35 @@ def number_column(frame: Any, name: str) -> NDArray[np.float64]:
             hint="remove units, blanks and thousands separators",
         ) from None
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64).copy()
+
+
+def _refuse_thousands(words: Any, name: str) -> None:
+    """Refuse 1.234 beside 567: the point parts thousands there, it seems.
+
+    Decimal commas are points by now. Numbers with three decimals are told by a number
+    below 1 or by another with fewer decimals or with a thousand or more before the
+    point.
+    """
+    import pyarrow.compute as pc
+
+    marked = pc.match_substring(words, ".")
+    if not pc.any(marked).as_py():
+        return
+    odd = pc.and_not(
+        marked, pc.match_substring_regex(words, r"^[-+]?[1-9][0-9]{0,2}\.[0-9]{3}$")
+    )
+    large = pc.match_substring_regex(words, "^[-+]?[0-9]{4,}|[eE]")
+    whole = pc.and_not(pc.is_valid(words), pc.fill_null(marked, False))
+    if pc.any(odd).as_py() or pc.any(large).as_py() or not pc.any(whole).as_py():
+        return
+    row = int(np.argmax(pc.fill_null(marked, False).to_numpy(zero_copy_only=False)))
+    raise InputError(
+        f"column {name!r} has numbers whose point or comma seems to part thousands, "
+        f"the first in row {row + 1}: all have three digits after it, the others none",
+        expected="numbers without thousands separators",
+        hint="remove the separators; if these are decimals, write them in every row "
+        "(12.000)",
+    )
 
 
 def letter_column(frame: Any, name: str) -> NDArray[np.str_]:

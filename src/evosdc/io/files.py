@@ -55,27 +55,32 @@ def read_table(path: PathLike, **options: Any) -> Table:
 def read_tables(paths: Sequence[PathLike], **options: Any) -> Table:
     """Read a table, or several over the same records as one of linked tables.
 
-    `options` are those of `read_table`; a hierarchy goes to the tables that have its
-    dimension.
+    `options` are those of `read_table`; a hierarchy, or a name in ``flat``, goes to the
+    tables that have its dimension.
     """
     if len(paths) == 1:
         return read_table(paths[0], **options)
     given = dict(options)
     trees = dict(given.pop("hierarchies", None) or {})
+    flat = list(given.pop("flat", None) or ())
     tables: list[Table] = []
     used: set[str] = set()
     for path in paths:
         mine: dict[str, Any] = {}
-        if trees and Path(path).name.lower().endswith(_LABELLED):
+        sure: list[str] = []
+        if (trees or flat) and Path(path).name.lower().endswith(_LABELLED):
             columns = labelled_columns(path)
             mine = {name: tree for name, tree in trees.items() if name in columns}
-        used.update(mine)
-        tables.append(read_table(path, **given, hierarchies=mine or None))
-    unused = sorted(set(trees) - used)
+            sure = [name for name in flat if name in columns]
+        used.update(mine, sure)
+        tables.append(
+            read_table(path, **given, hierarchies=mine or None, flat=sure or None)
+        )
+    unused = sorted({*trees, *flat} - used)
     if unused:
         raise InputError(
-            f"there is a hierarchy for {unused[0]!r}, which no table has",
-            expected="hierarchies for columns of the tables",
+            f"there is a hierarchy or --flat for {unused[0]!r}, which no table has",
+            expected="names of columns of the tables",
             hint="check the spelling of the column",
         )
     return link_tables(tables).table

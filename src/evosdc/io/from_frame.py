@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,8 +11,12 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError
 from evosdc.io.arrow import to_arrow
-from evosdc.io.columns import code_column, letter_column, number_column
-from evosdc.table import TOTAL, Dimension, Hierarchy, Origin, Table, build_table
+from evosdc.io.columns import letter_column, number_column, read_codes
+from evosdc.io.flat import choose_total, find_hidden_sums, name_total
+from evosdc.io.guessed import guess_dimensions
+from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
+from evosdc.table.build import count_missing, refuse_duplicates
+from evosdc.table.codes import MERGED
 from evosdc.table.knowledge import as_counts
 from evosdc.table.origin import AUTO
 from evosdc.table.status import FIXED, PRIMARY, STATUSES
@@ -31,8 +36,7 @@ RESERVED = (
 )
 # Names of values that count people or firms.
 _COUNTS = ("count", "counts", "n", "freq", "frequency", "number", "persons", "people")
-# Spellings of a total that are surely not an ordinary code.
-_TOTALS = ("total", "totals", "tot", "_t")
+_MOST_TOTALS = 8
 
 
 def table_from_frame(
@@ -40,14 +44,19 @@ def table_from_frame(
     *,
     dimensions: Sequence[str] | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
-    totals: Mapping[str, str] | str = TOTAL,
+    totals: Mapping[str, str] | str | None = None,
     value: str = "value",
     missing: Literal["error", "empty"] = "error",
     level_percent: float | None = None,
     name: str | None = None,
     origin: Origin | None = None,
+    flat: Collection[str] = (),
+    trusted: Collection[str] | None = None,
 ) -> Table:
-    """Build a table from a frame with a row a cell.
+    """Build a table from a frame with one row per cell.
+
+    What was taken for granted on the way (totals that were computed or recognised,
+    spellings that were merged) is in the table's `notes`.
 
     Parameters
     ----------
@@ -62,7 +71,9 @@ def table_from_frame(
     hierarchies
         Trees of codes; a dimension without one is flat.
     totals
-        The code of the total of flat dimensions, one for all or one for each.
+        The code of the total of flat dimensions, one for all or one for each. Where
+        None it is ``Total``, a word such as ``ALL`` or ``Insgesamt``, or the code that
+        is the sum of all others.
     value
         The column of values.
     missing
@@ -75,31 +86,72 @@ def table_from_frame(
         How the table was made, where that is known. Otherwise cells count people or
         firms if the values are the frequencies, or are called count, n, frequency or
         the like; and prior knowledge is that of the columns lower and upper, if any.
+    flat
+        Dimensions that are known to have no sub-totals beyond their hierarchy, even
+        where some rows are sums of others.
+    trusted
+        Dimensions that were written with their trees, which are not looked at; where
+        there are any, it is known too that absent inner cells are empty.
+
+    Raises
+    ------
+    TableError
+        Where codes of a dimension are sums of other codes, which makes them
+        sub-totals that the table does not know; `NotAdditiveError` where that is why
+        its totals do not add up.
     """
     rows = to_arrow(frame)
     _refuse_twice(rows.column_names)
-    names = _dimension_names(rows.column_names, dimensions, value)
+    names = _dimension_names(rows, dimensions, value)
     trees = dict(hierarchies or {})
-    unused = sorted(set(trees) - set(names))
-    if unused:
-        raise InputError(
-            f"there is a hierarchy for {unused[0]!r}, which is not a dimension",
-            expected=f"hierarchies for some of {', '.join(names)}",
-            hint="check the spelling of the column",
-        )
+    for what, known in (("a hierarchy", trees), ("a word (flat)", flat)):
+        unused = sorted(set(known) - set(names))
+        if unused:
+            raise InputError(
+                f"there is {what} for {unused[0]!r}, which is not a dimension",
+                expected=f"names among {', '.join(names)}",
+                hint="check the spelling of the column",
+            )
+    notes: list[str] = []
     dims: list[Dimension] = []
-    codes = np.empty((rows.num_rows, len(names)), dtype=np.int32)
+    words, codes = [], np.empty((rows.num_rows, len(names)), dtype=np.int32)
     for k, column in enumerate(names):
-        words, numbers = code_column(rows, column)
-        total = totals if isinstance(totals, str) else totals.get(column, TOTAL)
-        tree = trees.get(column) or _flat(column, words, total)
+        found, codes[:, k], said = read_codes(rows, column)
+        words.append(found)
+        notes += said
+    plain = number_column(rows, value)
+    for k, column in enumerate(names):
+        tree = trees.get(column)
+        if tree is None:
+            total = totals if isinstance(totals, str) else (totals or {}).get(column)
+            # Blank values are refused below, with the cell's name.
+            total, said = choose_total(
+                column, words[k], k, codes, np.nan_to_num(plain), total
+            )
+            notes += said
+            tree = Hierarchy.flat(words[k], total)
+        else:
+            tree, said = name_total(column, tree, words[k])
+            notes += said
         dims.append(Dimension(column, tree))
-        codes[:, k] = _nodes(column, tree, words)[numbers]
+    for k, d in enumerate(dims):
+        codes[:, k] = _nodes(d.name, d.hierarchy, words[k])[codes[:, k]]
     cells = _Cells(rows, dims, codes)
     values = cells.finite(value)
     frequency = cells.counts("frequency")
     called = value if name is None else name
     given = cells.has("lower") or cells.has("upper")
+    columns = cells.optional(values, level_percent)
+    try:
+        refuse_duplicates(dims, codes)
+    except TableError as error:
+        merged = [note for note in notes if MERGED in note]
+        raise TableError(
+            "; ".join([error.what, *merged]), expected=error.expected, hint=error.hint
+        ) from None
+    notes += find_hidden_sums(
+        dims, codes, values, frequency, skip=trusted or (), chance=flat
+    )
     table = build_table(
         dims,
         codes,
@@ -110,11 +162,20 @@ def table_from_frame(
         holdings=cells.counts("holdings"),
         respondent=cells.words("respondent"),
         origin=origin or Origin(bounds="columns" if given else AUTO),
-        **cells.optional(values, level_percent),
+        **columns,
     )
+    notes += _computed(table, len(codes))
+    silent = bool(trusted) or missing == "error"
+    absent = 0 if silent else count_missing(dims, codes)
+    if absent:
+        notes.append(
+            f"{absent:,} inner cells are not in the table: they are taken for zeros "
+            "that everybody knows"
+        )
     if origin is None and _counts(called, values, frequency):
-        return as_counts(table)
-    return table
+        table = as_counts(table)
+        notes.append("cells are taken for counts of people or firms (--magnitudes)")
+    return replace(table, notes=tuple(notes))
 
 
 def _counts(
@@ -126,6 +187,31 @@ def _counts(
     if frequency is not None and np.array_equal(frequency, values):
         return True
     return name.strip().casefold() in _COUNTS
+
+
+def _computed(table: Table, given: int) -> list[str]:
+    """Say which totals were not given."""
+    extra = table.codes[given:]
+    if not len(extra):
+        return []
+    names: list[str] = []
+    for k, d in enumerate(table.dimensions):
+        upper = ~d.hierarchy.is_leaf
+        stated = np.zeros(len(upper), dtype=bool)
+        stated[table.codes[:given, k]] = True
+        made = np.zeros(len(upper), dtype=bool)
+        made[extra[:, k]] = True
+        for node in np.flatnonzero(upper & made & ~stated):
+            names.append(f"{d.name}={d.hierarchy.codes[node]}")
+    if not names:
+        names = [f"among them {table.label(given)}"]
+    more = len(names) - _MOST_TOTALS
+    words = ", ".join(names[:_MOST_TOTALS]) + (f" and {more} more" if more > 0 else "")
+    count = len(extra)
+    return [
+        f"{count:,} {'total is' if count == 1 else 'totals are'} computed, not given: "
+        f"{words}"
+    ]
 
 
 class _Cells:
@@ -257,8 +343,9 @@ def _refuse_twice(names: Sequence[str]) -> None:
 
 
 def _dimension_names(
-    columns: Sequence[str], dimensions: Sequence[str] | None, value: str
+    rows: Any, dimensions: Sequence[str] | None, value: str
 ) -> list[str]:
+    columns: list[str] = rows.column_names
     if value not in columns:
         raise InputError(
             f"there is no column {value!r} among {', '.join(map(repr, columns))}",
@@ -267,7 +354,7 @@ def _dimension_names(
             "single records",
         )
     if dimensions is None:
-        names = [c for c in columns if c not in RESERVED and c != value]
+        names = guess_dimensions(rows, value, RESERVED)
     else:
         names = list(dimensions)
         for name in names:
@@ -293,23 +380,9 @@ def _dimension_names(
     return names
 
 
-def _flat(column: str, words: Sequence[str], total: str) -> Hierarchy:
-    """A total and its parts; refuses a total under another spelling."""
-    if total not in words:
-        other = [w for w in words if w.casefold() in (total.casefold(), *_TOTALS)]
-        if other:
-            raise InputError(
-                f"column {column!r} has a code {other[0]!r} and no code {total!r}",
-                expected=f"the total under the code {total!r}, or no totals at all",
-                hint=f"name the total: totals={{{column!r}: {other[0]!r}}}, "
-                f"or --total {other[0]}",
-            )
-    return Hierarchy.flat(words, total)
-
-
 def _nodes(column: str, tree: Hierarchy, words: Sequence[str]) -> NDArray[np.int32]:
-    """Node number of each word; hierarchies with padded codes match stripped ones."""
-    node_of = {code.strip(): node for code, node in tree.node_of.items()}
+    """Node number of each word."""
+    node_of = tree.node_of
     unknown = [word for word in words if word not in node_of]
     if unknown:
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""

@@ -9,6 +9,7 @@ from evosdc.errors import HierarchyError, InputError
 from evosdc.io.delimited import read_csv
 from evosdc.io.paths import PathLike, read_text, write_text
 from evosdc.table import TOTAL, Hierarchy
+from evosdc.table.codes import tidy_code
 
 
 def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarchy:
@@ -23,15 +24,18 @@ def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarch
             expected="the mark that shows depth, usually @",
             hint="give <HIERLEADSTRING> in the .rda file",
         )
+    total = tidy_code(total)
     parent_of: dict[str, str] = {}
     above: list[str] = []
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
-        rest, depth = line, 0
+        # A blank before the depth would make a code of it, right under the total.
+        rest, depth = (line.lstrip() if lead.strip() else line), 0
         while rest.startswith(lead):
             rest, depth = rest[len(lead) :], depth + 1
-        code = rest.strip()
+            rest = rest.lstrip() if lead.strip() else rest
+        code = tidy_code(rest)
         where = f"{path}, line {number}"
         if not code:
             raise HierarchyError(
@@ -80,7 +84,7 @@ def read_hierarchy(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
     )
     # A total in the first column or a blank at the end adds nothing.
     return Hierarchy.from_levels(
-        ([code.strip() for code in row if code is not None] for row in rows), total
+        ([code for code in row if code is not None] for row in rows), total
     )
 
 
@@ -116,7 +120,7 @@ def hierarchy_from_levels(
             hint="correct <HIERLEVELS>",
         )
     rows: list[list[str]] = []
-    for code in sorted({c.strip() for c in codes} - {total, ""}):
+    for code in sorted({tidy_code(c) for c in codes} - {tidy_code(total), ""}):
         if len(code) > cuts[-1]:
             raise HierarchyError(
                 f"code {code!r} has {len(code)} digits",

@@ -14,6 +14,7 @@ from evosdc.io.paths import PathLike, open_output, read_text
 from evosdc.io.words import line_bytes, number_word, quoted
 from evosdc.table import Table
 from evosdc.table.build import cell_keys
+from evosdc.table.codes import tidy_code
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
 
 # How many numbers may follow each letter.
@@ -54,7 +55,7 @@ def read_hst(path: PathLike, separator: str | None = None) -> list[Apriori]:
     entries: list[Apriori] = []
     for number, line in enumerate(lines, 1):
         if line.strip():
-            words = [field.strip() for field in split_line(line, separator)]
+            words = [tidy_code(field) for field in split_line(line, separator)]
             entries.append(_entry(words, f"{path}, line {number}", number))
     return entries
 
@@ -143,7 +144,7 @@ class _Changes:
         keys = cell_keys(self.sizes, table.codes)
         self.cell_of = dict(zip(keys.tolist(), range(len(table)), strict=True))
         self.node_of = [
-            {code.strip(): node for code, node in d.hierarchy.node_of.items()}
+            d.hierarchy.node_of
             # A blank code means the total in tau-Argus.
             | {"": 0}
             for d in table.dimensions

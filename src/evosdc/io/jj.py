@@ -48,9 +48,10 @@ def read_jj(path: PathLike) -> Table:
     content = read_fast(raw) or read_carefully(raw, str(path))
     _refuse_infinite(content, path)
     value, weight, lower, upper, lpl, upl, spl = content.numbers.T.copy()
+    matrix = _matrix(content, path)
     return Table.of(
         value,
-        _matrix(content, path),
+        matrix,
         rhs=content.rhs,
         weight=weight,
         status=content.status,
@@ -60,7 +61,20 @@ def read_jj(path: PathLike) -> Table:
         upl=upl,
         spl=spl,
         origin=Origin(bounds="columns"),
+        notes=_loose(matrix),
     )
+
+
+def _loose(matrix: Any) -> list[str]:
+    """Say how many cells no equation ties to others."""
+    free = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]) == 0)
+    if not len(free):
+        return []
+    verb = "cell stands" if len(free) == 1 else "cells stand"
+    return [
+        f"{len(free):,} {verb} in no equation, the first cell {free[0]}: if it is a "
+        "total, the file does not say of what, and its parts are not protected by it"
+    ]
 
 
 def write_jj(path: PathLike, table: Table, *, force: bool = False) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -22,7 +22,7 @@ from evosdc.io.paths import (
     replacing,
     write_text,
 )
-from evosdc.table import TOTAL, Hierarchy, Origin, Table, missing_cells
+from evosdc.table import Hierarchy, Origin, Table, missing_cells
 from evosdc.table.build import equations
 
 _KEY = b"evosdc"
@@ -38,12 +38,14 @@ def read_labelled(
     value: str | None = None,
     missing: Literal["error", "empty"] | None = None,
     level_percent: float | None = None,
+    flat: Collection[str] = (),
 ) -> Table:
     """Read a table from CSV (``.csv``, ``.csv.gz``) or Parquet.
 
     Hierarchies, totals and what absent cells mean are taken from the Parquet metadata
     or from ``NAME.csv.json`` beside the CSV, unless they are given here. Without either
-    a dimension is flat with total ``Total``, and absent inner cells are an error.
+    a dimension is flat, and absent inner cells are an error; codes that are sums of
+    other codes are refused there, unless `flat` says that it is chance.
     `evosdc.io.frames.table_from_frame` says which columns are recognised.
     """
     p = readable(path)
@@ -55,7 +57,10 @@ def read_labelled(
         text = read_text(sidecar) if sidecar.exists() else None
         known = None if text is None else _description(text, str(sidecar))
     trees = dict(hierarchies or {})
+    trusted: set[str] = set()
     if known is not None:
+        # What was written with the table is known to be so.
+        trusted = set(known["hierarchies"]) - set(trees)
         trees = known["hierarchies"] | trees
         dimensions = dimensions or list(known["hierarchies"])
         missing = missing or known["absent"]
@@ -63,12 +68,14 @@ def read_labelled(
         frame,
         dimensions=dimensions,
         hierarchies=trees,
-        totals=TOTAL if totals is None else totals,
+        totals=totals,
         value=value or "value",
         missing=missing or "error",
         level_percent=level_percent,
         name=None if known is None else known["name"],
         origin=None if known is None else known["origin"],
+        flat=flat,
+        trusted=trusted,
     )
 
 

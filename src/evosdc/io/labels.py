@@ -5,6 +5,7 @@ from __future__ import annotations
 from evosdc.io.columns import number_column
 from evosdc.io.delimited import read_csv
 from evosdc.io.paths import PathLike
+from evosdc.table.codes import tidy_code
 
 FACTOR = "factor"
 
@@ -20,6 +21,6 @@ def read_labels(path: PathLike) -> list[tuple[dict[str, str], float | None]]:
         factors = list(number_column(frame, FACTOR).tolist())
         frame = frame.drop_columns([FACTOR])
     return [
-        ({name: code for name, code in row.items() if code is not None}, factor)
+        ({name: tidy_code(code) for name, code in row.items() if code}, factor)
         for row, factor in zip(frame.to_pylist(), factors, strict=True)
     ]

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.errors import InputError
+from evosdc.io.beside import beside, write_beside
 from evosdc.io.columns import code_column, letter_column, number_column
 from evosdc.io.delimited import read_csv, write_csv
+from evosdc.io.fingerprints import fingerprints
+from evosdc.io.folders import (
+    CLAIM,
+    CONFIDENTIAL,
+    DRAFT,
+    PATTERN,
+    PUBLISH,
+    REPORT,
+    UNJUDGED,
+    close_file,
+    is_unjudged,
+    make_private,
+    remove_empty,
+    remove_stale,
+)
 from evosdc.io.frames import pattern_frame, published_frame, to_arrow
 from evosdc.io.jj import write_jj
+from evosdc.io.outcome import Outcome, may_leave
 from evosdc.io.paths import (
     PathLike,
     open_output,
-    refuse_existing,
     refuse_unwritable,
     unwritable,
     write_text,
@@ -30,18 +49,11 @@ from evosdc.table.status import HIDDEN, STATUSES
 from evosdc.table.table import ADDITIVITY
 
 _RECORD = ("seconds", "evaluations", "cost", "bound", "diversity", "event")
-
-
-class Outcome(Protocol):
-    """What is needed of a `evosdc.results.Protection` to write it down."""
-
-    @property
-    def table(self) -> Table:
-        """The table with its final statuses."""
-
-    @property
-    def record(self) -> Sequence[Any]:
-        """Entries of the run record."""
+_NOT_JUDGED = (
+    "Not judged yet: pattern.csv is what the search found, and the run that wrote it "
+    "has not said\nwhether it is safe. If that run is over, it was cut short. Nothing "
+    "may be published of it;\njudge it with: evosdc audit TABLE --pattern pattern.csv\n"
+)
 
 
 def write_protection(
@@ -50,55 +62,156 @@ def write_protection(
     *,
     certificate_arrays: Mapping[str, NDArray[Any]],
     report_html: str | None = None,
+    share_html: str | None = None,
     source: PathLike | None = None,
     original_ids: ArrayLike | None = None,
+    warnings: Sequence[str] = (),
     force: bool = False,
 ) -> list[Path]:
     """Write all that `protect` found and return the files.
 
+    What may leave the house goes to ``publish/``, or to ``draft/`` where the verdict is
+    not SAFE; the rest goes to ``confidential/``. Only the owner can read the last two.
+
     Parameters
     ----------
     directory
-        Made where it is not there; files in it are not overwritten without `force`.
+        Made where it is not there; refused where there is something in it, unless that
+        is the pattern that `write_pattern_first` left, or with `force`. What an earlier
+        run left there is then removed; other files are not.
     certificate_arrays
         The witnesses, as arrays, for ``certificate.npz``.
-    report_html
-        The text of ``report.html``.
+    report_html, share_html
+        The text of ``report.html`` for inside and of the one to share.
     source
         Where the table came from; a JJ file is written back with the new statuses.
+    warnings
+        What `kin_warnings` found, for ``claim.json``.
+    """
+    folder = check_output_directory(directory, force=force, unjudged=True)
+    table = protection.table
+    out = folder / (PUBLISH if may_leave(protection) else DRAFT)
+    inside = folder / CONFIDENTIAL
+    frames = {"published.csv": published_frame(table), **_published_parts(table)}
+    again = None if source is None else _jj_name(Path(source))
+    files = [out / name for name in frames]
+    files += [out / REPORT] * (share_html is not None)
+    names = [PATTERN, "certificate.npz", "run.csv", CLAIM]
+    names += [REPORT] * (report_html is not None)
+    files += [inside / name for name in names]
+    first = (inside / PATTERN, inside / UNJUDGED)
+    keep = [Path(source)] if source is not None else []
+    # A pattern that waits for its verdict is not lost if the disk fails now.
+    _begin(folder, [*keep, *first] if first[1].exists() else keep)
+    with _or_nothing(folder, [*(f for f in files if f.parent == out), inside / CLAIM]):
+        if again is not None:
+            write_jj(inside / again, table, force=True)
+            write_beside(inside / again, table, force=True)
+            pair = (inside / again, beside(inside / again))
+            files += [path for path in pair if path.exists()]
+        pattern = pattern_frame(table, original_ids=original_ids)
+        write_csv(inside / PATTERN, pattern, force=True)
+        with open_output(inside / "certificate.npz", True) as stream:
+            save: Any = np.savez_compressed
+            save(stream, **certificate_arrays)
+        write_csv(inside / "run.csv", _record_frame(protection), force=True)
+        if report_html is not None:
+            write_text(inside / REPORT, report_html, True)
+        claim = {
+            "version": protection.version,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "verdict": protection.verdict.word,
+            "claim": protection.claim.as_json(),
+            "notes": list(protection.notes),
+            "warnings": list(warnings),
+            "settings": dict(protection.settings),
+            **fingerprints(table, table.hidden),
+            "files": [f.relative_to(folder).as_posix() for f in files],
+        }
+        words = json.dumps(claim, indent=2, ensure_ascii=False, default=str)
+        write_text(inside / CLAIM, words + "\n", True)
+        if out.name == PUBLISH:
+            _make(out)
+        else:
+            make_private(out)
+        for name, frame in frames.items():
+            write_csv(out / name, frame, force=True)
+        if share_html is not None:
+            write_text(out / REPORT, share_html, True)
+        for path in files:
+            if path.parent.name != PUBLISH:
+                close_file(path)
+    first[1].unlink(missing_ok=True)
+    return files
+
+
+@contextmanager
+def _or_nothing(folder: Path, files: Sequence[Path]) -> Iterator[None]:
+    """Leave no half of a publication behind, nor a claim about it."""
+    try:
+        yield
+    except BaseException:
+        for path in files:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+        remove_empty(folder)
+        raise
+
+
+def write_pattern_first(
+    directory: PathLike,
+    table: Table,
+    *,
+    source: PathLike | None = None,
+    original_ids: ArrayLike | None = None,
+    force: bool = False,
+) -> list[Path]:
+    """Write a pattern before it is judged, so that it is not lost if judging is cut.
+
+    `write_protection` follows and removes the mark that it is not judged. Call
+    `kin_warnings` before: with `force` this removes what an earlier run left.
+
+    Parameters
+    ----------
+    table
+        With the statuses of the pattern.
+    source
+        The file that the table was read from, which is never removed.
     """
     folder = check_output_directory(directory, force=force)
-    table = protection.table
-    names = ["pattern.csv", "published.csv", "certificate.npz", "run.csv"]
-    names += ["report.html"] * (report_html is not None)
-    parts = _published_parts(table)
-    names += parts
-    again = None if source is None else _jj_name(Path(source))
-    if again is not None:
-        names.append(again)
+    _begin(folder, () if source is None else (Path(source),))
+    inside = folder / CONFIDENTIAL
+    files = [inside / PATTERN, inside / UNJUDGED]
+    with _or_nothing(folder, files):
+        write_text(inside / UNJUDGED, _NOT_JUDGED, True)
+        pattern = pattern_frame(table, original_ids=original_ids)
+        write_csv(inside / PATTERN, pattern, force=True)
+        for path in files:
+            close_file(path)
+    return files
+
+
+def _begin(folder: Path, keep: Sequence[Path]) -> None:
+    """Make the folder, without what an earlier run left in it."""
+    _make(folder)
+    remove_stale(folder, keep)
+    make_private(folder / CONFIDENTIAL)
+
+
+def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(folder, error.strerror or error) from error
-    files = [refuse_existing(folder / name, force) for name in names]
-    pattern = pattern_frame(table, original_ids=original_ids)
-    write_csv(folder / "pattern.csv", pattern, force=force)
-    write_csv(folder / "published.csv", published_frame(table), force=force)
-    for name, part in parts.items():
-        write_csv(folder / name, part, force=force)
-    with open_output(folder / "certificate.npz", force) as stream:
-        save: Any = np.savez_compressed
-        save(stream, **certificate_arrays)
-    write_csv(folder / "run.csv", _record_frame(protection), force=force)
-    if report_html is not None:
-        write_text(folder / "report.html", report_html, force)
-    if again is not None:
-        write_jj(folder / again, table, force=force)
-    return files
 
 
-def check_output_directory(path: PathLike, *, force: bool = False) -> Path:
-    """Return a folder that results may be written to; it need not be there yet."""
+def check_output_directory(
+    path: PathLike, *, force: bool = False, unjudged: bool = False
+) -> Path:
+    """Return a folder that results may be written to; it need not be there yet.
+
+    With `unjudged` it may hold what `write_pattern_first` left.
+    """
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
         raise InputError(
@@ -106,7 +219,8 @@ def check_output_directory(path: PathLike, *, force: bool = False) -> Path:
             expected="a folder for the results",
             hint="give another name",
         )
-    if folder.is_dir() and any(folder.iterdir()) and not force:
+    taken = folder.is_dir() and any(folder.iterdir())
+    if taken and not force and not (unjudged and is_unjudged(folder)):
         raise InputError(
             f"{folder} exists already and is not empty",
             expected="a new or an empty folder",
@@ -204,7 +318,7 @@ def _cells(frame: Any, path: str, table: Table) -> NDArray[np.int64]:
     codes = np.empty((frame.num_rows, len(names)), dtype=np.int64)
     for k, d in enumerate(table.dimensions):
         words, rows = code_column(frame, d.name)
-        node_of = {code.strip(): node for code, node in d.hierarchy.node_of.items()}
+        node_of = d.hierarchy.node_of
         unknown = [word for word in words if word not in node_of]
         if unknown:
             raise InputError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,6 +29,7 @@ def read_tab(
     missing: Literal["error", "empty"] = "empty",
     level_percent: float | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
+    flat: Collection[str] = (),
 ) -> Table:
     """Read a table; the ``.rda`` of the same name is used where none is given.
 
@@ -41,6 +42,9 @@ def read_tab(
         The response, where there are several; a table of frequencies needs none.
     level_percent
         Levels, as a percentage of the value, of unsafe cells that have none.
+    flat
+        Variables without sub-totals beyond their hierarchy, even where some rows are
+        sums of others.
     """
     description = _description(path, rda)
     frame = read_tab_frame(path, description)
@@ -79,6 +83,7 @@ def read_tab(
         missing=missing,
         level_percent=level_percent,
         name=response,
+        flat=flat,
     )
 
 

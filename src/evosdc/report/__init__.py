@@ -1,5 +1,14 @@
-"""One self-contained HTML page about a protected table."""
+"""Self-contained HTML pages about a protected table: one for inside, one to share."""
 
 from evosdc.report.page import report_html
+from evosdc.report.share import share_html
+from evosdc.report.verdict import Headline, cut_before_use, headline, savings
 
-__all__ = ["report_html"]
+__all__ = [
+    "Headline",
+    "cut_before_use",
+    "headline",
+    "report_html",
+    "savings",
+    "share_html",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,18 +67,17 @@ def progress_chart(cost: Points, bound: Points, seconds: float) -> str:
     return "".join(parts) + "</svg>"
 
 
-def hidden_map(
-    shape: tuple[int, int],
-    primary: NDArray[np.int64],
-    secondary: NDArray[np.int64],
-) -> str:
-    """Draw a table seen from afar: a dot for each hidden cell, by row and column."""
+def hidden_map(shape: tuple[int, int], places: Mapping[str, NDArray[np.int64]]) -> str:
+    """Draw a table seen from afar: a dot for each hidden cell, by row and column.
+
+    `places` are the cells of each class of the style sheet.
+    """
     rows, columns = shape
     paths = "".join(
         f'<path class="{name}" d="'
         + "".join(f"M{c} {r}h1v1h-1z" for r, c in cells.tolist())
         + '"/>'
-        for name, cells in (("primary", primary), ("secondary", secondary))
+        for name, cells in places.items()
     )
     return (
         f'<svg class="map" viewBox="0 0 {columns} {rows}" role="img" '

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,33 +22,40 @@ ROUNDING = 1e-12
 _MOST_MARKS = 40_000
 _MOST_NUMBERS = 2000
 
-_MARKS = {
+# The class, the mark and the words of a hidden cell, by its status.
+Marks: TypeAlias = Mapping[str, tuple[str, str, str]]
+
+INSIDE: Marks = {
     PRIMARY: ("primary", "●", "sensitive: hidden"),
     SECONDARY: ("secondary", "○", "hidden to protect sensitive cells"),
 }
+ALIKE: Marks = dict.fromkeys((PRIMARY, SECONDARY), ("hidden", "x", "hidden"))
 
 
 @dataclass
 class _Budget:
-    """How many cells may still be shown, with how many decimals, and what was cut."""
+    """How many cells may still be shown, how they look, and what was cut."""
 
     cells: int = MOST_CELLS
     decimals: int = 0
+    marks: Marks = field(default_factory=lambda: INSIDE)
+    exposed: frozenset[int] = frozenset()
     cut: list[str] = field(default_factory=list)
 
 
-def table_section(table: Table, exposed: frozenset[int]) -> str:
+def table_section(
+    table: Table, exposed: frozenset[int] = frozenset(), *, marks: Marks = INSIDE
+) -> str:
     """Write the grids of a table, or its hidden cells by number without labels."""
     if not table.dimensions:
-        return _numbers(table)
+        return _numbers(table, marks)
     sizes = [len(d.hierarchy) for d in table.dimensions]
     # The two largest dimensions span a grid; the others give a slice a code.
     by_size = sorted(range(len(sizes)), key=lambda k: -sizes[k])
     across = tuple(sorted(by_size[:2], key=lambda k: (-sizes[k], k)))
-    budget = _Budget(decimals=_decimals(table))
+    budget = _Budget(decimals=_decimals(table), marks=marks, exposed=exposed)
     grids = [
-        _grid(table, cells, across, exposed, budget)
-        for cells in _slices(table, across, budget)
+        _grid(table, cells, across, budget) for cells in _slices(table, across, budget)
     ]
     note = ""
     if budget.cut:
@@ -56,7 +64,7 @@ def table_section(table: Table, exposed: frozenset[int]) -> str:
             "The whole table is in the files beside this report.</p>"
         )
         if len(sizes) == 2:
-            note += _map(table, across)
+            note += _map(table, across, marks)
     return note + "".join(grids)
 
 
@@ -81,7 +89,6 @@ def _grid(
     table: Table,
     cells: NDArray[np.int64],
     across: tuple[int, ...],
-    exposed: frozenset[int],
     budget: _Budget,
 ) -> str:
     down = table.dimensions[across[0]]
@@ -111,9 +118,7 @@ def _grid(
     head = _head(down, side, columns)
     body = "".join(
         f"<tr>{_row_name(down.hierarchy, r)}"
-        + "".join(
-            _cell(table, place.get((r, c)), exposed, budget.decimals) for c in columns
-        )
+        + "".join(_cell(table, place.get((r, c)), budget) for c in columns)
         + "</tr>"
         for r in rows
     )
@@ -155,19 +160,17 @@ def _total_class(node: int) -> str:
     return ' class="total"' if node == 0 else ""
 
 
-def _cell(
-    table: Table, cell: int | None, exposed: frozenset[int], decimals: int
-) -> str:
+def _cell(table: Table, cell: int | None, look: _Budget) -> str:
     if cell is None:
         return '<td class="none"></td>'
     status = str(table.status[cell])
-    if status in _MARKS:
-        name, mark, title = _MARKS[status]
-        if cell in exposed:
+    if status in look.marks:
+        name, mark, title = look.marks[status]
+        if cell in look.exposed:
             name, title = f"{name} exposed", f"{title}, and still exposed"
         return f'<td class="{name}" title="{title}">{mark}</td>'
     kind = ' class="fixed"' if status == FIXED else ""
-    return f"<td{kind}>{fixed(float(table.value[cell]), decimals)}</td>"
+    return f"<td{kind}>{fixed(float(table.value[cell]), look.decimals)}</td>"
 
 
 def _decimals(table: Table) -> int:
@@ -196,28 +199,31 @@ def _in_order(tree: Hierarchy, present: NDArray[np.int32]) -> list[int]:
     return order
 
 
-def _map(table: Table, across: tuple[int, ...]) -> str:
+def _map(table: Table, across: tuple[int, ...], marks: Marks) -> str:
     rows, columns = (len(table.dimensions[k].hierarchy) for k in across)
     if int(table.hidden.sum()) > _MOST_MARKS or rows > 6 * columns:
         return ""
     down, side = across
-
-    def places(status: str) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = table.codes[table.status == status][:, [down, side]]
-        return found
-
-    drawing = hidden_map((rows, columns), places(PRIMARY), places(SECONDARY))
+    places: dict[str, list[NDArray[np.int64]]] = {}
+    for status, (name, _, _) in marks.items():
+        cells = table.codes[table.status == status][:, [down, side]]
+        places.setdefault(name, []).append(cells)
+    drawn = {name: np.vstack(found) for name, found in places.items()}
+    if len(drawn) == 1:
+        # In the order of the table: which of two came first says nothing.
+        drawn = {name: np.unique(cells, axis=0) for name, cells in drawn.items()}
+    drawing = hidden_map((rows, columns), drawn)
     return (
         f"<figure>{drawing}<figcaption>The whole table from afar: a point for each "
         "hidden cell.</figcaption></figure>"
     )
 
 
-def _numbers(table: Table) -> str:
+def _numbers(table: Table, marks: Marks) -> str:
     hidden = np.flatnonzero(table.hidden)
     shown = hidden[:_MOST_NUMBERS]
     chips = "".join(
-        f'<span class="{_MARKS[str(table.status[c])][0]}">{c}</span>'
+        f'<span class="{marks[str(table.status[c])][0]}">{c}</span>'
         for c in shown.tolist()
     )
     more = ""

@@ -1,14 +1,15 @@
-"""Put the report together: verdict first, then how it was reached and what is hidden.
+"""Put the report for inside together: verdict, claim, then how it was reached.
 
-The page is for the owner of the table. It never writes a hidden value; what it does
-write that is confidential (intervals of exposed cells, which hidden cells are the
-sensitive ones) it says to be so.
+The page is for whoever signs the table and is confidential: it holds the cost, which
+in a small table equals a hidden value, intervals of exposed cells, and which hidden
+cells are the sensitive ones. The report to share is in `evosdc.report.share`.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -16,7 +17,8 @@ from evosdc.report.chart import progress_chart
 from evosdc.report.grid import table_section
 from evosdc.report.style import STYLE
 from evosdc.report.text import brief, count, duration, esc, number, percent
-from evosdc.results import Protection
+from evosdc.report.verdict import bound_says_little, cut_before_use, headline
+from evosdc.results import Claim, Exposure, Protection
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY, SECONDARY
 
@@ -27,14 +29,23 @@ _KEY = (
     '<li><b class="secondary">○</b>hidden to protect the sensitive ones</li>'
 )
 
+# Ours: by this a folder to be overwritten is known.
+_BY = '<meta name="generator" content="evosdc">'
+_FOOTER = (
+    "<footer><b>Confidential: this page must not leave the house.</b> It holds the "
+    "cost, which may equal a hidden value, and says which hidden cells are sensitive. "
+    "The page to share is report.html in publish/.</footer>"
+)
+
 
 def report_html(
     protection: Protection,
     *,
     title: str | None = None,
     created: datetime.datetime | None = None,
+    warnings: Sequence[str] = (),
 ) -> str:
-    """Write a protected table up as one HTML page that needs nothing beside it.
+    """Write a protected table up for inside, as one page that needs nothing beside it.
 
     Parameters
     ----------
@@ -44,14 +55,19 @@ def report_html(
         The heading; by default it names the response variable.
     created
         When the report was made, if it shall say so.
+    warnings
+        What lies beside the result and must not be published with it.
     """
     heading = title or f"Protected table of {protection.table.name}"
     body = "".join(
         (
             _header(protection, heading, created),
             _verdict(protection),
+            _warnings(warnings),
+            _claim(protection),
             _tiles(protection),
             _exposed(protection),
+            _open(protection),
             _where(protection.table),
             _search(protection),
             _table(protection),
@@ -59,80 +75,84 @@ def report_html(
             _repeat(protection),
         )
     )
+    return whole_page(heading, body + _FOOTER)
+
+
+def whole_page(heading: str, body: str) -> str:
+    """Put a page around its content."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">{_BY}'
         # Nothing is fetched, whatever a label contains.
         '<meta http-equiv="Content-Security-Policy" '
         "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{esc(heading)}</title><style>{STYLE}</style></head>"
-        f"<body><main>{body}{_footer(protection)}</main></body></html>\n"
+        f"<body><main>{body}</main></body></html>\n"
     )
 
 
-def _footer(protection: Protection) -> str:
-    kept = (
-        "Apart from the intervals of exposed cells, no hidden value is in this page."
-        if protection.verdict.exposed
-        else "No hidden value is in this page."
-    )
-    return (
-        "<footer>For the owner of the table only: the cost and the marks of sensitive "
-        f"cells are confidential. {kept}</footer>"
-    )
-
-
-def _section(title: str, content: str, kind: str = "") -> str:
+def section(title: str, content: str, kind: str = "") -> str:
+    """Write one part of a page."""
     name = f' class="{kind}"' if kind else ""
     return f"<section{name}><h2>{title}</h2>{content}</section>"
+
+
+def banner(kind: str, title: str, text: str) -> str:
+    """Write the part that comes first: safe, bad or open."""
+    return f'<section class="verdict {kind}"><h2>{title}</h2><p>{text}</p></section>'
+
+
+def claim_table(sentences: Mapping[str, str]) -> str:
+    """Write the questions of a claim with the sentences that answer them."""
+    rows = "".join(
+        f'<tr><th scope="row">{esc(question)}</th><td>{esc(sentences[name])}</td></tr>'
+        for name, question in Claim.QUESTIONS.items()
+    )
+    return f'<table class="plain claim"><tbody>{rows}</tbody></table>'
+
+
+def spans(table: Table) -> list[str]:
+    """What a table is like: its dimensions, cells and equations."""
+    names = " × ".join(
+        f"{esc(d.name)} ({count(len(d.hierarchy), 'code')})" for d in table.dimensions
+    )
+    return [
+        names or "no labels",
+        count(len(table), "cell"),
+        count(table.matrix.shape[0], "equation"),
+    ]
 
 
 def _header(
     protection: Protection, heading: str, created: datetime.datetime | None
 ) -> str:
-    table = protection.table
-    spans = " × ".join(
-        f"{esc(d.name)} ({count(len(d.hierarchy), 'code')})" for d in table.dimensions
-    )
-    facts = [
-        spans or "no labels",
-        count(len(table), "cell"),
-        count(table.matrix.shape[0], "equation"),
-    ]
+    facts = spans(protection.table)
     if created is not None:
         facts.append(esc(created.strftime("%d %B %Y, %H:%M").lstrip("0")))
     return f"<header><h1>{esc(heading)}</h1><p>{' · '.join(facts)}</p></header>"
 
 
 def _verdict(protection: Protection) -> str:
-    verdict = protection.verdict
-    exposed = len(verdict.exposed)
-    if not verdict.safe:
-        return _banner(
-            "bad",
-            f"Not safe: {count(exposed, 'cell is', 'cells are')} exposed",
-            f"Of {count(verdict.judged, 'cell')} judged, {exposed:,} can be worked out "
-            "more closely than the protection levels allow, from what would be "
-            "published. Do not publish this table as it is.",
-        )
-    if not len(protection.table.primaries):
-        return _banner(
-            "safe",
-            "Safe: nothing to protect",
-            "No cell of this table is sensitive, so every cell can be published.",
-        )
-    reach = "beyond" if verdict.strict else "at least to"
-    return _banner(
-        "safe",
-        "Safe to publish",
-        f"All {count(verdict.judged, 'cell')} judged are protected. Whoever knows the "
-        "published cells, the equations and the bounds still finds an interval for "
-        f"each of them that reaches {reach} its protection levels.",
+    found = headline(protection.verdict, protection.table)
+    cut = cut_before_use(protection)
+    text = esc(found.text) if cut is None else f"<b>{esc(cut)}</b> {esc(found.text)}"
+    return banner(found.kind, esc(found.line), text)
+
+
+def _warnings(warnings: Sequence[str]) -> str:
+    if not warnings:
+        return ""
+    lines = "".join(f"<li>{esc(line)}</li>" for line in warnings)
+    return section("Before you publish", f"<ul>{lines}</ul>")
+
+
+def _claim(protection: Protection) -> str:
+    return section(
+        "What was proved, against whom"
+        if protection.verdict.safe
+        else "What was asked, against whom",
+        claim_table(protection.claim.as_json()),
     )
-
-
-def _banner(kind: str, title: str, text: str) -> str:
-    return f'<section class="verdict {kind}"><h2>{title}</h2><p>{text}</p></section>'
 
 
 def _tiles(protection: Protection) -> str:
@@ -140,6 +160,7 @@ def _tiles(protection: Protection) -> str:
     primaries, secondaries = len(protection.table.primaries), protection.secondaries
     unknown = "none known"
     bound, gap = protection.lower_bound, protection.gap
+    vague = bound_says_little(protection)
     tiles = (
         ("Cost", brief(protection.cost), "sum of weights of the secondary cells"),
         ("Secondary cells", f"{secondaries:,}", percent(secondaries / cells)),
@@ -151,8 +172,8 @@ def _tiles(protection: Protection) -> str:
         ),
         (
             "Gap",
-            "–" if gap is None else percent(gap),
-            unknown if gap is None else "at most this far from the best",
+            "–" if vague or gap is None else percent(gap),
+            "the bound says little" if vague else "at most this far from the best",
         ),
         ("Time", duration(protection.seconds), _evaluations(protection)),
     )
@@ -175,26 +196,48 @@ def _exposed(protection: Protection) -> str:
     exposed = protection.verdict.exposed
     if not exposed:
         return ""
-    rows = "".join(
-        f"<tr><td>{esc(e.label)}</td>"
-        f'<td class="n">{number(e.low)} to {number(e.high)}</td>'
-        f'<td class="n">{number(e.needed_low)} to {number(e.needed_high)}</td>'
-        f'<td class="n">{number(e.needed_width) if e.needed_width else "–"}</td></tr>'
-        for e in exposed[:_MOST_EXPOSED]
-    )
+    rows = "".join(_exposure(e) for e in exposed[:_MOST_EXPOSED])
     more = ""
     if len(exposed) > _MOST_EXPOSED:
         more = f" The first {_MOST_EXPOSED} of {len(exposed):,} are listed."
-    return _section(
+    return section(
         "Exposed cells",
         '<p class="secret">Confidential: these intervals lie close to the true values.'
         f"</p><p>What an attacker finds for each cell, and what is asked for.{more}</p>"
         '<div class="scroll"><table class="plain"><thead><tr><th>cell</th>'
-        '<th class="n">attacker finds</th><th class="n">must reach</th>'
-        '<th class="n">must be this wide</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>",
+        '<th>found by</th><th class="n">attacker finds</th><th class="n">must reach'
+        '</th><th class="n">must be this wide</th><th class="n">has of its level</th>'
+        f"</tr></thead><tbody>{rows}</tbody></table></div>",
         "long",
     )
+
+
+def _exposure(e: Exposure) -> str:
+    who = f"the lone respondent of {e.insider}" if e.insider else "everyone"
+    wide = number(e.needed_width) if e.needed_width else "–"
+    found = (
+        "not decided"
+        if math.isnan(e.low) or math.isnan(e.high)
+        else f"{number(e.low)} to {number(e.high)}"
+    )
+    reason = f"<br><span class='note'>{esc(e.reason)}</span>" if e.reason else ""
+    return (
+        f"<tr><td>{esc(e.label)}{reason}</td><td>{esc(who)}</td>"
+        f'<td class="n">{found}</td>'
+        f'<td class="n">{number(e.needed_low)} to {number(e.needed_high)}</td>'
+        f'<td class="n">{wide}</td><td class="n">{percent(e.share)}</td></tr>'
+    )
+
+
+def _open(protection: Protection) -> str:
+    cells = protection.verdict.open
+    if not cells:
+        return ""
+    listed = "".join(f"<li>{esc(label)}</li>" for label in cells[:_MOST_EXPOSED])
+    more = ""
+    if len(cells) > _MOST_EXPOSED:
+        more = f"<p>The first {_MOST_EXPOSED} of {len(cells):,} are listed.</p>"
+    return section("Undecided cells", f"{more}<ul>{listed}</ul>", "long")
 
 
 def _where(table: Table) -> str:
@@ -212,7 +255,7 @@ def _where(table: Table) -> str:
     if not groups:
         groups.append(_bar("all cells", table.status))
     key = _KEY + '<li><b class="rest">&nbsp;</b>published</li></ul>'
-    return _section(
+    return section(
         "What is hidden, and where", f'{key}<div class="bars">{"".join(groups)}</div>'
     )
 
@@ -234,14 +277,14 @@ def _search(protection: Protection) -> str:
     bound = _changes((e.seconds, e.bound) for e in protection.record)
     if not cost and not bound:
         text = "<p class='note'>The method kept no record of its steps.</p>"
-        return _section("The search", text)
+        return section("The search", text)
     key = (
         '<ul class="key"><li><b class="cost"></b>cost of the best pattern</li>'
         + ('<li><b class="bound"></b>lower bound</li>' if bound else "")
         + "</ul>"
     )
     chart = progress_chart(cost, bound, protection.seconds)
-    return _section("The search", key + chart)
+    return section("The search", key + chart)
 
 
 def _changes(
@@ -256,18 +299,18 @@ def _changes(
 
 
 def _table(protection: Protection) -> str:
-    exposed = frozenset(e.cell for e in protection.verdict.exposed)
+    exposed = frozenset(protection.verdict.exposed_cells)
     key = _KEY
     if exposed:
         key += '<li><b class="exposed">●</b>hidden but exposed</li>'
     grids = table_section(protection.table, exposed)
-    return _section("The table", f"{key}</ul>{grids}", "long")
+    return section("The table", f"{key}</ul>{grids}", "long")
 
 
 def _certificate(protection: Protection) -> str:
     verdict, witnesses = protection.verdict, len(protection.certificate.cells)
     if not verdict.judged:
-        return _section("The certificate", "<p>No cell had to be judged.</p>")
+        return section("The certificate", "<p>No cell was judged.</p>")
     how = (
         "Each was checked in exact rational arithmetic: equations, bounds, published "
         "cells and levels hold without any rounding."
@@ -290,7 +333,7 @@ def _certificate(protection: Protection) -> str:
         if ways
         else ""
     )
-    return _section(
+    return section(
         "The certificate",
         f"<p>The judge shares no code with the search. It found "
         f"{count(witnesses, 'witness table')}: other tables that agree with everything "
@@ -314,7 +357,7 @@ def _repeat(protection: Protection) -> str:
         for name, value in facts
     )
     notes = "".join(f"<li>{esc(note)}</li>" for note in protection.notes)
-    return _section(
+    return section(
         "How to repeat this run",
         "<p>The same version, table, method, seed, settings and number of evaluations "
         "give the same pattern, for any number of workers.</p>"

@@ -8,6 +8,7 @@ STYLE = """
   --paper: #f5f6f8; --card: #ffffff; --ink: #1b2430; --soft: #5b6675;
   --rule: #dfe3e9; --zebra: #f8f9fb; --accent: #1f4e79;
   --safe: #1d6b45; --safe-bg: #e6f4ec; --bad: #a32018; --bad-bg: #fbeae8;
+  --open: #7a5200; --open-bg: #fdf3dc;
   --primary: #a8322a; --primary-bg: #f3d3cf;
   --secondary: #2a669f; --secondary-bg: #d5e5f4; --rest: #e3e7ec;
 }
@@ -16,6 +17,7 @@ STYLE = """
     --paper: #12161c; --card: #1a2028; --ink: #e6eaf0; --soft: #9aa6b5;
     --rule: #2d3641; --zebra: #1e252e; --accent: #8fbce6;
     --safe: #7fd3a6; --safe-bg: #15301f; --bad: #f2978d; --bad-bg: #3a1a17;
+    --open: #e8c271; --open-bg: #34290f;
     --primary: #f2978d; --primary-bg: #57241f;
     --secondary: #94c3ee; --secondary-bg: #1d3b57; --rest: #303945;
   }
@@ -43,6 +45,8 @@ p { margin: .4rem 0; max-width: 88ch; }
 .verdict h2 { font-size: 1.45rem; margin: 0 0 .2rem; }
 .verdict.safe h2 { color: var(--safe); }
 .verdict.bad h2 { color: var(--bad); }
+.verdict.open { border-left-color: var(--open); background: var(--open-bg); }
+.verdict.open h2 { color: var(--open); }
 .tiles {
   display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr));
   gap: .8rem; margin: 1.1rem 0 0; padding: 0;
@@ -84,7 +88,7 @@ figcaption { margin-bottom: .35rem; }
   border-radius: 6px; }
 .map .paper { fill: var(--zebra); }
 .map .primary { fill: var(--primary); }
-.map .secondary { fill: var(--secondary); }
+.map .secondary, .map .hidden { fill: var(--secondary); }
 .scroll { overflow: auto; max-height: 36rem; border: 1px solid var(--rule);
   border-radius: 6px; }
 table { border-collapse: collapse; font-size: .86rem; }
@@ -92,6 +96,7 @@ th, td { padding: .28rem .6rem; border-bottom: 1px solid var(--rule); }
 .plain { width: 100%; }
 .plain th { text-align: left; font-weight: 600; vertical-align: top; }
 .facts th { width: 13rem; }
+.claim th { width: 17rem; }
 .plain td { overflow-wrap: anywhere; }
 .plain td.n, .plain th.n { text-align: right; }
 .grid { width: 100%; border-collapse: separate; border-spacing: 0; }
@@ -105,10 +110,11 @@ th, td { padding: .28rem .6rem; border-bottom: 1px solid var(--rule); }
 .grid th.total { font-weight: 700; }
 .grid td.fixed { color: var(--soft); }
 .grid td.none { background: var(--zebra); }
-td.primary, td.secondary { text-align: center !important; }
+td.primary, td.secondary, td.hidden { text-align: center !important; }
 td.primary, .key b.primary, .chips .primary {
   background: var(--primary-bg); color: var(--primary); }
-td.secondary, .key b.secondary, .chips .secondary {
+td.secondary, .key b.secondary, .chips .secondary,
+td.hidden, .key b.hidden, .chips .hidden {
   background: var(--secondary-bg); color: var(--secondary); }
 td.exposed { outline: 2px solid var(--bad); outline-offset: -2px; font-weight: 700; }
 .key b.exposed { outline: 2px solid var(--bad); outline-offset: -2px; }

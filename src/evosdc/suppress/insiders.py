@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from evosdc.suppress.linear.demands import demands_of
 from evosdc.suppress.linear.engine import Engine
 from evosdc.suppress.linear.model import Move
 from evosdc.suppress.problem import Problem
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.singletons import OwnShares, lone_respondents
 
 # Shares of a level that are tried where all of it cannot be had.
 _SHARES = (0.9, 0.75, 0.5, 0.25, 0.1, 0.01)
@@ -64,6 +65,8 @@ def guard(
     hidden = hidden | problem.primary | keep
     needed = problem.primary | keep
     hopeless: list[tuple[int, int]] = []
+    shares = OwnShares(problem.table)
+    room = cache(lambda who: shares.room(np.flatnonzero(respondent == who)))
     rows = demands.by_weight(problem.table.weight).tolist()
     for done, row in enumerate(rows):
         if stopped():
@@ -82,15 +85,24 @@ def guard(
             who = min(doubts)
             price = np.where(hidden, 0.0, problem.cost)
             price[respondent == who] = np.inf
-            move = engine.cheapest(cell, sign, amount, price)
+            wanted = amount
+            if sign < 0:
+                wanted = min(amount, room(who).get(cell, amount))
+            if wanted <= 0:
+                doubts -= {who}
+                continue
+            move = engine.cheapest(cell, sign, wanted, price)
             if move is None:
                 hopeless.append((cell, who))
                 doubts -= {who}
-                move = _partly(engine, cell, sign, amount, price)
+                move = _partly(engine, cell, sign, wanted, price)
                 if move is None:
                     continue
             needed[move.cells] = hidden[move.cells] = True
-            doubts &= _moved(move, respondent)
+            # A shorter move proves nothing against the others.
+            doubts -= {who}
+            if wanted == amount:
+                doubts &= _moved(move, respondent)
     return Guarded(needed, tuple(hopeless), 0)
 
 

@@ -62,7 +62,7 @@ def build_table(
             expected="at least one cell",
             hint="check that the file is not empty",
         )
-    _refuse_duplicates(dims, given)
+    refuse_duplicates(dims, given)
     if missing == "error":
         absent = missing_cells(dims, given, most=3)
         if absent:
@@ -73,7 +73,7 @@ def build_table(
                 "(missing='empty', --missing empty)",
             )
     counts = None if frequency is None else np.array(frequency, np.int64).ravel()
-    full, full_values, full_counts = _complete(dims, given, values, counts)
+    full, full_values, full_counts = complete(dims, given, values, counts)
     n, extra = len(full), len(full) - len(given)
     if extra and holdings is not None:
         raise TableError(
@@ -115,12 +115,9 @@ def missing_cells(
 ) -> list[str]:
     """Labels of inner cells (leaf codes only) that are not among `codes`."""
     leaves = [np.flatnonzero(d.hierarchy.is_leaf) for d in dimensions]
-    inner = np.ones(len(codes), dtype=bool)
-    for k, d in enumerate(dimensions):
-        inner &= d.hierarchy.is_leaf[codes[:, k]]
-    expected = int(np.prod([float(len(leaf)) for leaf in leaves]))
-    if int(inner.sum()) >= expected:
+    if count_missing(dimensions, codes) == 0:
         return []
+    inner = _inner(dimensions, codes)
     have = {tuple(row) for row in codes[inner].tolist()}
     found: list[str] = []
     for position in np.ndindex(*(len(leaf) for leaf in leaves)):
@@ -135,6 +132,21 @@ def missing_cells(
             if len(found) == most:
                 break
     return found
+
+
+def count_missing(dimensions: Sequence[Dimension], codes: Codes) -> int:
+    """How many inner cells are not among `codes`, each of which stands once."""
+    expected = 1
+    for d in dimensions:
+        expected *= int(d.hierarchy.is_leaf.sum())
+    return max(0, expected - int(_inner(dimensions, codes).sum()))
+
+
+def _inner(dimensions: Sequence[Dimension], codes: Codes) -> NDArray[np.bool_]:
+    inner = np.ones(len(codes), dtype=bool)
+    for k, d in enumerate(dimensions):
+        inner &= d.hierarchy.is_leaf[codes[:, k]]
+    return inner
 
 
 def equations(dimensions: Sequence[Dimension], codes: Codes) -> Any:
@@ -217,7 +229,8 @@ def _find(
     return np.where(keys[at] == want, order[at], -1)
 
 
-def _refuse_duplicates(dimensions: Sequence[Dimension], codes: Codes) -> None:
+def refuse_duplicates(dimensions: Sequence[Dimension], codes: Codes) -> None:
+    """Raise a `TableError` for a combination of codes that stands twice."""
     keys, order = _sorted_keys(dimensions, codes)
     twice = np.flatnonzero(keys[1:] == keys[:-1])
     if len(twice):
@@ -233,7 +246,7 @@ def _refuse_duplicates(dimensions: Sequence[Dimension], codes: Codes) -> None:
         )
 
 
-def _complete(
+def complete(
     dimensions: Sequence[Dimension],
     codes: Codes,
     values: NDArray[np.float64],

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import HierarchyError
+from evosdc.table.codes import tidy_code
 
 TOTAL = "Total"
 
@@ -21,7 +22,7 @@ class Hierarchy:
     Attributes
     ----------
     codes
-        The code of each node, unique.
+        The code of each node, unique; blanks around it are taken away.
     parents
         The node number of each node's parent, -1 for the root.
     """
@@ -30,6 +31,7 @@ class Hierarchy:
     parents: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "codes", tuple(map(tidy_code, self.codes)))
         if len(self.codes) != len(self.parents) or not self.codes:
             raise HierarchyError(
                 f"{len(self.codes)} codes but {len(self.parents)} parents",
@@ -56,7 +58,8 @@ class Hierarchy:
     @classmethod
     def flat(cls, codes: Iterable[str], total: str = TOTAL) -> Hierarchy:
         """Build a total and its parts, with nothing between."""
-        parts = [c for c in codes if c != total]
+        total = tidy_code(total)
+        parts = [c for c in map(tidy_code, codes) if c != total]
         return cls((total, *parts), (-1, *([0] * len(parts))))
 
     @classmethod
@@ -67,6 +70,8 @@ class Hierarchy:
 
         A code whose parent is missing from the mapping hangs under the total.
         """
+        total = tidy_code(total)
+        parent_of = _tidied(parent_of)
         children: dict[str, list[str]] = {}
         for code, parent in parent_of.items():
             if code == total:
@@ -109,9 +114,10 @@ class Hierarchy:
         an empty code ends a ragged branch.
         """
         parent_of: dict[str, str] = {}
+        total = tidy_code(total)
         for row in rows:
             parent = total
-            for code in row:
+            for code in map(tidy_code, row):
                 if not code or code == parent:
                     continue
                 known = parent_of.setdefault(code, parent)
@@ -165,6 +171,20 @@ class Hierarchy:
     def children(self, node: int) -> list[int]:
         """Nodes right below a node."""
         return [n for n, p in enumerate(self.parents) if p == node]
+
+
+def _tidied(parent_of: Mapping[str, str]) -> dict[str, str]:
+    tidy: dict[str, str] = {}
+    for code, parent in parent_of.items():
+        above = tidy_code(parent)
+        if tidy.setdefault(tidy_code(code), above) != above:
+            raise HierarchyError(
+                f"code {tidy_code(code)!r} stands twice in a hierarchy, under "
+                f"{tidy[tidy_code(code)]!r} and under {above!r}",
+                expected="each code once; blanks around codes do not count",
+                hint="rename one of them",
+            )
+    return tidy
 
 
 @dataclass(frozen=True)

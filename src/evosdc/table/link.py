@@ -169,6 +169,7 @@ def link_tables(tables: Sequence[Table]) -> LinkedTables:
         holdings=counts("holdings"),
         respondent=_respondents(tables, first, place, n),
         origin=Origin.joint(t.origin for t in tables),
+        notes=dict.fromkeys(note for t in tables for note in t.notes),
     )
     return LinkedTables(table, places)
 

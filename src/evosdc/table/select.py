@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.table.codes import tidy_code
 from evosdc.table.table import Table
 
 NUMBER = "cell_id"
@@ -31,7 +32,8 @@ def select(table: Table, label: Mapping[str, str]) -> NDArray[np.bool_]:
     """
     chosen = np.ones(len(table), dtype=bool)
     position = {d.name: k for k, d in enumerate(table.dimensions)}
-    for name, wanted in label.items():
+    for name, written in label.items():
+        wanted = tidy_code(written)
         if name in position:
             k = position[name]
             codes = table.dimensions[k].hierarchy.codes

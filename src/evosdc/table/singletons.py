@@ -10,6 +10,8 @@ in several cells that no total joins: a table made of records says so by a keyed
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -68,3 +70,58 @@ def _lone(table: Table) -> NDArray[np.bool_]:
     if table.respondent is not None:
         lone |= table.respondent != ""
     return lone
+
+
+class OwnShares:
+    """What a respondent knows that a total cannot be below: its own cells in it.
+
+    Nobody believes that a total is less than what they contributed to it themselves, so
+    no pattern can make them: a lower level is asked against a respondent down to there.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._value = table.value
+        matrix = table.matrix
+        row, total = total_entries(matrix)
+        m = matrix.shape[0]
+        self._total = np.full(m, -1, dtype=np.int64)
+        self._total[row[total]] = matrix.indices[total]
+        # Only plain sums of cells that are not negative say anything.
+        odd = np.abs(matrix.data) != 1
+        odd |= ~total & (table.lower[matrix.indices] < 0)
+        self._total[row[odd]] = -1
+        self._total[table.rhs != 0] = -1
+        self._rows, self._columns = matrix, table.columns
+
+    def room(self, cells: NDArray[np.int64]) -> dict[int, float]:
+        """Return how far totals can be below their value, for who is alone in `cells`.
+
+        Totals that are not there are not bounded by what the respondent knows. Added up
+        as decimals: what is written with a few digits stays so.
+        """
+        own = {int(cell): self._decimal(int(cell)) for cell in cells}
+        known, queue = dict(own), list(own)
+        nothing = Decimal(0)
+        while queue:
+            cell = queue.pop()
+            start, end = self._columns.indptr[cell : cell + 2]
+            for row in self._columns.indices[start:end].tolist():
+                total = int(self._total[row])
+                if total < 0 or total == cell or total in own:
+                    continue
+                first, last = self._rows.indptr[row : row + 2]
+                parts = self._rows.indices[first:last].tolist()
+                least = sum(
+                    (known.get(p, nothing) for p in parts if p != total), nothing
+                )
+                if least > known.get(total, nothing):
+                    known[total] = least
+                    queue.append(total)
+        return {
+            cell: max(0.0, float(self._decimal(cell) - least))
+            for cell, least in known.items()
+            if cell not in own
+        }
+
+    def _decimal(self, cell: int) -> Decimal:
+        return Decimal(repr(float(self._value[cell])))

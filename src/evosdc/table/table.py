@@ -57,6 +57,8 @@ class Table:
         How the table was made: rules, prior knowledge, consent.
     name
         The response variable, for people.
+    notes
+        What was taken for granted when the table was read, for people.
     """
 
     value: NDArray[np.float64]
@@ -78,6 +80,7 @@ class Table:
     holdings: NDArray[np.int64] | None = None
     respondent: NDArray[np.str_] | None = None
     origin: Origin = field(default_factory=Origin)
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -100,6 +103,7 @@ class Table:
         holdings: ArrayLike | None = None,
         respondent: ArrayLike | None = None,
         origin: Origin | None = None,
+        notes: Iterable[str] = (),
     ) -> Table:
         """Build a table from arrays, fill in the defaults and check it.
 
@@ -149,6 +153,7 @@ class Table:
             holdings=None if holdings is None else np.array(holdings, np.int64),
             respondent=None if respondent is None else np.array(respondent, dtype=str),
             origin=origin or Origin(),
+            notes=tuple(notes),
         )
         table.check()
         return table
@@ -332,7 +337,8 @@ class Table:
         raise NotAdditiveError(
             f"{len(bad)} of {len(off)} equations do not add up; the worst: {lines}",
             expected="every total to be the sum of its parts",
-            hint="correct the totals, or leave them out: missing totals are computed",
+            hint="correct the totals; where some codes are parts of other codes, say "
+            "so with a hierarchy (--hierarchy NAME=FILE)",
         )
 
     def describe_equation(self, equation: int) -> str:

@@ -8,7 +8,15 @@ from typing import Any
 import duckdb
 
 from evosdc.errors import InputError
-from evosdc.tabulation.source import Columns, number_of, quoted, text_of
+from evosdc.table.codes import merged_note
+from evosdc.tabulation.source import (
+    Columns,
+    is_text,
+    number_of,
+    plain_text,
+    quoted,
+    text_of,
+)
 
 # Up to so many decimals, sums are kept in units of the last decimal, where they are
 # whole numbers and exact in any order.
@@ -29,11 +37,14 @@ class Facts:
     unit
         Sums of the response are whole multiples of ``1 / unit``, and small enough to be
         exact in floating point; None where they are not.
+    notes
+        Spellings that were taken for one code.
     """
 
     records: int
     negative: bool
     unit: float | None
+    notes: tuple[str, ...] = ()
 
 
 def check_records(connection: Any, columns: Columns, types: dict[str, str]) -> Facts:
@@ -42,9 +53,14 @@ def check_records(connection: Any, columns: Columns, types: dict[str, str]) -> F
     for part, column in columns.codes.items():
         code = text_of(column, types[column])
         wanted[f"{part}_missing"] = f"count(*) FILTER ({code} IS NULL OR {code} = '')"
+        if is_text(types[column]):
+            written = plain_text(column, types[column])
+            wanted[f"{part}_untidy"] = f"count(*) FILTER ({code} <> {written})"
     for part, column in columns.numeric.items():
         number = number_of(column)
         empty = f"{quoted(column)} IS NULL"
+        if is_text(types[column]):
+            wanted |= _marks(part, quoted(column))
         wanted |= {
             f"{part}_missing": f"count(*) FILTER ({empty})",
             f"{part}_text": f"count(*) FILTER ({number} IS NULL AND NOT {empty})",
@@ -73,7 +89,37 @@ def check_records(connection: Any, columns: Columns, types: dict[str, str]) -> F
         records=found["records"],
         negative=bool(found.get("x_negative")),
         unit=_unit(found),
+        notes=_merged(connection, columns, types, found),
     )
+
+
+def _marks(part: str, text: str) -> dict[str, str]:
+    """Count numbers with a point, and those where it may part thousands."""
+    return {
+        f"{part}_points": f"count(*) FILTER (contains({text}, '.'))",
+        f"{part}_thousands": f"count(*) FILTER (length({text}) BETWEEN 5 AND 8 "
+        f"AND substr({text}, length({text}) - 3, 1) = '.' "
+        f"AND NOT starts_with(ltrim({text}, ' +-'), '0'))",
+        f"{part}_large": f"count(*) FILTER (abs(TRY_CAST({text} AS DOUBLE)) >= 1000)",
+    }
+
+
+def _merged(
+    connection: Any, columns: Columns, types: dict[str, str], found: dict[str, Any]
+) -> tuple[str, ...]:
+    """Say which spellings became one code; only where some have blanks."""
+    notes: list[str] = []
+    for part, column in columns.codes.items():
+        if not found.get(f"{part}_untidy"):
+            continue
+        kind = types[column]
+        rows = connection.sql(
+            f"SELECT DISTINCT {plain_text(column, kind)} AS a, "
+            f"{text_of(column, kind)} AS b FROM raw ORDER BY b, a"
+        ).fetchall()
+        note = merged_note(column, [a for a, _ in rows], [b for _, b in rows])
+        notes += [note] * bool(note)
+    return tuple(notes)
 
 
 def _unit(found: dict[str, Any]) -> float | None:
@@ -114,6 +160,7 @@ def _refuse(found: dict[str, Any], columns: Columns) -> None:
                     expected="a finite number, with a decimal point, in every record",
                     hint="correct the records or leave them out",
                 )
+        _refuse_thousands(found, part, column)
         count = found[f"{part}_negative"]
         if count and part in ("w", "c"):
             what = "sampling weight" if part == "w" else "cost"
@@ -122,3 +169,23 @@ def _refuse(found: dict[str, Any], columns: Columns) -> None:
                 expected="numbers of 0 or more",
                 hint="correct the records or leave the column out",
             )
+
+
+def _refuse_thousands(found: dict[str, Any], part: str, column: str) -> None:
+    """Refuse 1.234 beside 567: the point parts thousands there, it seems."""
+    points = found.get(f"{part}_points")
+    if (
+        not points
+        or points == found["records"]
+        or points != found[f"{part}_thousands"]
+        or found[f"{part}_large"]
+    ):
+        return
+    raise InputError(
+        f"column {column!r} has a point before the last three digits in {points} of "
+        f"{found['records']} records and none in the others: it seems to part "
+        "thousands",
+        expected="numbers without thousands separators",
+        hint="remove the separators; if these are decimals, write them in every record "
+        "(12.000)",
+    )

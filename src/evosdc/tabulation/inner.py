@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.rules.rounding import significant
 from evosdc.table import Dimension, Hierarchy
+from evosdc.table.codes import is_total_word, tidy_code
 from evosdc.tabulation.check import Facts
 from evosdc.tabulation.source import Columns, literal
 
@@ -99,8 +100,12 @@ def dimensions_of(
     by: Sequence[str],
     hierarchies: Mapping[str, Hierarchy],
     total: str,
+    flat: Collection[str] = (),
 ) -> tuple[tuple[Dimension, ...], NDArray[np.int32]]:
-    """Return the dimensions and the node numbers of the finest cells."""
+    """Return the dimensions and the node numbers of the finest cells.
+
+    Codes of `flat` are taken as they are, even where they sound like totals.
+    """
     counts = rows.column("n").to_numpy()
     dimensions: list[Dimension] = []
     codes = np.empty((len(rows), len(by)), dtype=np.int32)
@@ -113,6 +118,8 @@ def dimensions_of(
         tree = hierarchies.get(name)
         if tree is None:
             tree = _flat(name, words, per_word, total)
+            if name not in flat:
+                _refuse_total_words(name, words, per_word)
         nodes = _nodes(name, words, per_word, tree)
         codes[:, k] = nodes[index]
         dimensions.append(Dimension(name, tree))
@@ -178,9 +185,24 @@ def _matrix(rows: pa.Table, prefix: str) -> NDArray[np.float64]:
     return np.column_stack(found).astype(np.float64)
 
 
+def _refuse_total_words(
+    name: str, words: list[str], counts: NDArray[np.float64]
+) -> None:
+    found = np.array([k for k, word in enumerate(words) if is_total_word(word)], int)
+    if len(found):
+        raise InputError(
+            f"column {name!r} has {_listed(words, found, counts)}, which sounds like "
+            "a total",
+            expected="records of the parts only: totals are computed",
+            hint="leave those records out; if it is an ordinary code, say so: "
+            f"--flat {name} (flat=[{name!r}])",
+        )
+
+
 def _flat(
     name: str, words: list[str], counts: NDArray[np.float64], total: str
 ) -> Hierarchy:
+    total = tidy_code(total)
     if total in words:
         raise InputError(
             f"column {name!r} has the code of the total, {total!r}, in "

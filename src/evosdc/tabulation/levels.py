@@ -32,5 +32,5 @@ def hierarchy_from_columns(
     rows = connection.sql(
         f"SELECT DISTINCT {codes} FROM raw ORDER BY {every}"
     ).fetchall()
-    cleaned = [[(code or "").strip() for code in row] for row in rows]
+    cleaned = [[code or "" for code in row] for row in rows]
     return Hierarchy.from_levels(cleaned, total)

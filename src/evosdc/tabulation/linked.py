@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from evosdc.errors import InputError
+from evosdc.rules import Group, Rule, rule_text
 from evosdc.table import Hierarchy
+from evosdc.table.knowledge import read_bounds, with_bounds
 from evosdc.table.link import LinkedTables, link_tables
 from evosdc.tabulation.microdata import tabulate
 
@@ -21,6 +23,7 @@ def tabulate_linked(
     *,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     digits: Mapping[str, int] | None = None,
+    flat: Collection[str] = (),
     **options: Any,
 ) -> LinkedTables:
     """Tabulate the same records by several spans of variables and link the tables.
@@ -31,11 +34,19 @@ def tabulate_linked(
         As in `evosdc.tabulation.tabulate`.
     spans
         The spanning variables of each table.
-    hierarchies, digits
+    hierarchies, digits, flat
         By variable; each table takes those of its own variables.
     options
         Those of `evosdc.tabulation.tabulate`, the same for all tables.
     """
+    options["flat"] = flat
+    strange = sorted(set(flat) - {name for span in spans for name in span})
+    if strange:
+        raise InputError(
+            f"--flat (flat) names {strange[0]!r}, which no table is made by",
+            expected="variables of the tables",
+            hint="check the spelling",
+        )
     if len(spans) == 1:
         table = tabulate(
             source, spans[0], value, hierarchies=hierarchies, digits=digits, **options
@@ -53,7 +64,9 @@ def tabulate_linked(
     if isinstance(source, pa.RecordBatchReader):
         # A stream can be read once only, and every table reads the records.
         source = source.read_all()
-    return link_tables(
+    rules = list(options.pop("rules", ()))
+    _refuse_groups(rules, list(known))
+    linked = link_tables(
         [
             tabulate(
                 source,
@@ -61,8 +74,29 @@ def tabulate_linked(
                 value,
                 hierarchies={name: trees[name] for name in span if name in trees},
                 digits={name: widths[name] for name in span if name in widths},
+                rules=[rule for rule in rules if _is_for(rule, span)],
                 **options,
             )
             for span in spans
         ]
     )
+    table = linked.table
+    if table.origin.zeros and read_bounds(table.origin.bounds)[0] != "columns":
+        # Empty cells of one table may be hidden: nobody knows that a cell is not empty.
+        linked = replace(linked, table=with_bounds(table, table.origin.bounds))
+    return linked
+
+
+def _is_for(rule: Rule, span: Sequence[str]) -> bool:
+    """Whether a rule looks at a table by these variables."""
+    return not isinstance(rule, Group) or rule.variable in ("", *span)
+
+
+def _refuse_groups(rules: Sequence[Rule], known: Sequence[str]) -> None:
+    for rule in rules:
+        if not _is_for(rule, known):
+            raise InputError(
+                f"the rule {rule_text(rule)} is of a variable that no table is made by",
+                expected=f"one of {', '.join(known)}",
+                hint="check the name, or write group for all of them",
+            )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from evosdc.tabulation.check import Facts, check_records
 from evosdc.tabulation.groups import find_groups
 from evosdc.tabulation.holdings import holdings_of
 from evosdc.tabulation.identity import Identity
+from evosdc.tabulation.mixed import code_notes, refuse_mixed
 from evosdc.tabulation.rollup import roll_up
 from evosdc.tabulation.source import (
     Columns,
@@ -52,6 +53,7 @@ def tabulate(
     waiver: Sequence[str] = (),
     total: str = TOTAL,
     digits: Mapping[str, int] | None = None,
+    flat: Collection[str] = (),
     memory_limit: str = "3GB",
     threads: int | None = None,
 ) -> Table:
@@ -92,6 +94,9 @@ def tabulate(
     digits
         How many digits the codes of a variable have, where their leading zeros are
         lost: with 2, code 7 is read as 07.
+    flat
+        Variables whose codes are all ordinary ones, though some sound like totals or
+        have exactly the sums of others.
     memory_limit, threads
         Limits for DuckDB.
     """
@@ -127,7 +132,11 @@ def tabulate(
                 expected="a record with a sampling weight above 0",
                 hint="check the column",
             )
-        dimensions, codes = inner.dimensions_of(rows, by, trees, total)
+        dimensions, codes = inner.dimensions_of(rows, by, trees, total, flat)
+        notes = (*facts.notes, *code_notes(dimensions, codes))
+        if value is not None:
+            loose = [d.name for d in dimensions if d.name not in {*trees, *flat}]
+            refuse_mixed(dimensions, codes, rows.column("value").to_numpy(), loose)
         cells = roll_up(dimensions, inner.cells_of(rows, codes, facts))
         identity = Identity.of(connection)
         contributors, who = _contributors(
@@ -149,7 +158,7 @@ def tabulate(
             source=identity.source,
         ),
     )
-    return with_bounds(table, bounds)
+    return with_bounds(replace(table, notes=notes), bounds)
 
 
 def _contributors(

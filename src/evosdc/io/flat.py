@@ -1,0 +1,325 @@
+"""Dimensions without a tree: which code is their total, and is any a sub-total?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import NotAdditiveError, TableError
+from evosdc.table import TOTAL, Dimension, Hierarchy
+from evosdc.table.build import cell_keys, complete
+from evosdc.table.codes import is_total_word, listed, may_be_total, tidy_code
+from evosdc.table.subtotals import (
+    Rows,
+    Sum,
+    find_sum,
+    find_sums,
+    sums_of_all,
+)
+
+# Entries that are looked at: beyond this, some of the columns say enough.
+_MOST_ENTRIES = 200_000
+_MOST_LINES = 12
+# Bits beyond chance that make a total of a code with another name.
+_SURE, _SURE_ALONE = 3.0, 8.0
+
+_WORTH_A_NOTE = 3.0
+# The same for sub-totals that the total counts as parts.
+_IN_SPITE_OF_TOTALS = 20.0
+
+Codes = NDArray[np.integer[Any]]
+
+
+def choose_total(
+    column: str,
+    names: Sequence[str],
+    k: int,
+    codes: Codes,
+    values: NDArray[np.float64],
+    total: str | None,
+) -> tuple[str, list[str]]:
+    """Return the code of the total of a flat dimension, and what to say about it.
+
+    The total that was asked for is taken where the column has it, then ``Total``, then
+    a word for a total, then a code that is the sum of all others whatever its name.
+
+    Parameters
+    ----------
+    k, codes, values
+        Which column of `codes` numbers `names`, and the cells.
+    """
+    wanted = TOTAL if total is None else tidy_code(total)
+    if wanted in names:
+        return wanted, []
+    words = [name for name in names if is_total_word(name)]
+    if len(words) > 1:
+        raise TableError(
+            f"column {column!r} has several codes that sound like totals: "
+            f"{listed(words)}",
+            expected="one code for the total",
+            hint=f"name it (--total, totals={{{column!r}: ...}}) and remove the others",
+        )
+    note = "column {!r}: {!r} is taken for the total{}"
+    if words:
+        return words[0], [note.format(column, words[0], "")]
+    rows = rows_of(names, k, codes, values, None, np.ones(len(codes), dtype=bool))
+    for number, bits, entries in sums_of_all(rows):
+        name = names[number]
+        if may_be_total(name) or bits >= (_SURE if entries > 1 else _SURE_ALONE):
+            why = ", because its rows are the sums of all others"
+            return name, [note.format(column, name, why)]
+    return wanted, []
+
+
+def name_total(
+    column: str, tree: Hierarchy, words: Sequence[str]
+) -> tuple[Hierarchy, list[str]]:
+    """Give the root of a tree the code that the total has in the column.
+
+    Otherwise a second total would be computed above it.
+    """
+    if tree.total in words:
+        return tree, []
+    top = tree.children(0)
+    note = "column {!r}: {!r} is taken for the total"
+    if len(top) == 1 and tree.children(top[0]):
+        # A file that lists the total itself, with everything below.
+        name = tree.codes[top[0]]
+        if name in words or is_total_word(name):
+            # It is node 1, and all the others are below it.
+            parents = (-1, *(parent - 1 for parent in tree.parents[2:]))
+            return Hierarchy(tree.codes[1:], parents), [note.format(column, name)]
+    strange = [w for w in words if w not in tree.node_of and is_total_word(w)]
+    if len(strange) == 1:
+        named = Hierarchy((strange[0], *tree.codes[1:]), tree.parents)
+        return named, [note.format(column, strange[0])]
+    return tree, []
+
+
+def rows_of(
+    names: Sequence[str],
+    k: int,
+    codes: Codes,
+    values: NDArray[np.float64],
+    counts: NDArray[np.int64] | None,
+    given: NDArray[np.bool_],
+    totals: NDArray[np.bool_] | None = None,
+) -> Rows:
+    """Turn cells into rows, a row a code of column `k` and numbered as there.
+
+    `totals` says which codes of a cell are totals, a column a dimension: they part the
+    columns into kinds.
+    """
+    n, others = len(names), np.delete(codes, k, axis=1)
+    keys = cell_keys((others.max(axis=0, initial=0) + 1).tolist(), others)
+    found, first, column, size = np.unique(
+        keys, return_index=True, return_inverse=True, return_counts=True
+    )
+    most = max(50, _MOST_ENTRIES // n)
+    if len(found) > most:
+        # The fullest columns say the most.
+        kept = np.sort(np.argsort(-size, kind="stable")[:most])
+        place = np.full(len(found), -1)
+        place[kept] = np.arange(most)
+        inside = place[column] >= 0
+        codes, values, given = codes[inside], values[inside], given[inside]
+        counts = None if counts is None else counts[inside]
+        column, first = place[column[inside]], first[kept]
+    shape = (n, len(first))
+    numbers, known = np.zeros(shape), np.zeros(shape, dtype=bool)
+    np.add.at(numbers, (codes[:, k], column), values)
+    known[codes[given, k], column[given]] = True
+    kind = np.zeros(len(first), dtype=np.int64)
+    if totals is not None:
+        for side in np.delete(totals, k, axis=1)[first].T:
+            kind = 2 * kind + side
+    if counts is not None:
+        people = np.zeros(shape)
+        np.add.at(people, (codes[:, k], column), counts)
+        numbers = np.hstack([numbers, people])
+        known, kind = np.hstack([known, known]), np.tile(kind, 2)
+    return Rows(tuple(names), numbers, known, kind)
+
+
+def find_hidden_sums(
+    dimensions: Sequence[Dimension],
+    codes: NDArray[np.int32],
+    values: NDArray[np.float64],
+    counts: NDArray[np.int64] | None,
+    *,
+    skip: Collection[str] = (),
+    chance: Collection[str] = (),
+) -> list[str]:
+    """Refuse codes that are the sums of codes beside them; return what may be chance.
+
+    Totals that are given and add up speak against a sub-total among their parts: it
+    takes more evidence there that they count some parts twice.
+
+    Parameters
+    ----------
+    skip
+        Dimensions that are known to be as they are.
+    chance
+        Dimensions in which sums are said to be chance: they are noted, not refused.
+    """
+    if all(d.name in skip for d in dimensions):
+        return []
+    full, numbers, people = complete(dimensions, codes, values, counts)
+    given = np.arange(len(full)) < len(codes)
+    upper = np.column_stack(
+        [~d.hierarchy.is_leaf[full[:, k]] for k, d in enumerate(dimensions)]
+    )
+    notes: list[str] = []
+    for k, d in enumerate(dimensions):
+        if d.name in skip:
+            continue
+        for members in _families(d.hierarchy):
+            place = np.full(len(d.hierarchy), -1, dtype=np.int64)
+            place[members] = np.arange(len(members))
+            inside = place[full[:, k]] >= 0
+            local = full[inside].astype(np.int64)
+            local[:, k] = place[local[:, k]]
+            rows = rows_of(
+                [d.hierarchy.codes[m] for m in members],
+                k,
+                local,
+                numbers[inside],
+                None if people is None else people[inside],
+                given[inside],
+                upper[inside],
+            )
+            notes += _look(d, rows, chance=d.name in chance)
+    return notes
+
+
+def _families(tree: Hierarchy) -> Iterator[list[int]]:
+    """Each node with two parts or more, and its parts."""
+    children: dict[int, list[int]] = {}
+    for node, parent in enumerate(tree.parents):
+        children.setdefault(parent, []).append(node)
+    for node, parts in children.items():
+        if node >= 0 and len(parts) > 1:
+            yield [node, *parts]
+
+
+def _look(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:
+    """Look at a total (row 0) and its parts."""
+    parts = list(range(1, len(rows.names)))
+    stated = bool(np.any(rows.given[0] & (rows.numbers[0] != 0)))
+    adds_up = stated and rows.holds(0, parts)
+    sums = find_sums(rows, leave_out=[0], trusting=stated and not adds_up)
+    sure = [s for s in sums if s.sure]
+    if adds_up:
+        # The total was made by adding all rows up, sub-totals and all.
+        sums = sure = [
+            s
+            for s in sure
+            if s.bits >= _IN_SPITE_OF_TOTALS and not s.near and len(s.parts) > 1
+        ]
+        stated = False
+    if chance:
+        return [f"{_sentence(d.name, rows, s)}, by chance (--flat)" for s in sure]
+    if not stated:
+        if sure:
+            raise TableError(
+                "; ".join(_sentence(d.name, rows, s) for s in sure[:3])
+                + _more(len(sure) - 3),
+                expected="codes that are not sums of other codes, or the tree they "
+                "form: a hidden cell would follow by subtraction",
+                hint=_hint(d, rows, sure),
+            )
+        return [
+            _sentence(d.name, rows, s)
+            + ", which may be chance; if it is a sub-total, give the tree: "
+            f"--hierarchy {d.name}=FILE"
+            for s in sums
+            if s.bits >= _WORTH_A_NOTE
+        ]
+    for chosen in (sums, sure):
+        below = {p for s in chosen for p in s.parts}
+        if below and rows.holds(0, [p for p in parts if p not in below]):
+            sure = list(chosen)
+            break
+    if sure:
+        raise NotAdditiveError(
+            f"the totals {d.name}={rows.names[0]} do not add up, because "
+            + "; ".join(_sentence(d.name, rows, s) for s in sure[:3])
+            + _more(len(sure) - 3),
+            expected="parts that are counted once, or the tree they form",
+            hint=_hint(d, rows, sure),
+        )
+    whole = find_sum(rows, 0, np.arange(len(rows.names)) > 0)
+    if whole is not None:
+        rest = [rows.names[p] for p in parts if p not in whole.parts]
+        raise NotAdditiveError(
+            f"the totals {d.name}={rows.names[0]} do not add up: they are the sums of "
+            f"{listed([rows.names[p] for p in whole.parts])} alone, and not of "
+            f"{listed(rest)}",
+            expected="a total of all codes",
+            hint=f"if {listed(rest)} are parts of other codes, give the tree they "
+            f"form: --hierarchy {d.name}=FILE; do not leave the totals out, or a "
+            "sub-total becomes an ordinary code",
+        )
+    return []
+
+
+def _sentence(name: str, rows: Rows, found: Sum) -> str:
+    parts = [rows.names[p] for p in found.parts]
+    if len(parts) == 1:
+        return (
+            f"the rows of {name}={rows.names[found.code]!r} equal those of {parts[0]!r}"
+        )
+    return (
+        f"the rows of {name}={rows.names[found.code]!r} are the sums of "
+        f"{listed(parts, 8)}{', to within rounding' * found.near}"
+    )
+
+
+def _more(count: int) -> str:
+    return f"; and {count} more such codes" if count > 0 else ""
+
+
+def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
+    """What the tree would look like, and how to say that there is none."""
+    lines = _tree_lines(rows, sums, leave_out=[0])
+    top = [line for line in lines if not line.startswith("@")]
+    name, total = d.name, ""
+    if len(top) == 1 and d.hierarchy.is_flat:
+        # What everything is a part of is the total, and a tree leaves it out.
+        total = f" --total {top[0]!r}"
+        lines = [line[1:] for line in lines[1:]]
+    shown = ", ".join(lines[:_MOST_LINES]) + (", ..." * (len(lines) > _MOST_LINES))
+    kind = (
+        "give the tree"
+        if d.hierarchy.is_flat
+        else "correct the tree, so that they hang under it"
+    )
+    if all("@" not in line for line in lines) and total:
+        return (
+            f"name the total:{total}; if it is chance, say so: --flat {name} "
+            f"(flat=[{name!r}])"
+        )
+    return (
+        f"{kind}: --hierarchy {name}=FILE{total}, where FILE is a .hrc with one code "
+        f"per line: {shown}; if it is chance, say so: --flat {name} (flat=[{name!r}])"
+    )
+
+
+def _tree_lines(rows: Rows, sums: Sequence[Sum], leave_out: Sequence[int]) -> list[str]:
+    """Lines of the ``.hrc`` file that says what was found."""
+    parts = {s.code: s.parts for s in sums}
+    below = {p for s in sums for p in s.parts}
+    lines: list[str] = []
+    stack = [
+        (c, 0)
+        for c in reversed(range(len(rows.names)))
+        if c not in below and c not in set(leave_out)
+    ]
+    while stack:
+        code, depth = stack.pop()
+        lines.append("@" * depth + rows.names[code])
+        stack += [(p, depth + 1) for p in sorted(parts.get(code, ()), reverse=True)]
+    return lines

@@ -1,0 +1,110 @@
+"""Results that lie side by side: other patterns of a table, tables of the same records.
+
+Two patterns of one table, or two tables of the same records protected one by one, can
+undo each other. The claim of a result holds the fingerprints by which the next run
+finds out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import EvosdcError
+from evosdc.io.columns import number_column
+from evosdc.io.delimited import read_csv
+from evosdc.io.fingerprints import fingerprints
+from evosdc.io.folders import CONFIDENTIAL, PATTERN, PUBLISH, read_claim
+from evosdc.io.paths import PathLike
+from evosdc.io.result import read_pattern
+from evosdc.table import Table
+
+_MOST_FOLDERS = 200
+_SAFE = "SAFE"
+# Values read back from a file that was rounded to its last digit.
+_SAME = 1e-9
+
+
+def kin_warnings(
+    output: PathLike, table: Table, hidden: NDArray[np.bool_]
+) -> tuple[str, ...]:
+    """Look for results that this one must not be published beside.
+
+    Looks into the folder itself, so it comes before `--force` removes what is in it,
+    and into the folders next to it.
+
+    Parameters
+    ----------
+    output
+        The folder that the result is written to.
+    hidden
+        Which cells of `table` are hidden.
+    """
+    folder = Path(output).resolve()
+    mine = fingerprints(table, hidden)
+    found = []
+    for other in _folders(folder):
+        claim = read_claim(other)
+        if claim is None:
+            if other == folder and _flat_pattern_differs(folder, table, hidden):
+                found.append(_another_pattern(other, other / "published.csv"))
+        elif claim.get("verdict") != _SAFE:
+            continue  # nothing of it was to leave the house
+        elif claim.get("table") == mine["table"]:
+            if claim.get("pattern") != mine["pattern"]:
+                published = other / PUBLISH / "published.csv"
+                found.append(_another_pattern(other, published))
+        elif _are_kin(claim, mine):
+            found.append(
+                f"{other} holds another table of the same records, protected on its "
+                "own: whoever has both may work out a cell; link the two (evosdc "
+                "protect A B)"
+            )
+    return tuple(found)
+
+
+def _another_pattern(folder: Path, published: Path) -> str:
+    return (
+        f"{folder} holds another pattern of the same table: if that was published, "
+        f"whoever has both may work out a cell; give --earlier {published}"
+    )
+
+
+def _folders(folder: Path) -> Iterator[Path]:
+    """The folder itself and those next to it that hold a result."""
+    yield folder
+    if not folder.parent.is_dir():
+        return
+    try:
+        beside = sorted(
+            p for p in folder.parent.iterdir() if p != folder and p.is_dir()
+        )
+    except OSError:
+        return  # what cannot be listed cannot be compared
+    yield from islice((p for p in beside if (p / CONFIDENTIAL).is_dir()), _MOST_FOLDERS)
+
+
+def _are_kin(claim: Mapping[str, Any], mine: Mapping[str, Any]) -> bool:
+    theirs = claim.get("kin")
+    return isinstance(theirs, list) and bool(set(map(str, theirs)) & set(mine["kin"]))
+
+
+def _flat_pattern_differs(
+    folder: Path, table: Table, hidden: NDArray[np.bool_]
+) -> bool:
+    """Whether version 0.1 wrote another pattern of the table there."""
+    path = folder / PATTERN
+    if not path.is_file():
+        return False
+    try:
+        theirs = read_pattern(path, table)
+        values = number_column(read_csv(path), "value")
+    except (EvosdcError, OSError):
+        return False  # no pattern of this table
+    same = np.allclose(np.sort(values), np.sort(table.value), rtol=_SAME, atol=0)
+    return bool(same and np.any(theirs != hidden))

@@ -1,0 +1,171 @@
+"""The report to share: the table as published and what was proved, nothing else.
+
+It is written from a copy of the table in which hidden values, weights, bounds, levels
+and the difference between primaries and secondaries are gone, so that no line of the
+page can show one. Parameters of rules, numbers of cells by rule, cost, bound, gap and
+exposed cells stay inside: they narrow hidden values down, or equal them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from evosdc.report.grid import ALIKE, table_section
+from evosdc.report.page import banner, claim_table, section, spans, whole_page
+from evosdc.report.text import count, esc
+from evosdc.report.verdict import headline
+from evosdc.results import Protection
+from evosdc.table import Origin, Table
+from evosdc.table.origin import AUTO
+from evosdc.table.status import SECONDARY
+
+_KINDS = {
+    "p": "the p % rule",
+    "pq": "the prior-posterior rule",
+    "nk": "the dominance rule",
+    "freq": "a minimum frequency",
+    "zero": "empty cells",
+    "req": "requests of respondents",
+    "group": "groups that are all of one kind",
+    "man": "decisions on single cells",
+}
+_OTHER = "another rule of the office"
+
+
+def share_html(protection: Protection, *, title: str | None = None) -> str:
+    """Write the page about a protected table that may leave the house with it.
+
+    Parameters
+    ----------
+    protection
+        What `protect` gave back.
+    title
+        The heading; by default it names the response variable.
+    """
+    table = as_published(protection.table)
+    heading = title or f"Table of {table.name}"
+    hidden = int(table.hidden.sum())
+    facts = [*spans(table), f"{hidden:,} hidden"]
+    key = '<ul class="key"><li><b class="hidden">x</b>hidden</li></ul>'
+    safe = headline(protection.verdict, protection.table).kind == "safe"
+    body = (
+        f"<header><h1>{esc(heading)}</h1><p>{' · '.join(facts)}</p></header>"
+        + (_protected(hidden) if safe else _DRAFT)
+        + section(
+            "What was proved, against whom" if safe else "What was asked, against whom",
+            claim_table(public_claim(protection)),
+        )
+        + section("The table", key + table_section(table, marks=ALIKE), "long")
+        + _FOOTER
+    )
+    return whole_page(heading, body)
+
+
+_DRAFT = banner(
+    "bad",
+    "Draft: not to be published",
+    "This table was not found safe. The report inside the house says why.",
+)
+_FOOTER = (
+    "<footer>Written from the published cells alone: no hidden value, no cost and no "
+    "protection level is in this page.</footer>"
+)
+
+
+def _protected(hidden: int) -> str:
+    return banner(
+        "safe",
+        "SAFE to publish",
+        f"{count(hidden, 'cell is', 'cells are')} hidden, so that nobody can work out "
+        "a confidential one from those that are published. Hidden cells look alike, "
+        "whatever they were hidden for."
+        if hidden
+        else "No cell had to be hidden.",
+    )
+
+
+def as_published(table: Table) -> Table:
+    """Return a copy of a table without anything that is not published.
+
+    It is no table to compute with: hidden values are not a number.
+    """
+    hidden = table.hidden
+    nothing = np.full(len(table), np.nan)
+    status = table.status.copy()
+    status[hidden] = SECONDARY
+    # Not `Table.replace`, which would check that the values add up.
+    return replace(
+        table,
+        value=np.where(hidden, np.nan, table.value),
+        status=status,
+        weight=nothing,
+        lower=nothing,
+        upper=nothing,
+        lpl=nothing,
+        upl=nothing,
+        spl=nothing,
+        frequency=None,
+        holdings=None,
+        respondent=None,
+        origin=Origin(),
+    )
+
+
+def public_claim(protection: Protection) -> Mapping[str, str]:
+    """Answer the questions of a claim without a parameter, a count or a level."""
+    origin, verdict = protection.table.origin, protection.verdict
+    if not origin.rules and verdict.judged:
+        rules = "The office marked them."
+    else:
+        rules = _listed([kind_of(rule) for rule, _ in origin.rules or ()])
+    if protection.settings.get("hide"):
+        rules += " The office chose further cells by name."
+    if origin.counts:
+        least = "not below 0" if origin.zeros else "at least 1 where it is listed"
+        knowledge = f"That it is a whole number, {least}."
+    elif origin.bounds == AUTO:
+        knowledge = "Whether a cell of this kind can be below zero."
+    else:
+        knowledge = "A range for each cell that the office assumes to be known."
+    if origin.threshold is not None:
+        knowledge += " That cells below the minimum frequency are hidden."
+    earlier = bool(protection.settings.get("earlier"))
+    return {
+        "rules": rules,
+        "levels": "As far as its rule asks; how far that is, is confidential.",
+        "knowledge": knowledge,
+        "insiders": (
+            "Nobody: respondents who know their own figures were not considered."
+            if verdict.insiders is None
+            else "Respondents who are alone in a cell and know its value."
+        ),
+        "publication": (
+            "The cells of this table that are not marked x"
+            + (", beside what was published of it before." if earlier else ".")
+        ),
+        "strictness": "Exceeded." if verdict.strict else "Reached.",
+        "proof": (
+            "By other tables that agree with everything published, found by a program "
+            "apart from the one that chose the cells and checked "
+            + ("in exact arithmetic." if verdict.exact else "in floating point.")
+            if verdict.judged and verdict.safe
+            else "No cell was sensitive, so there was nothing to show."
+            if verdict.safe
+            else "It was not shown."
+        ),
+    }
+
+
+def kind_of(rule: str) -> str:
+    """Name a rule without its parameters."""
+    return _KINDS.get(rule.partition(":")[0].strip().lower(), _OTHER)
+
+
+def _listed(kinds: list[str]) -> str:
+    if not kinds:
+        return "No rule was applied."
+    text = ", ".join(dict.fromkeys(kinds))
+    return f"{text[0].upper()}{text[1:]}."

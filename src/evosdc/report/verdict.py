@@ -1,0 +1,141 @@
+"""The words for a verdict, a gap and a run cut short: the same on page and terminal.
+
+Nothing here writes a value, a cost or an interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evosdc.report.text import count
+from evosdc.results import Protection, Verdict
+from evosdc.table import Table
+from evosdc.table.status import SAFE
+
+# Fewer secondaries than this are soon all there are, and no sign of a search cut short.
+_MANY_SECONDARIES = 10
+_CUT = ("time limit", "interrupted")
+# A bound that leaves more than this open says nothing about the cost.
+_WIDEST_GAP = 0.99
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A verdict in one line and one paragraph.
+
+    Attributes
+    ----------
+    word
+        SAFE, EXPOSED or NOT JUDGED.
+    kind
+        The class of the banner: safe, bad or open.
+    why
+        What was found, to stand after the word.
+    text
+        What that means.
+    """
+
+    word: str
+    kind: str
+    why: str
+    text: str
+
+    @property
+    def line(self) -> str:
+        """The word and why."""
+        return f"{self.word}: {self.why}"
+
+
+def headline(verdict: Verdict, table: Table) -> Headline:
+    """Put a verdict into words; without rules nothing is safe that was not judged."""
+    rules = ", ".join(rule for rule, _ in table.origin.rules or ())
+    if verdict.word == "EXPOSED":
+        cells = len(verdict.exposed_cells)
+        return Headline(
+            "EXPOSED",
+            "bad",
+            f"{cells:,} of {count(verdict.judged, 'cell')}",
+            f"Of {count(verdict.judged, 'cell')} judged, {cells:,} can be worked out "
+            "more closely than the protection levels allow. Do not publish this table "
+            "as it is.",
+        )
+    if verdict.open:
+        return Headline(
+            "NOT JUDGED",
+            "open",
+            f"time ran out with {count(len(verdict.open), 'cell')} undecided",
+            "The judge needs more time. Until every sensitive cell is decided nothing "
+            "may be published.",
+        )
+    if not verdict.judged and not rules:
+        return Headline(
+            "NOT JUDGED",
+            "open",
+            "no rule said which cells are sensitive",
+            "No cell is marked as sensitive and no rule looked for any, so there was "
+            "nothing to judge. That says nothing about whether the table may be "
+            "published.",
+        )
+    if verdict.word != "SAFE":
+        return Headline(
+            "NOT JUDGED",
+            "open",
+            "the question was not answered",
+            "Nothing may be published before it is.",
+        )
+    if not verdict.judged:
+        return Headline(
+            "SAFE",
+            "safe",
+            f"no cell is sensitive under {rules}",
+            "The rules found nothing to protect, so every cell can be published.",
+        )
+    reach = "beyond" if verdict.strict else "at least to"
+    return Headline(
+        "SAFE",
+        "safe",
+        f"{count(verdict.judged, 'sensitive cell')} judged",
+        f"All {count(verdict.judged, 'cell')} judged are protected. Whoever knows the "
+        "published cells, the equations and the bounds still finds an interval for "
+        f"each of them that reaches {reach} its protection levels.",
+    )
+
+
+def cut_before_use(protection: Protection) -> str | None:
+    """Say so where a run was cut before it found anything: everything is hidden."""
+    left = bool(np.any(protection.table.status == SAFE))
+    if (
+        left
+        or protection.reason not in _CUT
+        or protection.secondaries < _MANY_SECONDARIES
+    ):
+        return None
+    cause = (
+        "The limit of time cut the search"
+        if protection.reason == "time limit"
+        else "The search was interrupted"
+    )
+    return (
+        f"{cause} before it found anything useful: every cell that may be hidden is "
+        "hidden."
+    )
+
+
+def bound_says_little(protection: Protection) -> bool:
+    """Whether there is no lower bound that is worth a percentage."""
+    bound, gap = protection.lower_bound, protection.gap
+    if protection.cost == 0:
+        return False
+    return bound is None or bound <= 0 or gap is None or gap > _WIDEST_GAP
+
+
+def savings(protection: Protection) -> str:
+    """Say how much of the cost could be saved at most."""
+    if protection.cost == 0:
+        return "nothing could be saved"
+    if bound_says_little(protection):
+        return "the lower bound says little about it"
+    assert protection.gap is not None
+    return f"at most {100 * protection.gap:.2f} % of it could be saved"
