@@ -14,8 +14,10 @@ from evosdc.metrics.base import Goal, Kind
 from evosdc.metrics.counts import shares
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.divergence import jensen_shannon
+from evosdc.metrics.fresh import FreshTest
+from evosdc.metrics.patience import INTERRUPTED, NO_TIME
 
-VerdictWord = Literal["exposed", "not fully tested", "no exposure found"]
+VerdictWord = Literal["fit for release", "not fit for release"]
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,12 @@ class Evaluation:
     plain_words
         What was *not* protected or not tested, a sentence each.
     verdict
-        "exposed" where a test failed; "no exposure found" where all passed, a hold-out
-        among them; otherwise "not fully tested".
+        "fit for release" where every test was made and passed, else "not fit for
+        release".
     reasons
-        The tests that failed.
+        Why it is not fit: the tests that failed or were not made, a sentence each.
+    tests
+        The attacks that the verdict rests on, beside the same with a fresh sample.
     """
 
     values: tuple[MetricValue, ...]
@@ -90,6 +94,7 @@ class Evaluation:
     plain_words: tuple[str, ...]
     verdict: VerdictWord
     reasons: tuple[str, ...]
+    tests: tuple[FreshTest, ...]
     comparisons: Comparisons
     names: tuple[str, ...]
     key: tuple[str, ...]
@@ -107,11 +112,34 @@ class Evaluation:
         known = ", ".join(value.name for value in self.values)
         raise InputError(f"no metric {name!r} here", expected=f"one of {known}")
 
+    @property
+    def fit(self) -> bool:
+        """Whether the file is fit for release."""
+        return self.verdict == "fit for release"
+
+    @property
+    def not_measured(self) -> tuple[str, ...]:
+        """What there was no time for."""
+        late = (NO_TIME, INTERRUPTED)
+        return tuple(name for name, reason in self.skipped if reason in late)
+
     def summary(self) -> dict[str, Any]:
         """Return the object that ``evosdc evaluate --json`` prints."""
         return {
             "verdict": self.verdict,
+            "fit": self.fit,
             "reasons": list(self.reasons),
+            "tests": [
+                {
+                    "name": test.name,
+                    "against": test.against,
+                    "synthetic": test.value,
+                    "fresh": test.usual,
+                    "most_by_chance": test.bound,
+                    "passed": test.passed,
+                }
+                for test in self.tests
+            ],
             "not_protected": list(self.plain_words),
             "key": list(self.key),
             "target": self.target,
@@ -129,6 +157,7 @@ class Evaluation:
                 for value in self.values
             },
             "skipped": dict(self.skipped),
+            "not_measured": list(self.not_measured),
         }
 
 

@@ -16,6 +16,7 @@ from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
 from evosdc.metrics.counts import distinct_rows, levels_used
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.logistic import Design, build_design, fit_logistic
+from evosdc.metrics.patience import check_time
 
 Model = Literal["main", "interactions", "cart"]
 Form = Literal["pmse", "ratio", "standardised"]
@@ -223,6 +224,7 @@ def _tree_pmse(
         from sklearn.tree import DecisionTreeClassifier
     except ImportError as error:
         raise MissingExtraError("scikit-learn", "learn") from error
+    check_time()
     # The first column is the intercept.
     rows = design.matrix[:, 1:].astype(np.float32).toarray()
     total = int(trials.sum())

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from evosdc.clock import Clock
 from evosdc.errors import InputError
 from evosdc.evolution.stopping import Progress
 from evosdc.synth.domain import Coding, Domain, make_domain
@@ -44,6 +45,7 @@ from evosdc.synth.scenario import (
     baselines,
     make_scenario,
 )
+from evosdc.synth.shades import Exact, exact_values
 from evosdc.synth.tables import JSD, Component, build_target
 
 if TYPE_CHECKING:
@@ -87,6 +89,7 @@ class Fitted:
     hurried: bool
     seconds: float
     notes: list[str]
+    roles: list[str]
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,12 @@ class Patience:
 
 
 def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
-    """Evolve synthetic copies of a table."""
+    """Evolve synthetic copies of a table; the time limit holds for all of it."""
+    with Clock(options.time_limit) as clock:
+        return _fit(table, options, workers, clock)
+
+
+def _fit(table: pa.Table, options: Synthesiser, workers: int, clock: Clock) -> Fitted:
     rules = list(options.rules)
     coding = Coding(
         options.bins,
@@ -131,15 +139,24 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
     measured = components + tuple(c for c in _ALWAYS if c not in components)
     rng = np.random.default_rng([options.seed, 0])
     key, target = attack(domain, options.key, options.target)
+    exact = exact_values(table, domain, codes, key, target, options.seed)
     floor = noise_floor(
-        codes, domain.sizes, measured if pareto else components, key, target, rng
+        codes,
+        domain.sizes,
+        measured if pareto else components,
+        key,
+        target,
+        rng,
+        exact,
     )
     scenario = make_scenario(options, key, target, floor, len(codes))
-    problem = make_problem(domain, codes, components, scenario, options, floor)
+    problem = make_problem(domain, codes, exact, components, scenario, options, floor)
     goal = base_goal(scenario, options)
 
     def spread(size: int) -> list[Goal]:
-        return make_front(problem, components, scenario, options, floor).goals(size)
+        return make_front(problem, exact, components, scenario, options, floor).goals(
+            size
+        )
 
     with Team(workers) as team:
         engine, generations = make_engine(
@@ -151,6 +168,7 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
             options.time_limit,
             _criteria(options),
             options.listener,
+            clock=clock,
         )
         run.go()
     population = engine.population
@@ -200,19 +218,21 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
         dict(zip(RISKS, map(float, floor.risks), strict=True))
         if key is not None
         else {},
-        baselines(codes, key, target),
+        baselines(exact.codes, key, target),
         run.record,
         run.reason,
         run.hurried,
         run.record[-1].seconds,
         notes(domain, codes, problem, scenario, met, run)
         + front_notes([bool(closer.get(int(s))) for s in order]),
+        [domain.names[j] for j in (*(key or ()), target) if j is not None],
     )
 
 
 def make_problem(
     domain: Domain,
     codes: Codes,
+    exact: Exact,
     components: tuple[Component, ...],
     scenario: Scenario,
     options: Synthesiser,
@@ -227,7 +247,9 @@ def make_problem(
     if scenario.key is None or scenario.target is None:
         risk = no_risk(codes, sizes)
     else:
-        risk = build_risk(codes, sizes, scenario.key, scenario.target)
+        risk = build_risk(
+            exact.codes, exact.sizes, scenario.key, scenario.target, exact.shades
+        )
     free = np.arange(len(sizes))
     if options.columns is not None:
         free = np.array(sorted({domain.position(c) for c in options.columns}), np.int64)
@@ -239,6 +261,7 @@ def make_problem(
 
 def make_front(
     problem: Problem,
+    exact: Exact,
     components: tuple[Component, ...],
     scenario: Scenario,
     options: Synthesiser,
@@ -253,7 +276,7 @@ def make_front(
         options.noise_floor,
         scenario.risks,
         FRESH_SHARE * floor.risks,
-        bootstrap_risks(problem.original, problem.risk, rng),
+        bootstrap_risks(exact.codes, problem.risk, rng),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.clock import Clock
 from evosdc.evolution.stopping import AnyOf, Progress, Stop
 from evosdc.synth.encoding import Ints
 from evosdc.synth.population import Population
@@ -59,6 +60,7 @@ class Run:
     time_limit: float | None
     criteria: tuple[Stop, ...] = ()
     listener: Callable[[Generation], None] | None = None
+    clock: Clock = field(default_factory=Clock)
     record: list[Generation] = field(default_factory=list)
     reason: str = ""
     hurried: bool = False
@@ -77,6 +79,10 @@ class Run:
 
     def _generations(self) -> None:
         start = time.perf_counter()
+        # What was spent on preparations is not there for the search.
+        left = self.time_limit
+        if left is not None:
+            left = max(1e-3, left - self.clock.spent())
         stop = AnyOf(self.criteria)
         best, first = np.inf, 0.0
         generation = improved = 0
@@ -97,7 +103,7 @@ class Run:
                 improved_at=improved,
                 gained=first - now,
             )
-            share = self._share(seconds, generation)
+            share = self._share(seconds, generation, left)
             self.reason = stop.reason(progress) or ""
             if not self.reason and share >= 1.0:
                 done = generation >= self.generations
@@ -107,16 +113,16 @@ class Run:
             self.engine.step(share)
             generation += 1
 
-    def _share(self, seconds: float, generation: int) -> float:
+    def _share(self, seconds: float, generation: int, left: float | None) -> float:
         """Return how much of the budget is spent.
 
         Generations decide, so that a run can be repeated. A run that is still too
         early in its schedule after half its time hurries to finish it in the rest.
         """
         spent = generation / max(1, self.generations)
-        if self.time_limit is None:
+        if left is None:
             return spent
-        late = 2.0 * seconds / max(self.time_limit, 1e-9) - 1.0
+        late = 2.0 * seconds / left - 1.0
         self.hurried = self.hurried or spent < late
         return max(spent, late)
 
