@@ -1,5 +1,6 @@
 """The five verbs of the library: tabulate, protect, audit, synthesise, evaluate."""
 
+from evosdc.api.claims import claim_of
 from evosdc.api.microdata import Synthesis, evaluate, synthesise
 from evosdc.api.tables import (
     DEFAULT_TIME_LIMIT,
@@ -16,6 +17,7 @@ __all__ = [
     "Synthesis",
     "Tabulation",
     "audit",
+    "claim_of",
     "evaluate",
     "protect",
     "synthesise",

@@ -85,6 +85,11 @@ class Evaluation:
         release".
     reasons
         Why it is not fit: the tests that failed or were not made, a sentence each.
+    risk
+        The four risks that a search limits, as shares (see
+        `evosdc.metrics.figures.risk_figures`).
+    target_in_classes
+        Whether the target is a number of many values, taken in classes.
     tests
         The attacks that the verdict rests on, beside the same with a fresh sample.
     """
@@ -95,6 +100,8 @@ class Evaluation:
     verdict: VerdictWord
     reasons: tuple[str, ...]
     tests: tuple[FreshTest, ...]
+    risk: Mapping[str, float]
+    target_in_classes: bool
     comparisons: Comparisons
     names: tuple[str, ...]
     key: tuple[str, ...]
@@ -140,6 +147,7 @@ class Evaluation:
                 }
                 for test in self.tests
             ],
+            "risk": dict(self.risk),
             "not_protected": list(self.plain_words),
             "key": list(self.key),
             "target": self.target,

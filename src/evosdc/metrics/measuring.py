@@ -12,11 +12,19 @@ from evosdc.metrics.divergence import TableMetric
 from evosdc.metrics.evaluation import MetricValue
 from evosdc.metrics.fresh import Coded
 from evosdc.metrics.holdout import HoldoutMetric
-from evosdc.metrics.patience import INTERRUPTED, NO_TIME, OutOfTimeError, check_time
+from evosdc.metrics.patience import (
+    BASELINES,
+    INTERRUPTED,
+    NO_TIME,
+    OutOfTimeError,
+    check_time,
+)
 from evosdc.metrics.propensity import PropensityScore, forget_scores
 from evosdc.metrics.regression import ModelMetric, forget_models
 
 Skipped = tuple[tuple[str, str], ...]
+# Up to here a metric is quick, whatever the file; see `_slowness`.
+_QUICK = 1
 
 
 def measure_all(
@@ -27,34 +35,27 @@ def measure_all(
 ) -> tuple[dict[str, MetricValue], Skipped]:
     """Return the values by name, in the order of `metrics`, and what was left out.
 
-    First every metric of the synthetic file, then those of the `files` beside it.
+    Of quick metrics those of the synthetic file come first, then those of the `files`
+    beside it; slow ones follow one by one.
     """
-    work = _Work(original, synthetic, {}, [])
+    work = _Work(original, synthetic, files)
     order = sorted(metrics, key=_slowness)
-    waiting = list(files)
+    quick = [metric for metric in order if _slowness(metric) <= _QUICK]
     try:
-        for metric in order:
+        for metric in quick:
             work.measure(metric)
-        for name, other in files.items():
-            work.compare(order, name, other)
-            waiting.remove(name)
+        for metric in quick:
+            work.compare(metric)
+        for metric in order[len(quick) :]:
+            work.measure(metric)
+            work.compare(metric)
     except KeyboardInterrupt:
         work.late = INTERRUPTED
     finally:
         forget_scores()
         forget_models()
-    known = dict(work.skipped)
-    for metric in metrics:
-        if metric.name not in work.values and metric.name not in known:
-            work.skipped.append((metric.name, work.late))
     values = {m.name: work.values[m.name] for m in metrics if m.name in work.values}
-    for name in waiting:
-        work.skipped.append((f"baseline {name}", work.late))
-    for name, left_out in work.missing.items():
-        if name not in waiting:
-            what = f"baseline {name} of {', '.join(left_out)}"
-            work.skipped.append((what, work.late))
-    return values, tuple(work.skipped)
+    return values, work.left_out(metrics)
 
 
 def _slowness(metric: Metric) -> int:
@@ -72,18 +73,15 @@ class _Work:
     """What is measured so far."""
 
     def __init__(
-        self,
-        original: Coded,
-        synthetic: Coded,
-        values: dict[str, MetricValue],
-        skipped: list[tuple[str, str]],
+        self, original: Coded, synthetic: Coded, files: Mapping[str, Coded]
     ) -> None:
         self.original = original
         self.synthetic = synthetic
-        self.values = values
-        self.skipped = skipped
+        self.files = files
+        self.values: dict[str, MetricValue] = {}
+        self.skipped: list[tuple[str, str]] = []
+        self.compared: set[str] = set()
         self.late = NO_TIME
-        self.missing: dict[str, list[str]] = {}
 
     def measure(self, metric: Metric) -> None:
         """Measure the synthetic file, or note why not."""
@@ -111,22 +109,38 @@ class _Work:
         except OutOfTimeError:
             self.skipped.append((metric.name, NO_TIME))
 
-    def compare(self, metrics: Sequence[Metric], name: str, other: Coded) -> None:
-        """Measure another file beside the synthetic one by the same metrics."""
-        for metric in metrics:
-            value = self.values.get(metric.name)
+    def compare(self, metric: Metric) -> None:
+        """Measure the files beside the synthetic one by the same metric."""
+        value = self.values.get(metric.name)
+        if value is None:
+            return
+        found = dict(value.baselines)
+        for name, other in self.files.items():
             # A test against a hold-out says nothing about the hold-out itself.
             same = name == "holdout" and isinstance(metric, HoldoutMetric)
             first, second = _pair(metric, self.original, other)
-            if value is None or same or metric.why_not(first, second):
+            if same or metric.why_not(first, second):
                 continue
             try:
                 check_time()
-                found = {**value.baselines, name: metric.compute(first, second)}
+                found[name] = metric.compute(first, second)
             except OutOfTimeError:
-                self.missing.setdefault(name, []).append(metric.name)
-                continue
-            self.values[metric.name] = replace(value, baselines=found)
+                break
+        else:
+            self.compared.add(metric.name)
+        self.values[metric.name] = replace(value, baselines=found)
+
+    def left_out(self, metrics: Sequence[Metric]) -> Skipped:
+        """Return what was not measured and why, metrics before their baselines."""
+        known = dict(self.skipped)
+        names = [metric.name for metric in metrics]
+        late = [n for n in names if n not in self.values and n not in known]
+        bare = [n for n in names if n in self.values and n not in self.compared]
+        return (
+            *self.skipped,
+            *((name, self.late) for name in late),
+            *((f"{BASELINES} {name}", self.late) for name in bare),
+        )
 
 
 def _pair(metric: Metric, first: Coded, second: Coded) -> tuple[Any, Any]:

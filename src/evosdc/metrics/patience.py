@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 NO_TIME = "not measured: no time left"
+# A metric may have its value and no baseline to read it by.
+BASELINES = "the baselines of"
 INTERRUPTED = "not measured: interrupted"
 
 

@@ -23,6 +23,7 @@ from evosdc.metrics.divergence import (
 )
 from evosdc.metrics.entropy import EntropyRisk
 from evosdc.metrics.evaluation import Evaluation, compare
+from evosdc.metrics.figures import risk_figures
 from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
 from evosdc.metrics.holdout import MembershipAuc, NearerShare
 from evosdc.metrics.measuring import measure_all
@@ -197,6 +198,8 @@ def _evaluate(
         verdict=verdict,
         reasons=reasons,
         tests=tests,
+        risk=risk_figures(original.exact, synthetic.exact),
+        target_in_classes=original.exact.columns > data.columns,
         comparisons=compare(data, synthetic.bins),
         names=data.names,
         key=names,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from evosdc.metrics.evaluation import MetricValue, VerdictWord
 from evosdc.metrics.fresh import FreshTest
-from evosdc.metrics.patience import INTERRUPTED, NO_TIME
+from evosdc.metrics.patience import BASELINES, INTERRUPTED, NO_TIME
 
 Values = Mapping[str, MetricValue]
 
@@ -74,9 +74,12 @@ def plain_words(
         "are measurements of this one file.",
     ]
     for late in (NO_TIME, INTERRUPTED):
-        names = ", ".join(name for name, reason in skipped if reason == late)
-        if names:
-            sentences.append(f"{late[0].upper()}{late[1:]} ({names}).")
+        names = [name for name, reason in skipped if reason == late]
+        whole = [name for name in names if not name.startswith(BASELINES)]
+        if len(whole) < len(names):
+            whole.append(f"the baselines of {len(names) - len(whole)} metrics")
+        if whole:
+            sentences.append(f"{late[0].upper()}{late[1:]} ({', '.join(whole)}).")
     other = [name for name, why in skipped if why not in (NO_TIME, INTERRUPTED)]
     if other:
         sentences.append(f"Not measured on these files: {', '.join(other)}.")

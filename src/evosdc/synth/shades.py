@@ -101,6 +101,18 @@ def exact_values(
     )
 
 
+def exact_of(codes: Codes, exact: Exact) -> NDArray[np.int32]:
+    """Return a candidate by exact values; one code stands for all that are new."""
+    out = codes.astype(np.int32)
+    shades = exact.shades
+    for j in np.flatnonzero(shades.first >= 0):
+        found = shades.head[shades.first[j] + codes[:, j].astype(np.int64)]
+        drawn = np.flatnonzero(found < -1)
+        found[drawn] = shades.shade[drawn - found[drawn] - 2]
+        out[:, j] = np.where(found < 0, exact.sizes[j], found)
+    return out
+
+
 def _one_to_one(head: Ints, values: int) -> bool:
     """Whether every level is one value of the original: then levels say it all."""
     return len(head) == values and bool((np.bincount(head + 1)[1:] == 1).all())
