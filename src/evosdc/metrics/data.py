@@ -208,6 +208,14 @@ def class_codes(name: str, parts: Sequence[Any]) -> NDArray[np.int32]:
     return _class_column(name, parts).codes
 
 
+def bin_codes(name: str, parts: Sequence[Any]) -> NDArray[np.int32]:
+    """Return the codes of a column of several files, joined, numbers in bins.
+
+    As `encode_frames` has them, but that the first file decides whether there are bins.
+    """
+    return _class_column(name, parts).codes
+
+
 def _files(
     tables: Sequence[pa.Table],
     names: tuple[str, ...],

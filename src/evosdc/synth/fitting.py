@@ -20,6 +20,7 @@ from evosdc.synth.encoding import Codes, Ints
 from evosdc.synth.engines import make_engine
 from evosdc.synth.front import Front, two_fronts
 from evosdc.synth.goal import Goal
+from evosdc.synth.holding import Holder
 from evosdc.synth.noise import (
     Floor,
     bootstrap_risks,
@@ -182,6 +183,13 @@ def _fit(table: pa.Table, options: Synthesiser, workers: int, clock: Clock) -> F
             for slot in map(int, engine.alive)
         }
     order = ranked(engine, scenario, options, closer)
+    if options.noise_floor and not pareto:
+        roles = [j for j in (*(key or ()), target) if j is not None]
+        holder = Holder(table, domain, problem, roles, options.seed)
+        for slot in map(int, order):
+            held = holder.hold(population.codes[slot])
+            if held is not population.codes[slot]:
+                population.put(slot, held)
     best = int(order[0])
     risks = {int(s): _risks(population, int(s), exact, scenario) for s in order}
     judged = scenario.judged
