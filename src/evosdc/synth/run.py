@@ -37,6 +37,7 @@ class Engine(Protocol):
     population: Population
     alive: Ints
     evaluations: int
+    pace: Callable[[float], float] | None
 
     def prepare(self) -> None:
         """Compile what a step needs."""
@@ -79,10 +80,11 @@ class Run:
 
     def _generations(self) -> None:
         start = time.perf_counter()
-        # What was spent on preparations is not there for the search.
+        # What preparations took is not there for the search, nor half as much that
+        # measuring the answer will take.
         left = self.time_limit
         if left is not None:
-            left = max(1e-3, left - self.clock.spent())
+            left = max(1e-3, left - 1.5 * self.clock.spent())
         stop = AnyOf(self.criteria)
         best, first = np.inf, 0.0
         generation = improved = 0
@@ -110,10 +112,21 @@ class Run:
                 self.reason = "generations" if done else "time limit"
             if self.reason:
                 return
+            self.engine.pace = self._pace(start, generation, left)
             self.engine.step(share)
             generation += 1
 
-    def _share(self, seconds: float, generation: int, left: float | None) -> float:
+    def _pace(
+        self, start: float, generation: int, left: float | None
+    ) -> Callable[[float], float]:
+        """Return what says how much of the budget is spent within a generation."""
+
+        def share(part: float) -> float:
+            return self._share(time.perf_counter() - start, generation + part, left)
+
+        return share
+
+    def _share(self, seconds: float, generation: float, left: float | None) -> float:
         """Return how much of the budget is spent.
 
         Generations decide, so that a run can be repeated. A run that is still too
