@@ -6,7 +6,9 @@ that does so more often than they do remembers people. Who they would be is know
 the original itself: its halves are fresh samples of each other. So a random half A of
 the original is attacked with the other half, and with as many synthetic records. Both
 attacks have the same size, and the second should not succeed more often. With a
-hold-out, A is attacked with that too.
+hold-out, A is attacked with that too. Where few are attacked, half of them show little:
+so the whole original is attacked with all synthetic records besides, which may succeed
+twice as often as with half of them, but no more.
 """
 
 from __future__ import annotations
@@ -194,8 +196,37 @@ def _against(
             attack = ATTACKS[name][1]
             found[name].append((attack(attacked, made), attack(attacked, fresh)))
     against = "the other half of the original" if holdout is None else "the hold-out"
-    return tuple(
+    halves = [
         _judged(name, ATTACKS[name][0], against, pairs) for name, pairs in found.items()
+    ]
+    wholes = [
+        _whole(half, ATTACKS[half.name][1](original, synthetic), synthetic.rows / size)
+        for half in halves
+        if holdout is None and half.name != "matched_records"
+    ]
+    return (*halves, *wholes)
+
+
+def _whole(half: FreshTest, found: Found, times: float) -> FreshTest:
+    """Attack everybody with all synthetic records.
+
+    This shows more of a memory than halves do, but no fresh sample is as large. One of
+    `times` the size finds a person at most so many times as often.
+    """
+    value, of = found
+    grown = max(1.0, times) * of / half.of if half.of else 0.0
+    usual = grown * half.usual
+    # What is usual is itself known from the hits of a few, in groups where keys match.
+    unsure = 0.5 * half.usual + (0.5 if half.name in _RECORDS else 2.0)
+    error = sqrt(usual + grown**2 * unsure)
+    return FreshTest(
+        name=half.name,
+        title=f"{half.title}, of all",
+        against=f"{half.against} (times {grown:.3g}, as a larger one at most)",
+        value=value,
+        usual=usual,
+        bound=usual + _ERRORS * error,
+        of=of,
     )
 
 
