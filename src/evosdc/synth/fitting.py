@@ -187,8 +187,9 @@ def _fit(table: pa.Table, options: Synthesiser, workers: int, clock: Clock) -> F
         roles = [j for j in (*(key or ()), target) if j is not None]
         holder = Holder(table, domain, problem, roles, options.seed)
         for slot in map(int, order):
-            held = holder.hold(population.codes[slot])
-            if held is not population.codes[slot]:
+            made = population.codes[slot]
+            held = holder.hold(made, clock.left)
+            if held is not made:
                 population.put(slot, held)
     best = int(order[0])
     risks = {int(s): _risks(population, int(s), exact, scenario) for s in order}

@@ -9,6 +9,8 @@ one variable move a little, and the records are nobody's.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -58,14 +60,20 @@ class Holder:
         ]
         self._original = self._file(np.column_stack(columns))
 
-    def hold(self, codes: Codes) -> Codes:
-        """Return a candidate that is no closer than a fresh sample would be."""
+    def hold(self, codes: Codes, left: Callable[[], float] = lambda: np.inf) -> Codes:
+        """Return a candidate that is no closer than a fresh sample would be.
+
+        It is given back as it is where that is so already, and as far as it got where
+        no time is `left`.
+        """
         test = self._test(codes)
         if test is None or test.value <= _part(test, _NEAR):
             return codes
         rng = np.random.default_rng([self._seed, 4, 1])
         codes = codes.copy()
         for _ in range(_ROUNDS):
+            if left() <= 0:
+                break
             matched = self._matched(codes)
             wanted = _part(test, _SAFE)
             share = 1.0 - wanted / test.value
