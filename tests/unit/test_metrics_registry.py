@@ -105,7 +105,8 @@ def test_without_a_holdout_the_halves_of_the_original_tell() -> None:
     options = {"key": COLUMNS[:4], "target": "ill", "metrics": ["jsd_2"]}
     result = evaluate(PEOPLE, STRANGERS, **options)
     assert result.fit
-    assert {test.against for test in result.tests} == {"the other half of the original"}
+    half = "the other half of the original"
+    assert all(test.against.startswith(half) for test in result.tests)
     assert "No hold-out was given" in " ".join(result.plain_words)
     assert not evaluate(PEOPLE, PEOPLE, **options).fit
 

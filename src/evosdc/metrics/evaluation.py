@@ -15,7 +15,12 @@ from evosdc.metrics.counts import shares
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.divergence import jensen_shannon
 from evosdc.metrics.fresh import FreshTest
-from evosdc.metrics.patience import INTERRUPTED, NO_TIME
+from evosdc.metrics.patience import (
+    INTERRUPTED,
+    NO_TIME,
+    OutOfTimeError,
+    check_time,
+)
 
 VerdictWord = Literal["fit for release", "not fit for release"]
 
@@ -170,19 +175,21 @@ class Evaluation:
 
 
 def compare(original: Categorical, synthetic: Categorical) -> Comparisons:
-    """Return the margins of both files and the distance of every pair."""
+    """Return the margins of both files and the distance of every pair.
+
+    There are no pairs where there is no time for all of them.
+    """
     columns = range(original.columns)
-    return Comparisons(
-        margins=tuple(_margin(original, synthetic, j) for j in columns),
-        pairs=tuple(
-            PairGap(
-                original.names[j],
-                original.names[k],
-                jensen_shannon(*shares(original, synthetic, (j, k))),
-            )
-            for j, k in combinations(columns, 2)
-        ),
-    )
+    pairs = []
+    try:
+        for j, k in combinations(columns, 2):
+            check_time()
+            gap = jensen_shannon(*shares(original, synthetic, (j, k)))
+            pairs.append(PairGap(original.names[j], original.names[k], gap))
+    except OutOfTimeError:
+        pairs = []
+    margins = tuple(_margin(original, synthetic, j) for j in columns)
+    return Comparisons(margins, tuple(pairs))
 
 
 def _margin(original: Categorical, synthetic: Categorical, column: int) -> Margin:

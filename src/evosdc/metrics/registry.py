@@ -184,10 +184,13 @@ def _evaluate(
         files["holdout"] = holdout
     measures = _chosen(metrics, None if holdout is None else holdout.bins, seed)
     tests, why_not = _tests(original, synthetic, holdout, seed, left)
-    with within(left):
-        values, skipped = measure_all(measures, original, synthetic, files)
-    tested = holdout is not None
     data = original.bins
+    with within(left):
+        comparisons = compare(data, synthetic.bins)
+        values, skipped = measure_all(measures, original, synthetic, files)
+    if data.columns > 1 and not comparisons.pairs:
+        skipped = (*skipped, ("comparisons of pairs", NO_TIME))
+    tested = holdout is not None
     names = tuple(data.names[j] for j in data.key)
     aim = data.names[data.target]
     verdict, reasons = judge(values, tests, tested=tested, why_not=why_not)
@@ -200,7 +203,7 @@ def _evaluate(
         tests=tests,
         risk=risk_figures(original.exact, synthetic.exact),
         target_in_classes=original.exact.columns > data.columns,
-        comparisons=compare(data, synthetic.bins),
+        comparisons=comparisons,
         names=data.names,
         key=names,
         target=aim,

@@ -421,7 +421,7 @@ def _bar(share: float, top: float, y: int, kind: str) -> str:
 
 def _pairs(pairs: Sequence[PairGap]) -> str:
     if not pairs:
-        return "<p class=dim>There is one variable only.</p>"
+        return "<p class=dim>There is one variable only, or there was no time.</p>"
     names = list(dict.fromkeys(n for p in pairs for n in (p.first, p.second)))
     names = names[:_MAX_VARIABLES]
     gaps = {frozenset((pair.first, pair.second)): pair.distance for pair in pairs}

@@ -80,11 +80,11 @@ class Run:
 
     def _generations(self) -> None:
         start = time.perf_counter()
-        # What preparations took is not there for the search, nor half as much that
-        # measuring the answer will take.
+        # What preparations took is not there for the search, nor as much again, which
+        # measuring and reading its answer will take.
         left = self.time_limit
         if left is not None:
-            left = max(1e-3, left - 1.5 * self.clock.spent())
+            left = max(1e-3, left - 2.0 * self.clock.spent())
         stop = AnyOf(self.criteria)
         best, first = np.inf, 0.0
         generation = improved = 0
