@@ -23,9 +23,12 @@ def _for_ever() -> float:
 _left: ContextVar[Callable[[], float]] = ContextVar("left", default=_for_ever)
 
 
-def check_time() -> None:
-    """Give up where no time is left; slow loops call this in every turn."""
-    if _left.get()() <= 0:
+def check_time(needed: float = 0.0) -> None:
+    """Give up where no time is left; slow loops call this in every turn.
+
+    What cannot be stopped half-way says how many seconds it may need.
+    """
+    if _left.get()() <= needed:
         raise OutOfTimeError
 
 

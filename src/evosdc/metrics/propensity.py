@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
@@ -25,6 +26,7 @@ Floats = NDArray[np.float64]
 # Records by indicator columns. A tree takes seconds beyond this, and its null needs
 # one for each draw.
 _TREE_ENTRIES = 5_000_000
+_LOADING = 4.0
 
 
 @dataclass(frozen=True)
@@ -220,11 +222,12 @@ def _tree_pmse(
     leaf: int,
     seed: int,
 ) -> tuple[float, int]:
+    # Loading the library on first use may take as long.
+    check_time(0.0 if "sklearn.tree" in sys.modules else _LOADING)
     try:
         from sklearn.tree import DecisionTreeClassifier
     except ImportError as error:
         raise MissingExtraError("scikit-learn", "learn") from error
-    check_time()
     # The first column is the intercept.
     rows = design.matrix[:, 1:].astype(np.float32).toarray()
     total = int(trials.sum())

@@ -84,7 +84,7 @@ class Run:
         # measuring and reading its answer will take.
         left = self.time_limit
         if left is not None:
-            left = max(1e-3, left - 2.0 * self.clock.spent())
+            left = max(0.1 * left, left - 2.0 * self.clock.spent(), 1e-3)
         stop = AnyOf(self.criteria)
         best, first = np.inf, 0.0
         generation = improved = 0
