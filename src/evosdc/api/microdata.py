@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from evosdc import __version__
+from evosdc.api.protect import DEFAULT_TIME_LIMIT
 from evosdc.api.synthetic_claims import synthetic_claim_of
-from evosdc.api.tables import DEFAULT_TIME_LIMIT
 from evosdc.clock import Clock
 from evosdc.metrics import Evaluation
 from evosdc.synthetic_claim import SyntheticClaim
