@@ -189,6 +189,10 @@ class Protection:
     reason: str
     settings: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    # Cells that everyone has from earlier publications.
+    known: NDArray[np.bool_] | None = field(default=None, repr=False)
+    # Cells that are sensitive because somebody wished them hidden.
+    wished: NDArray[np.bool_] | None = field(default=None, repr=False)
     # Kept out of logs and tracebacks: the pattern holds the confidential values.
     pattern: Any = field(default=None, repr=False)
     published: Any = field(default=None, repr=False)
@@ -224,5 +228,4 @@ class Protection:
             "seed": self.seed,
             "version": self.version,
             "settings": dict(self.settings),
-            "notes": list(self.notes),
         }

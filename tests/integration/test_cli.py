@@ -47,6 +47,7 @@ def test_protect_writes_everything_and_the_judge_agrees(
         "seed",
         "version",
         "settings",
+        "notes",
     ]
     assert summary["safe"] is True
     assert summary["exposed"] == 0

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from made_results import SAFE, exposed, grid_of, linked_of, numbers, result_of
 
-from evosdc.attack import certificate_arrays
 from evosdc.cli.show import show_protection, show_verdict, show_warnings
 from evosdc.cli.write import write_result, write_unjudged
 from evosdc.errors import InputError
@@ -31,6 +30,7 @@ from evosdc.results import Protection, Verdict
 from evosdc.table import Origin, Table, build_table
 
 INSIDE = {"pattern.csv", "certificate.npz", "run.csv", "report.html", "claim.json"}
+ARRAYS = {"cells": np.zeros(0), "numerators": np.zeros(0)}
 OPEN = replace(SAFE, safe=None, open=("dim_a=a1, dim_b=b1",))
 
 
@@ -152,6 +152,28 @@ def test_an_unjudged_pattern_does_not_make_room_for_overwriting(
         write_result(tmp_path / "out", result, force=False)
 
 
+@pytest.mark.parametrize("fails", ["published.csv", "report.html", "run.csv"])
+def test_a_disk_that_fails_leaves_no_half_of_a_publication(
+    tmp_path: Path, result: Protection, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    out = tmp_path / "out"
+    move = Path.replace
+
+    def full(self: Path, target: Path) -> Path:
+        if Path(target).name == fails:
+            raise OSError(28, "No space left on device")
+        return move(self, target)
+
+    write_unjudged(out, result.table, force=False)
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(InputError, match="No space left"):
+        write_result(out, result, force=False)
+    assert not (out / "publish").exists()
+    left = files_in(out / "confidential")
+    assert {"pattern.csv", "unjudged.txt"} <= left
+    assert "claim.json" not in left
+
+
 def test_force_leaves_nothing_of_an_earlier_run(
     tmp_path: Path, result: Protection
 ) -> None:
@@ -231,7 +253,7 @@ def flat_run(folder: Path, result: Protection, jj: str | None = None) -> None:
     write_csv(folder / "published-1-a-b.csv", published_frame(table))
     (folder / "run.csv").write_text("seconds,cost\n")
     (folder / "report.html").write_text("<p>No hidden value is in this page.</p>")
-    np.savez(folder / "certificate.npz", **certificate_arrays(result.certificate))
+    np.savez(folder / "certificate.npz", **ARRAYS)
     if jj is not None:
         write_jj(folder / jj, table)
 
@@ -473,7 +495,7 @@ def test_a_folder_open_to_all_is_closed(tmp_path: Path, result: Protection) -> N
     write_protection(
         tmp_path,
         result,
-        certificate_arrays=certificate_arrays(result.certificate),
+        certificate_arrays=ARRAYS,
         force=True,
     )
     assert mode(tmp_path / "confidential") == 0o700

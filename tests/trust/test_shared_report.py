@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -211,3 +212,29 @@ def test_the_public_claim_follows_the_verdict(verdict: Verdict, words: str) -> N
     page = share_html(random_result("one dimension", 4, verdict))
     assert words in page
     assert "dim_a=a1" not in page
+
+
+@pytest.mark.parametrize("kind", ["one dimension", "two dimensions", "linked"])
+def test_a_table_protected_for_real(kind: str, tmp_path: Path) -> None:
+    """Every file that may leave the house, as `protect` and the writer make them."""
+    from evosdc import api
+    from evosdc.cli.write import write_result
+
+    table = KINDS[kind](np.random.default_rng(8), 0)
+    inner = np.flatnonzero(
+        (table.codes > 0).sum(axis=1) == min(2, table.codes.shape[1])
+    )
+    status = np.full(len(table), "s")
+    status[inner[0]] = "u"
+    level = np.where(status == "u", np.round(0.2 * table.value), 0.0)
+    table = table.replace(status=status, lpl=level, upl=level)
+    result = api.protect(table, method="greedy", evaluations=5, workers=1)
+    assert result.safe is True
+    assert result.secondaries > 0
+    write_result(tmp_path / "out", result, force=False)
+    counted = replace(
+        result, table=result.table.replace(frequency=np.full(len(table), 7_000_001))
+    )
+    secrets = secrets_of(counted)
+    for path in (tmp_path / "out" / "publish").iterdir():
+        assert not secrets & numbers_in(path.read_text(encoding="utf-8").lower())

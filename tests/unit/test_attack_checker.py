@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from evosdc.attack import (
-    certificate_arrays,
     certificate_from_arrays,
     judge,
     strict_margin,
     verify,
 )
+from evosdc.attack.certificate import witness_arrays
 from evosdc.errors import InputError
 from evosdc.results import Certificate
 from evosdc.suppress import problem
@@ -194,7 +194,7 @@ def test_certificates_survive_plain_arrays(table: Table) -> None:
     good = rectangle()
     huge = replace(good, numerators=good.numerators.astype(object) * 10**30)
     for certificate in (good, huge):
-        arrays = certificate_arrays(certificate)
+        arrays = witness_arrays(certificate)
         assert all(a.dtype != object for a in arrays.values())
         back = certificate_from_arrays(arrays)
         for name in arrays:

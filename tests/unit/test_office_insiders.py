@@ -8,10 +8,10 @@ import pytest
 
 import evosdc
 from evosdc.attack import intervals, judge, judge_insiders
-from evosdc.errors import InputError, LevelError
+from evosdc.errors import InputError
 from evosdc.instances import make
 from evosdc.table import Dimension, Hierarchy, Table, build_table, link_tables
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.singletons import OwnShares, lone_respondents
 
 
 def grid(frequency: list[int]) -> Table:
@@ -46,8 +46,8 @@ def test_holdings_count_before_records() -> None:
             "h": ["one", "one", "two", "three"],
         }
     )
-    plain = evosdc.tabulate(records, "r", "v").table
-    held = evosdc.tabulate(records, "r", "v", holding="h").table
+    plain = evosdc.tabulate(records, "r", "v", rules="none").table
+    held = evosdc.tabulate(records, "r", "v", holding="h", rules="none").table
     assert (lone_respondents(plain) == -1).all()
     at = [held.label(i) for i in np.flatnonzero(lone_respondents(held) >= 0)]
     assert at == ["r=a"]
@@ -67,11 +67,11 @@ def test_unknown_counts_are_refused() -> None:
 def test_the_judge_finds_what_a_lone_respondent_finds() -> None:
     # a-x, a-y, b-x, b-y hidden: a square. Whoever knows one corner knows all.
     t = grid([1, 5, 5, 5, 5, 5])
-    assert evosdc.audit(t).safe
-    word = evosdc.audit(t, singletons=True)
+    assert evosdc.audit(t, singletons=False).safe
+    word = evosdc.audit(t)
     assert not word.safe
     assert {e.cell for e in word.verdict.exposed} == {1, 3, 4}
-    assert all("lone respondent of r=a, s=x" in e.label for e in word.verdict.exposed)
+    assert all("lone respondent of r=a, s=x" in e.insider for e in word.verdict.exposed)
     assert all(e.low == e.high for e in word.verdict.exposed)
     assert word.verdict.insiders == 1
     assert evosdc.audit(grid([3] * 6), singletons=True).safe
@@ -102,16 +102,20 @@ def test_by_definition(seed: int) -> None:
         view = final.replace(status=status)
         cells = np.flatnonzero(status == "u")
         low, high = intervals(view, cells)
-        assert np.all(low <= final.value[cells] - final.lpl[cells] + 1e-6)
+        # A total of one cannot be below what its only part is known to be.
+        own = OwnShares(final).room(np.flatnonzero(who == number))
+        room = np.array([own.get(c, np.inf) for c in cells.tolist()])
+        lpl = np.minimum(final.lpl[cells], room)
+        assert np.all(low <= final.value[cells] - lpl + 1e-6)
         assert np.all(high >= final.value[cells] + final.upl[cells] - 1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_shortcut_agrees_with_the_definition(seed: int) -> None:
     t = make("frequency", seed, shape=(5, 4, 3))
-    plain = evosdc.protect(t, method="attacker").table
+    plain = evosdc.protect(t, method="attacker", singletons=False).table
     word, certificate = judge_insiders(plain, *judge(plain))
-    found = {(e.cell, e.label.partition("respondent of ")[2]) for e in word.exposed}
+    found = {(e.cell, e.insider.partition("respondent of ")[2]) for e in word.exposed}
     who = lone_respondents(plain)
     expected = set()
     for number in range(int(who.max()) + 1):
@@ -119,15 +123,23 @@ def test_the_shortcut_agrees_with_the_definition(seed: int) -> None:
         status = plain.status.copy()
         status[known] = "s"
         view, _ = judge(plain.replace(status=status))
-        name = plain.label(int(known[0])) + ")"
+        name = plain.label(int(known[0]))
         expected |= {(e.cell, name) for e in view.exposed}
     assert found == expected
     assert found, "a table in which nobody finds anything shows nothing"
     assert evosdc.attack.verify(plain, certificate).refused.size == 0
 
 
-def test_beyond_reach_names_both() -> None:
+def test_what_cannot_be_had_is_listed_and_the_rest_protected() -> None:
     t = grid([1, 5, 5, 5, 5, 5])
     status = np.where(t.status == "s", "z", t.status)
-    with pytest.raises(LevelError, match="against the lone respondent of r=a, s=x"):
-        evosdc.protect(t.replace(status=status), singletons=True, evaluations=5)
+    result = evosdc.protect(t.replace(status=status), evaluations=5)
+    assert result.safe is False
+    assert any("the lone respondent of r=a, s=x" in note for note in result.notes)
+    assert {e.cell for e in result.verdict.exposed} == {1, 3, 4}
+    assert {e.insider for e in result.verdict.exposed} == {
+        "the lone respondent of r=a, s=x"
+    }
+    assert len(result.verdict.exposed_cells) == 3
+    # Nobody else finds anything.
+    assert evosdc.audit(result.table, singletons=False).safe

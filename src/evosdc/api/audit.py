@@ -15,6 +15,7 @@ from evosdc.api.office import judge_all
 from evosdc.api.sources import as_table, assumed, known_before
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
+from evosdc.io.published import read_published
 from evosdc.results import Certificate, Claim, Verdict
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY
@@ -82,8 +83,6 @@ def audit(
     time_limit
         Seconds; cells that are then not decided are open.
     """
-    from evosdc.io.published import read_published
-
     end = None if time_limit is None else time.monotonic() + time_limit
     resolved = assumed(
         as_table(table, **reading),

@@ -210,7 +210,10 @@ def protect(
     mask = pattern.hidden | kept | (granted.status == PRIMARY)
     # What must be published, or was, is fixed for the search only.
     status = np.where(granted.status == FIXED, resolved.status, granted.status)
-    shown = granted.replace(status=status)
+    # A wished cell without levels is judged as such: nobody may work it out.
+    shown = granted.replace(
+        status=status, lpl=resolved.lpl, upl=resolved.upl, spl=resolved.spl
+    )
     if secondaries:
         mask = settle_secondaries(
             shown, problem, mask, kept, strict=strict, search=search
@@ -230,7 +233,11 @@ def protect(
         search.note(f"lone respondents: {change:+} cells hidden")
     notes = (*resolved.notes, *notes)
     if not len(resolved.primaries):
-        notes += ("the table has no sensitive cells, so there was nothing to protect",)
+        notes += (
+            ("the table has no sensitive cells, so there was nothing to protect",)
+            if resolved.origin.rules
+            else ("no cell is sensitive and no rule looked for any: not judged",)
+        )
     search.note(ending(search, chosen.name, evaluations))
     hidden = shown.with_pattern(mask)
     if on_pattern is not None:
@@ -290,6 +297,8 @@ def protect(
             "options": dict(options or {}),
         },
         notes=notes,
+        known=before.cells if before.words else None,
+        wished=(granted.status == PRIMARY) & (resolved.status != PRIMARY),
     )
     template = template_of(table)
     return replace(

@@ -5,14 +5,19 @@ from evosdc.attack.checker import CheckReport, verify
 from evosdc.attack.demands import strict_margin
 from evosdc.attack.insiders import judge_insiders
 from evosdc.attack.judge import intervals, judge
+from evosdc.attack.proof import Proof, ProofReport, check_proof, read_proof
 
 __all__ = [
     "CheckReport",
+    "Proof",
+    "ProofReport",
     "certificate_arrays",
     "certificate_from_arrays",
+    "check_proof",
     "intervals",
     "judge",
     "judge_insiders",
+    "read_proof",
     "strict_margin",
     "verify",
 ]

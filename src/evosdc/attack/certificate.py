@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.attack.seal import digest_of, numbered, seal_of, table_digests
 from evosdc.errors import InputError
-from evosdc.results import Certificate
+from evosdc.results import Certificate, Claim
+from evosdc.table import Table
+from evosdc.table.singletons import lone_respondents
+from evosdc.table.status import SECONDARY
+
+FORMAT = "evosdc-certificate 2"
 
 # A witness that could not be made exact is taken up to this share of its move.
 FLOATING = 1e-8
@@ -71,11 +78,69 @@ def whole_numbers(numbers: Sequence[int]) -> NDArray[Any]:
     return out
 
 
-def certificate_arrays(certificate: Certificate) -> dict[str, NDArray[Any]]:
-    """Return the certificate as arrays that can be saved without pickling.
+def certificate_arrays(
+    certificate: Certificate,
+    *,
+    table: Table,
+    claim: Claim,
+    strict: bool,
+    secondaries: bool,
+    insiders: bool,
+    known: NDArray[np.bool_] | None = None,
+    wished: NDArray[np.bool_] | None = None,
+    whole: bool | None = None,
+    tolerance: float = 0.0,
+) -> dict[str, NDArray[Any]]:
+    """Return a certificate and all that it is of, as arrays without pickling.
 
-    Whole numbers beyond 64 bits become decimal strings.
+    ``docs/reference/certificate.md`` says what is in them. Values are not: of the table
+    there are only fingerprints.
+
+    Parameters
+    ----------
+    table
+        The table as it was judged, with the statuses of the pattern.
+    claim
+        What the verdict states.
+    strict, secondaries, insiders, known, whole
+        As the verdict was reached; see `evosdc.attack.judge`.
+    wished
+        Cells that are sensitive because somebody wished them hidden, not by the table.
+    tolerance
+        The verdict's; 0 where every witness is exact.
     """
+    none = np.zeros(len(table), dtype=bool)
+    asked = none if wished is None else wished.astype(bool)
+    respondent = lone_respondents(table) if insiders else np.full(len(table), -1)
+    own = table.replace(status=np.where(asked, SECONDARY, table.status))
+    digests = table_digests(own, respondent)
+    settings = {
+        "strict": strict,
+        "secondaries": secondaries,
+        "insiders": insiders,
+        "whole": table.origin.counts if whole is None else whole,
+        "tolerance": max(tolerance, FLOATING) if tolerance else 0.0,
+        "counts": table.origin.counts,
+        "bounds": table.origin.bounds,
+        "threshold": table.origin.threshold,
+    }
+    arrays = {
+        "format": np.array(FORMAT),
+        **witness_arrays(certificate),
+        "hidden": table.hidden,
+        "known": none if known is None else known.astype(bool),
+        "wished": asked,
+        "respondent": numbered(respondent),
+        "claim": np.array(json.dumps(claim.as_json(), ensure_ascii=False)),
+        "settings": np.array(json.dumps(settings)),
+        "digests": np.array(json.dumps(digests)),
+        "digest": np.array(digest_of(digests)),
+    }
+    return {**arrays, "seal": np.array(seal_of(arrays))}
+
+
+def witness_arrays(certificate: Certificate) -> dict[str, NDArray[Any]]:
+    """Return the witnesses alone; whole numbers beyond 64 bits become text."""
 
     def plain(numbers: NDArray[Any]) -> NDArray[Any]:
         return numbers.astype(str) if numbers.dtype == object else numbers
@@ -91,7 +156,7 @@ def certificate_arrays(certificate: Certificate) -> dict[str, NDArray[Any]]:
 
 
 def certificate_from_arrays(arrays: Mapping[str, NDArray[Any]]) -> Certificate:
-    """Return the certificate that `certificate_arrays` wrote."""
+    """Return the witnesses that `certificate_arrays` wrote."""
     names = ("cells", "signs", "indptr", "indices", "numerators", "denominators")
     missing = [name for name in names if name not in arrays]
     if missing:

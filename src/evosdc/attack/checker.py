@@ -1,20 +1,21 @@
 """The checker: adds witness tables up in exact rational arithmetic.
 
 It shares nothing with the code that finds witnesses and is, with `coverage`, small
-enough to be read in one sitting. Numbers of the table are taken as the shortest decimal that reads back as
-the same double, so 0.1 is one tenth. A witness is a deviation ``d`` of the hidden
-cells: ``M d = 0``, ``d = 0`` on published and known cells and ``lower - value <= d <=
-upper - value`` elsewhere; in a table of counts ``d`` is whole. A valid witness counts
-for every cell that it moves.
+enough to be read in one sitting. Numbers of the table are taken as the shortest decimal
+that reads back as the same double, so 0.1 is one tenth. A witness is a deviation ``d``
+of the hidden cells: ``M d = 0``, ``d = 0`` on published and known cells and ``lower -
+value <= d <= upper - value`` elsewhere; in a table of counts ``d`` is whole. A valid
+witness counts for every cell that it moves.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from evosdc.attack.coverage import Levels, Reach
 from evosdc.results import Certificate
 from evosdc.table import Table
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.singletons import OwnShares, lone_respondents
 
 _FITS = 2**62  # whole numbers below this are added and multiplied in 64 bits
 _CHUNK = 400_000  # entries looked at together
@@ -111,6 +112,7 @@ def verify(
     among: NDArray[np.bool_] | None = None,
     insiders: bool = False,
     deadline: float | None = None,
+    room: Mapping[int, float] | None = None,
 ) -> CheckReport:
     """Check a certificate against the table and its statuses.
 
@@ -136,6 +138,9 @@ def verify(
     deadline
         Moment on the clock of `time.monotonic` after which no further witness is
         looked at.
+    room
+        How far down cells can be asked to go at most, for an attacker who knows parts
+        of them.
     """
     in_whole = table.origin.counts if whole is None else whole
     accepted = np.zeros(len(certificate.cells), dtype=bool)
@@ -162,14 +167,20 @@ def verify(
             reach.take(part.at, part.num, part.den[part.owner], good[part.owner])
             looked_at = part.first + part.count
     levels = Levels.of(table, strict, secondaries, tolerance, among)
-    uncovered = levels.uncovered(reach)
+    uncovered = levels.uncovered(reach, room or {})
     against: list[tuple[int, int]] = []
     many = None
     if insiders:
         respondent = lone_respondents(table)
         many = int(respondent.max(initial=-1)) + 1
+        shares = OwnShares(table)
         against = levels.against(
-            certificate, accepted, respondent, set(uncovered), deadline
+            certificate,
+            accepted,
+            respondent,
+            set(uncovered),
+            deadline,
+            cache(lambda who: shares.room(np.flatnonzero(respondent == who))),
         )
     refused = sorted(bad)
     return CheckReport(

@@ -6,7 +6,7 @@ Like `checker` it shares nothing with the code that finds witnesses.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -91,20 +91,34 @@ class Levels:
             asked[cell] = up, down, width
         return cls(cells, sensitive, asked)
 
-    def covers(self, cell: int, up: Fraction, down: Fraction) -> bool:
-        """Whether moves this far up and down are all that is asked of a cell."""
+    def covers(
+        self, cell: int, up: Fraction, down: Fraction, room: Fraction | None = None
+    ) -> bool:
+        """Whether moves this far up and down are all that is asked of a cell.
+
+        `room` is how far down an attacker who knows parts of the cell can be made to
+        believe at most.
+        """
         asked = self.asked[cell]
         if asked is None:
             return up + down > 0
-        return up >= asked[0] and down >= asked[1] and up + down >= asked[2]
+        over, under, width = asked
+        if room is not None:
+            under = min(under, room)
+        if not (over or under or width):
+            return up + down > 0
+        return up >= over and down >= under and up + down >= width
 
-    def uncovered(self, reach: Reach) -> list[int]:
+    def uncovered(self, reach: Reach, room: Mapping[int, float]) -> list[int]:
         """List the judged cells that no witness covers."""
         return [
             cell
             for cell in self.cells
             if not self.covers(
-                cell, reach.up.get(cell, _ZERO), reach.down.get(cell, _ZERO)
+                cell,
+                reach.up.get(cell, _ZERO),
+                reach.down.get(cell, _ZERO),
+                Fraction(repr(room[cell])) if cell in room else None,
             )
         ]
 
@@ -115,11 +129,13 @@ class Levels:
         respondent: NDArray[np.int64],
         passed_over: set[int],
         deadline: float | None,
+        room: Callable[[int], Mapping[int, float]] = lambda _: {},
     ) -> list[tuple[int, int]]:
         """Pairs of a sensitive cell and a cell of whoever its witnesses fail against.
 
         Only who is moved by a witness of the cell can be moved by all that cover it.
-        What time leaves out counts as not covered.
+        What time leaves out counts as not covered. `room` says how far down each of
+        them can be made to believe a total: see `evosdc.table.singletons.OwnShares`.
         """
         if not accepted.any():
             return []
@@ -143,7 +159,9 @@ class Levels:
             for who in sorted(near):
                 up = _first(ups, touched, who)
                 down = -_first(downs, touched, who)
-                if late or not self.covers(cell, up, down):
+                most = None if late else room(who).get(cell)
+                least = None if most is None else Fraction(repr(most))
+                if late or not self.covers(cell, up, down, least):
                     pairs.append((cell, name[who]))
         return pairs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +47,7 @@ def demands_of(
     *,
     whole: bool = False,
     among: NDArray[np.bool_] | None = None,
+    room: Mapping[int, float] | None = None,
 ) -> Demands:
     """Collect the levels of the primaries, and of the secondaries where asked.
 
@@ -55,6 +57,9 @@ def demands_of(
         Whether cells move by whole numbers only: levels are then rounded up.
     among
         The cells to look at; all where None.
+    room
+        How far down a cell can be asked to go at most, for an attacker who knows parts
+        of it: see `evosdc.table.singletons.OwnShares`.
     """
     asked = (PRIMARY, SECONDARY) if secondaries else (PRIMARY,)
     judged = np.isin(table.status, asked)
@@ -69,6 +74,10 @@ def demands_of(
     up, down, width = (level + margin for level in levels)
     if whole:
         up, down, width = np.ceil(up), np.ceil(down), np.ceil(width)
+    for i, cell in enumerate(cells.tolist()):
+        if room is not None and cell in room:
+            down[i] = min(down[i], room[cell])
+            apart[i] |= up[i] == down[i] == width[i] == 0
     return Demands(cells, up, down, width, apart)
 
 

@@ -330,6 +330,7 @@ class GeneralFinder:
         every = np.flatnonzero((a.component == a.component[cell]) & a.free)
         near = [] if short else [self._near(cell, amount, b) for b in _BRANCHES]
         small = [np.sort(cells) for cells in near if len(cells) < len(every)]
+        beyond = 1 if short else least
         for cells in (*small, every):
             rows = sparse.csr_array(a.rows[:, cells])
             moves = whole_move(
@@ -346,11 +347,10 @@ class GeneralFinder:
                 steps = [int(x) * a.scale for x in moves[at].tolist()]
                 if not ledger.add(cell, sign, cells[at], steps, 1, "whole"):
                     raise Unfinished("the solver's table does not add up")
-                return not short
-        if not short:
-            ledger.barred[cell, sign] = min(
-                least, ledger.barred.get((cell, sign), least)
-            )
+                if not short:
+                    return True
+                beyond = abs(int(moves[int(np.searchsorted(cells, cell))])) + 1
+        ledger.bar(cell, sign, beyond)
         return False
 
     def _whole(self, cell: int, power: int) -> tuple[_Columns, Program]:

@@ -1,6 +1,7 @@
 """Lone respondents as attackers: each knows its own cells beside what is published.
 
-Every other sensitive cell must stay protected against each of them, to its full levels.
+Every other sensitive cell must stay protected against each of them, to its full levels;
+but nobody is asked to believe that a total is below what they put into it themselves.
 A witness that leaves the cells of a respondent alone proves this as it stands; only
 where every witness of a cell moves them is the table judged again, with the cells of
 that respondent known. In the end the checker looks at all witnesses together, and only
@@ -25,7 +26,7 @@ from evosdc.attack.demands import Demands, counts_whole, demands_of
 from evosdc.attack.judge import judge
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.singletons import OwnShares, lone_respondents
 
 # Checking what was found may take this much longer than the deadline, in seconds.
 _GRACE = 0.5
@@ -69,6 +70,7 @@ def judge_insiders(
     ways = Counter(verdict.ways)
     exact, tolerance = verdict.exact, verdict.tolerance
     name = _names(respondent)
+    shares = OwnShares(table)
     for who in sorted(doubts):
         cells = sorted(doubts[who] - settled)
         if not cells or _late(deadline):
@@ -83,6 +85,7 @@ def judge_insiders(
             known=own if known is None else own | known,
             whole=in_whole,
             among=among,
+            room=shares.room(np.flatnonzero(own)),
         )
         for e in word.exposed:
             insider = f"the lone respondent of {table.label(name[who])}"

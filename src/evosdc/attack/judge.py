@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,6 +36,7 @@ def judge(
     known: NDArray[np.bool_] | None = None,
     whole: bool | None = None,
     among: NDArray[np.bool_] | None = None,
+    room: Mapping[int, float] | None = None,
 ) -> tuple[Verdict, Certificate]:
     """Judge the pattern in the statuses of a table.
 
@@ -61,6 +62,9 @@ def judge(
         whole numbers are possible; as the origin of the table says where None.
     among
         The cells to judge; all that are sensitive (and secondary) where None.
+    room
+        How far down cells are asked to go at most, by an attacker who knows parts of
+        them.
 
     Returns
     -------
@@ -68,7 +72,9 @@ def judge(
         The verdict, and the witness tables that prove the levels that are covered.
     """
     in_whole = counts_whole(table, whole)
-    demands = demands_of(table, strict, secondaries, whole=in_whole, among=among)
+    demands = demands_of(
+        table, strict, secondaries, whole=in_whole, among=among, room=room
+    )
     attacker = Attacker.of(table, demands, known=known, in_whole=in_whole)
     ledger = Ledger(attacker)
     finder = None
@@ -89,6 +95,7 @@ def judge(
         "whole": in_whole,
         "among": among,
         "deadline": until,
+        "room": room,
     }
     certificate = assemble(ledger.witnesses)
     report = verify(table, certificate, **checking)

@@ -120,6 +120,11 @@ class Ledger:
             self._close(other, move, denominator, shared=other != cell)
         return True
 
+    def bar(self, cell: int, sign: int, least: int) -> None:
+        """Note that no table of whole numbers moves a cell this far."""
+        known = self.barred.get((cell, sign), least)
+        self.barred[cell, sign] = min(least, known)
+
     def add_floating(self, witness: Witness) -> None:
         """Keep a witness that holds only to a tolerance; its levels stay open."""
         self.floating.append(witness)

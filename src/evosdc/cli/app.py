@@ -18,6 +18,7 @@ from evosdc.cli import (
     protect,
     synthesise,
     tabulate,
+    verify,
 )
 from evosdc.errors import EvosdcError
 
@@ -53,6 +54,7 @@ app.command("demo")(demo.demo)
 app.command("tabulate")(tabulate.tabulate)
 app.command("protect")(protect.protect)
 app.command("audit")(audit.audit)
+app.command("verify")(verify.verify)
 app.command("bounds")(bounds.bounds)
 app.command("synthesise")(synthesise.synthesise)
 app.command("evaluate")(evaluate.evaluate)
@@ -75,5 +77,5 @@ def main() -> None:
         typer.echo(f"evosdc: {error}. Next step: check the file and disk.", err=True)
         sys.exit(EvosdcError.exit_code)
     except KeyboardInterrupt:
-        typer.echo("evosdc: interrupted; nothing was written.", err=True)
+        typer.echo("evosdc: interrupted; no result was written.", err=True)
         sys.exit(130)

@@ -59,7 +59,7 @@ def audit(
     Shares no code with the searchers; its witnesses are checked in exact arithmetic.
     Exposed cells are named with the interval an attacker gets: keep that list safe.
 
-    Example: evosdc audit table.jj --pattern protected/pattern.csv
+    Example: evosdc audit table.jj --pattern protected/confidential/pattern.csv
     """
     from evosdc import api
     from evosdc.cli.show import show_audit
@@ -130,7 +130,25 @@ def audit(
 def _proved(
     published: Path | None, certificate: Path | None, table: Table, result: Audit
 ) -> dict[str, Any] | None:
-    return None
+    """Whether a certificate proves the publication, where there is one to ask."""
+    from evosdc.attack.proof import check_proof, read_proof
+    from evosdc.io.archive import read_arrays
+
+    if published is None:
+        return None
+    if certificate is None:
+        certificate = published.parent.parent / "confidential" / "certificate.npz"
+        if not certificate.exists():
+            return None
+    hidden = result.table.hidden & ~result.known
+    report = check_proof(table, read_proof(read_arrays(certificate)), published=hidden)
+    words = (
+        f"{certificate}: proves this publication"
+        if report.holds
+        else f"{certificate}: does not prove this publication: "
+        + "; ".join(report.faults)
+    )
+    return {"proves": report.holds, "faults": list(report.faults), "words": words}
 
 
 def _finite(number: float) -> float | None:

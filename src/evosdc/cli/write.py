@@ -43,7 +43,17 @@ def write_result(
     write_protection(
         output,
         result,
-        certificate_arrays=certificate_arrays(result.certificate),
+        certificate_arrays=certificate_arrays(
+            result.certificate,
+            table=result.table,
+            claim=result.claim,
+            strict=result.verdict.strict,
+            secondaries=bool(result.settings["secondaries"]),
+            insiders=result.verdict.insiders is not None,
+            known=result.known,
+            wished=result.wished,
+            tolerance=result.verdict.tolerance,
+        ),
         report_html=report_html(result, warnings=warnings),
         share_html=share_html(result),
         source=source,

@@ -18,7 +18,6 @@ from evosdc.table.subtotals import (
     find_sum,
     find_sums,
     sums_of_all,
-    tree_lines,
 )
 
 # Entries that are looked at: beyond this, some of the columns say enough.
@@ -26,6 +25,10 @@ _MOST_ENTRIES = 200_000
 _MOST_LINES = 12
 # Bits beyond chance that make a total of a code with another name.
 _SURE, _SURE_ALONE = 3.0, 8.0
+
+_WORTH_A_NOTE = 3.0
+# The same for sub-totals that the total counts as parts.
+_IN_SPITE_OF_TOTALS = 20.0
 
 Codes = NDArray[np.integer[Any]]
 
@@ -148,23 +151,23 @@ def find_hidden_sums(
     counts: NDArray[np.int64] | None,
     *,
     skip: Collection[str] = (),
-    lost: bool = False,
+    chance: Collection[str] = (),
 ) -> list[str]:
     """Refuse codes that are the sums of codes beside them; return what may be chance.
 
-    Totals that are given and add up leave no room for a sub-total among their parts:
-    only the parts of other totals are looked at.
+    Totals that are given and add up speak against a sub-total among their parts: it
+    takes more evidence there that they count some parts twice.
 
     Parameters
     ----------
     skip
         Dimensions that are known to be as they are.
-    lost
-        The table is known not to add up: say why as far as that can be found.
+    chance
+        Dimensions in which sums are said to be chance: they are noted, not refused.
     """
-    full, numbers, people = complete(dimensions, codes, values, counts)
-    if len(full) == len(codes) and not lost:
+    if all(d.name in skip for d in dimensions):
         return []
+    full, numbers, people = complete(dimensions, codes, values, counts)
     given = np.arange(len(full)) < len(codes)
     upper = np.column_stack(
         [~d.hierarchy.is_leaf[full[:, k]] for k, d in enumerate(dimensions)]
@@ -188,7 +191,7 @@ def find_hidden_sums(
                 given[inside],
                 upper[inside],
             )
-            notes += _look(d, rows)
+            notes += _look(d, rows, chance=d.name in chance)
     return notes
 
 
@@ -202,14 +205,23 @@ def _families(tree: Hierarchy) -> Iterator[list[int]]:
             yield [node, *parts]
 
 
-def _look(d: Dimension, rows: Rows) -> list[str]:
+def _look(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:
     """Look at a total (row 0) and its parts."""
     parts = list(range(1, len(rows.names)))
     stated = bool(np.any(rows.given[0] & (rows.numbers[0] != 0)))
-    if stated and rows.holds(0, parts):
-        return []
-    sums = find_sums(rows, leave_out=[0], trusting=stated)
+    adds_up = stated and rows.holds(0, parts)
+    sums = find_sums(rows, leave_out=[0], trusting=stated and not adds_up)
     sure = [s for s in sums if s.sure]
+    if adds_up:
+        # The total was made by adding all rows up, sub-totals and all.
+        sums = sure = [
+            s
+            for s in sure
+            if s.bits >= _IN_SPITE_OF_TOTALS and not s.near and len(s.parts) > 1
+        ]
+        stated = False
+    if chance:
+        return [f"{_sentence(d.name, rows, s)}, by chance (--flat)" for s in sure]
     if not stated:
         if sure:
             raise TableError(
@@ -224,6 +236,7 @@ def _look(d: Dimension, rows: Rows) -> list[str]:
             + ", which may be chance; if it is a sub-total, give the tree: "
             f"--hierarchy {d.name}=FILE"
             for s in sums
+            if s.bits >= _WORTH_A_NOTE
         ]
     for chosen in (sums, sure):
         below = {p for s in chosen for p in s.parts}
@@ -261,7 +274,7 @@ def _sentence(name: str, rows: Rows, found: Sum) -> str:
         )
     return (
         f"the rows of {name}={rows.names[found.code]!r} are the sums of "
-        f"{listed(parts, 8)}"
+        f"{listed(parts, 8)}{', to within rounding' * found.near}"
     )
 
 
@@ -271,10 +284,10 @@ def _more(count: int) -> str:
 
 def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
     """What the tree would look like, and how to say that there is none."""
-    lines = tree_lines(rows, sums, leave_out=[0])
+    lines = _tree_lines(rows, sums, leave_out=[0])
     top = [line for line in lines if not line.startswith("@")]
     name, total = d.name, ""
-    if len(top) == 1 and len(lines) > 1:
+    if len(top) == 1 and d.hierarchy.is_flat:
         # What everything is a part of is the total, and a tree leaves it out.
         total = f" --total {top[0]!r}"
         lines = [line[1:] for line in lines[1:]]
@@ -293,3 +306,20 @@ def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
         f"{kind}: --hierarchy {name}=FILE{total}, where FILE is a .hrc with one code "
         f"per line: {shown}; if it is chance, say so: --flat {name} (flat=[{name!r}])"
     )
+
+
+def _tree_lines(rows: Rows, sums: Sequence[Sum], leave_out: Sequence[int]) -> list[str]:
+    """Lines of the ``.hrc`` file that says what was found."""
+    parts = {s.code: s.parts for s in sums}
+    below = {p for s in sums for p in s.parts}
+    lines: list[str] = []
+    stack = [
+        (c, 0)
+        for c in reversed(range(len(rows.names)))
+        if c not in below and c not in set(leave_out)
+    ]
+    while stack:
+        code, depth = stack.pop()
+        lines.append("@" * depth + rows.names[code])
+        stack += [(p, depth + 1) for p in sorted(parts.get(code, ()), reverse=True)]
+    return lines

@@ -134,6 +134,11 @@ def remove_stale(folder: Path, keep: Iterable[Path] = ()) -> None:
             path.unlink(missing_ok=True)
     except OSError as error:
         raise unwritable(folder, error.strerror or error) from error
+    remove_empty(folder)
+
+
+def remove_empty(folder: Path) -> None:
+    """Remove the folders of ours that have nothing in them."""
     for name in (PUBLISH, DRAFT, CONFIDENTIAL):
         # It stays where there is something of somebody else's in it.
         with suppress(OSError):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import InputError, NotAdditiveError, TableError
+from evosdc.errors import InputError, TableError
 from evosdc.io.arrow import to_arrow
 from evosdc.io.columns import letter_column, number_column, read_codes
 from evosdc.io.flat import choose_total, find_hidden_sums, name_total
@@ -51,7 +51,7 @@ def table_from_frame(
     name: str | None = None,
     origin: Origin | None = None,
     flat: Collection[str] = (),
-    quiet: bool = False,
+    trusted: Collection[str] | None = None,
 ) -> Table:
     """Build a table from a frame with one row per cell.
 
@@ -89,8 +89,9 @@ def table_from_frame(
     flat
         Dimensions that are known to have no sub-totals beyond their hierarchy, even
         where some rows are sums of others.
-    quiet
-        That absent inner cells are empty is known: no note says so.
+    trusted
+        Dimensions that were written with their trees, which are not looked at; where
+        there are any, it is known too that absent inner cells are empty.
 
     Raises
     ------
@@ -148,25 +149,23 @@ def table_from_frame(
         raise TableError(
             "; ".join([error.what, *merged]), expected=error.expected, hint=error.hint
         ) from None
-    notes += find_hidden_sums(dims, codes, values, frequency, skip=flat)
-    try:
-        table = build_table(
-            dims,
-            codes,
-            values,
-            missing=missing,
-            name=called,
-            frequency=frequency,
-            holdings=cells.counts("holdings"),
-            respondent=cells.words("respondent"),
-            origin=origin or Origin(bounds="columns" if given else AUTO),
-            **columns,
-        )
-    except NotAdditiveError:
-        find_hidden_sums(dims, codes, values, frequency, skip=flat, lost=True)
-        raise
+    notes += find_hidden_sums(
+        dims, codes, values, frequency, skip=trusted or (), chance=flat
+    )
+    table = build_table(
+        dims,
+        codes,
+        values,
+        missing=missing,
+        name=called,
+        frequency=frequency,
+        holdings=cells.counts("holdings"),
+        respondent=cells.words("respondent"),
+        origin=origin or Origin(bounds="columns" if given else AUTO),
+        **columns,
+    )
     notes += _computed(table, len(codes))
-    silent = quiet or missing == "error"
+    silent = bool(trusted) or missing == "error"
     absent = 0 if silent else count_missing(dims, codes)
     if absent:
         notes.append(

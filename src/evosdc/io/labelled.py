@@ -57,12 +57,10 @@ def read_labelled(
         text = read_text(sidecar) if sidecar.exists() else None
         known = None if text is None else _description(text, str(sidecar))
     trees = dict(hierarchies or {})
-    sure = set(flat)
-    quiet = False
+    trusted: set[str] = set()
     if known is not None:
         # What was written with the table is known to be so.
-        sure |= set(known["hierarchies"]) - set(trees)
-        quiet = missing is None
+        trusted = set(known["hierarchies"]) - set(trees)
         trees = known["hierarchies"] | trees
         dimensions = dimensions or list(known["hierarchies"])
         missing = missing or known["absent"]
@@ -76,8 +74,8 @@ def read_labelled(
         level_percent=level_percent,
         name=None if known is None else known["name"],
         origin=None if known is None else known["origin"],
-        flat=sure,
-        quiet=quiet,
+        flat=flat,
+        trusted=trusted,
     )
 
 

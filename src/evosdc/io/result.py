@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,10 +30,12 @@ from evosdc.io.folders import (
     close_file,
     is_unjudged,
     make_private,
+    remove_empty,
     remove_stale,
 )
 from evosdc.io.frames import pattern_frame, published_frame, to_arrow
 from evosdc.io.jj import write_jj
+from evosdc.io.outcome import Outcome, may_leave
 from evosdc.io.paths import (
     PathLike,
     open_output,
@@ -51,49 +54,6 @@ _NOT_JUDGED = (
     "has not said\nwhether it is safe. If that run is over, it was cut short. Nothing "
     "may be published of it;\njudge it with: evosdc audit TABLE --pattern pattern.csv\n"
 )
-
-
-class Outcome(Protocol):
-    """What is needed of a `evosdc.results.Protection` to write it down."""
-
-    @property
-    def table(self) -> Table:
-        """The table with its final statuses."""
-
-    @property
-    def record(self) -> Sequence[Any]:
-        """Entries of the run record."""
-
-    @property
-    def verdict(self) -> Any:
-        """The judge's word: `word` and `judged`."""
-
-    @property
-    def claim(self) -> Any:
-        """What was proved: `as_json`."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What else there is to say."""
-
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """How the run was asked for."""
-
-    @property
-    def version(self) -> str:
-        """Which version of the package it was."""
-
-
-def may_leave(protection: Outcome) -> bool:
-    """Whether a result may be published.
-
-    The verdict must be SAFE, and about something: cells that were judged, or rules
-    under which there were none.
-    """
-    verdict = protection.verdict
-    asked = bool(verdict.judged or protection.table.origin.rules)
-    return bool(verdict.word == "SAFE" and asked)
 
 
 def write_protection(
@@ -139,46 +99,63 @@ def write_protection(
     names = [PATTERN, "certificate.npz", "run.csv", CLAIM]
     names += [REPORT] * (report_html is not None)
     files += [inside / name for name in names]
-    _begin(folder, () if source is None else (Path(source),))
-    if out.name == PUBLISH:
-        _make(out)
-    else:
-        make_private(out)
-    if again is not None:
-        write_jj(inside / again, table, force=True)
-        write_beside(inside / again, table, force=True)
-        files += [p for p in (inside / again, beside(inside / again)) if p.exists()]
-    # The claim comes early, so that a run cut short is known by it to be ours.
-    claim = {
-        "version": protection.version,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "verdict": protection.verdict.word,
-        "claim": protection.claim.as_json(),
-        "notes": list(protection.notes),
-        "warnings": list(warnings),
-        "settings": dict(protection.settings),
-        **fingerprints(table, table.hidden),
-        "files": [f.relative_to(folder).as_posix() for f in files],
-    }
-    words = json.dumps(claim, indent=2, ensure_ascii=False, default=str)
-    write_text(inside / CLAIM, words + "\n", True)
-    pattern = pattern_frame(table, original_ids=original_ids)
-    write_csv(inside / PATTERN, pattern, force=True)
-    with open_output(inside / "certificate.npz", True) as stream:
-        save: Any = np.savez_compressed
-        save(stream, **certificate_arrays)
-    write_csv(inside / "run.csv", _record_frame(protection), force=True)
-    if report_html is not None:
-        write_text(inside / REPORT, report_html, True)
-    for name, frame in frames.items():
-        write_csv(out / name, frame, force=True)
-    if share_html is not None:
-        write_text(out / REPORT, share_html, True)
-    for path in files:
-        if path.parent.name != PUBLISH:
-            close_file(path)
-    (inside / UNJUDGED).unlink(missing_ok=True)
+    first = (inside / PATTERN, inside / UNJUDGED)
+    keep = [Path(source)] if source is not None else []
+    # A pattern that waits for its verdict is not lost if the disk fails now.
+    _begin(folder, [*keep, *first] if first[1].exists() else keep)
+    with _or_nothing(folder, [*(f for f in files if f.parent == out), inside / CLAIM]):
+        if again is not None:
+            write_jj(inside / again, table, force=True)
+            write_beside(inside / again, table, force=True)
+            pair = (inside / again, beside(inside / again))
+            files += [path for path in pair if path.exists()]
+        pattern = pattern_frame(table, original_ids=original_ids)
+        write_csv(inside / PATTERN, pattern, force=True)
+        with open_output(inside / "certificate.npz", True) as stream:
+            save: Any = np.savez_compressed
+            save(stream, **certificate_arrays)
+        write_csv(inside / "run.csv", _record_frame(protection), force=True)
+        if report_html is not None:
+            write_text(inside / REPORT, report_html, True)
+        claim = {
+            "version": protection.version,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "verdict": protection.verdict.word,
+            "claim": protection.claim.as_json(),
+            "notes": list(protection.notes),
+            "warnings": list(warnings),
+            "settings": dict(protection.settings),
+            **fingerprints(table, table.hidden),
+            "files": [f.relative_to(folder).as_posix() for f in files],
+        }
+        words = json.dumps(claim, indent=2, ensure_ascii=False, default=str)
+        write_text(inside / CLAIM, words + "\n", True)
+        if out.name == PUBLISH:
+            _make(out)
+        else:
+            make_private(out)
+        for name, frame in frames.items():
+            write_csv(out / name, frame, force=True)
+        if share_html is not None:
+            write_text(out / REPORT, share_html, True)
+        for path in files:
+            if path.parent.name != PUBLISH:
+                close_file(path)
+    first[1].unlink(missing_ok=True)
     return files
+
+
+@contextmanager
+def _or_nothing(folder: Path, files: Sequence[Path]) -> Iterator[None]:
+    """Leave no half of a publication behind, nor a claim about it."""
+    try:
+        yield
+    except BaseException:
+        for path in files:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+        remove_empty(folder)
+        raise
 
 
 def write_pattern_first(
@@ -204,12 +181,13 @@ def write_pattern_first(
     folder = check_output_directory(directory, force=force)
     _begin(folder, () if source is None else (Path(source),))
     inside = folder / CONFIDENTIAL
-    write_text(inside / UNJUDGED, _NOT_JUDGED, True)
-    pattern = pattern_frame(table, original_ids=original_ids)
-    write_csv(inside / PATTERN, pattern, force=True)
     files = [inside / PATTERN, inside / UNJUDGED]
-    for path in files:
-        close_file(path)
+    with _or_nothing(folder, files):
+        write_text(inside / UNJUDGED, _NOT_JUDGED, True)
+        pattern = pattern_frame(table, original_ids=original_ids)
+        write_csv(inside / PATTERN, pattern, force=True)
+        for path in files:
+            close_file(path)
     return files
 
 

@@ -66,7 +66,7 @@ def guard(
     needed = problem.primary | keep
     hopeless: list[tuple[int, int]] = []
     shares = OwnShares(problem.table)
-    below = cache(lambda who: shares.below(np.flatnonzero(respondent == who)))
+    room = cache(lambda who: shares.room(np.flatnonzero(respondent == who)))
     rows = demands.by_weight(problem.table.weight).tolist()
     for done, row in enumerate(rows):
         if stopped():
@@ -87,8 +87,7 @@ def guard(
             price[respondent == who] = np.inf
             wanted = amount
             if sign < 0:
-                least = below(who).get(cell, -np.inf)
-                wanted = min(amount, float(problem.table.value[cell]) - least)
+                wanted = min(amount, room(who).get(cell, amount))
             if wanted <= 0:
                 doubts -= {who}
                 continue

@@ -9,12 +9,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-# Blanks that a spreadsheet or a web page puts for a plain one.
-ODD_BLANKS = "\u00a0\u2007\u202f\t"
-# All that is taken away around a code, the odd blanks being plain ones by then.
-BLANKS = " \n\r\x0b\x0c\x85\u1680\u2028\u2029\u205f\u3000" + "".join(
+# Blanks beyond ASCII, which spreadsheets and web pages put for a plain one.
+ODD_BLANKS = "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
+# What is taken away around a code, the odd blanks being plain ones by then.
+BLANKS = " \t\n\r\x0b\x0c"
 # Signs without a width: byte-order marks and the like.
 NO_WIDTH = "\u200b\u2060\ufeff"
 
@@ -71,7 +71,7 @@ MAYBE_TOTALS = frozenset({"t", "tt", "s", "a", "0", "00", "000", "9", "99", "999
 def tidy_code(code: str) -> str:
     """Return a code without blanks around it, in one way to write its accents."""
     if code.isascii():
-        return code.replace("\t", " ").strip(BLANKS)
+        return code.strip(BLANKS)
     return unicodedata.normalize("NFC", code.translate(_SWAP)).strip(BLANKS)
 
 

@@ -10,6 +10,8 @@ in several cells that no total joins: a table made of records says so by a keyed
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -91,10 +93,15 @@ class OwnShares:
         self._total[table.rhs != 0] = -1
         self._rows, self._columns = matrix, table.columns
 
-    def below(self, cells: NDArray[np.int64]) -> dict[int, float]:
-        """Return what totals hold at least, for a respondent alone in these cells."""
-        own = {int(cell): float(self._value[cell]) for cell in cells}
+    def room(self, cells: NDArray[np.int64]) -> dict[int, float]:
+        """Return how far totals can be below their value, for who is alone in `cells`.
+
+        Totals that are not there are not bounded by what the respondent knows. Added up
+        as decimals: what is written with a few digits stays so.
+        """
+        own = {int(cell): self._decimal(int(cell)) for cell in cells}
         known, queue = dict(own), list(own)
+        nothing = Decimal(0)
         while queue:
             cell = queue.pop()
             start, end = self._columns.indptr[cell : cell + 2]
@@ -104,8 +111,17 @@ class OwnShares:
                     continue
                 first, last = self._rows.indptr[row : row + 2]
                 parts = self._rows.indices[first:last].tolist()
-                least = sum(known.get(part, 0.0) for part in parts if part != total)
-                if least > known.get(total, 0.0):
+                least = sum(
+                    (known.get(p, nothing) for p in parts if p != total), nothing
+                )
+                if least > known.get(total, nothing):
                     known[total] = least
                     queue.append(total)
-        return {cell: least for cell, least in known.items() if cell not in own}
+        return {
+            cell: max(0.0, float(self._decimal(cell) - least))
+            for cell, least in known.items()
+            if cell not in own
+        }
+
+    def _decimal(self, cell: int) -> Decimal:
+        return Decimal(repr(float(self._value[cell])))

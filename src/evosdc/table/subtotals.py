@@ -30,6 +30,7 @@ _MOST_PAIRS = 1500
 _MOST_TRIPLES = 90
 _MOST_SOLVED = 120
 _MOST_HITS = 200
+_LONGEST = 60
 # Bits beyond chance that make a sub-total, for codes that stand beside their parts or
 # begin like them, and for others; one entry alone proves less than several.
 _SURE = {
@@ -46,13 +47,15 @@ _SAME = 20.0
 class Sum:
     """A code and the codes it is the sum of, by number.
 
-    `bits` is the evidence beyond chance, `sure` whether it suffices.
+    `bits` is the evidence beyond chance, `sure` whether it suffices; `near` sums agree
+    as far as numbers do that were rounded one by one.
     """
 
     code: int
     parts: tuple[int, ...]
     bits: float
     sure: bool
+    near: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +99,11 @@ class Rows:
     def _alike(self) -> NDArray[np.int64]:
         """A number for each column, the same for columns that are alike."""
         return np.unique(self.numbers, axis=1, return_inverse=True)[1].ravel()
+
+    @cached_property
+    def positive(self) -> bool:
+        """Whether no number is negative, so that parts are smaller than sums."""
+        return bool(np.all(self.numbers >= 0))
 
     @cached_property
     def unit(self) -> float:
@@ -191,7 +199,41 @@ def find_sum(rows: Rows, code: int, alive: NDArray[np.bool_]) -> Sum | None:
             best = Sum(code, tuple(parts), left, sure)
         if sure and beside:
             break
+    if best is None or not best.sure:
+        for parts, price in _near(rows, code, alive, entries):
+            left = bits - price
+            if left >= _SURE[True, entries < 2]:
+                return Sum(code, tuple(parts), left, sure=True, near=True)
     return best
+
+
+def _near(
+    rows: Rows, code: int, alive: NDArray[np.bool_], entries: int
+) -> Iterator[tuple[list[int], float]]:
+    """Codes beside a code, or that begin as it does, with sums to within rounding.
+
+    Where each number is rounded by itself, a sum of k parts is off by up to half a unit
+    for each part and for itself. With the bits that finding them costs.
+    """
+    at = rows.given[code]
+    mine = rows.numbers[code, at]
+    others = np.flatnonzero(alive)
+    others = others[others != code]
+    place, n = int(np.searchsorted(others, code)), len(others) + 1
+    behind, before = others[place : place + _LONGEST], others[:place][::-1][:_LONGEST]
+    for run in (behind, before):
+        sums = np.cumsum(rows.numbers[np.ix_(run, np.flatnonzero(at))], axis=0)
+        slack = rows.unit * (np.arange(len(run)) + 2.0) / 2 * (1 + 1e-9)
+        for last in np.flatnonzero(np.all(np.abs(sums - mine) <= slack[:, None], 1)):
+            k = int(last) + 1
+            if k > 1:
+                price = log2((n - 1) * (n - 2)) + entries * log2(k + 2)
+                yield sorted(run[:k].tolist()), price
+    below = [c for c in rows.starting(rows.names[code]) if alive[c] and c != code]
+    if len(below) > 1:
+        off = np.abs(rows.numbers[below][:, at].sum(axis=0) - mine)
+        if np.all(off <= rows.unit * (len(below) + 1) / 2 * (1 + 1e-9)):
+            yield below, log2(n) + entries * log2(len(below) + 2)
 
 
 def _ways(
@@ -210,7 +252,7 @@ def _ways(
     at = rows.given[code]
     # A row with its own weights tells sums apart: one number stands for many.
     weights = np.random.default_rng(12345).uniform(1.0, 2.0, int(at.sum()))
-    numbers = rows.numbers[:, at]
+    numbers = rows.numbers if at.all() else rows.numbers[:, at]
     mass = numbers @ weights
     slack = _CLOSE * float(np.abs(numbers[code]) @ weights)
     place = int(np.searchsorted(others, code))
@@ -221,9 +263,12 @@ def _ways(
             beside = place in (start, end)
             tries = (n - 1) * (n - 2) * (1 if beside else n / 2)
             yield run, log2(tries), beside
-    useful = np.any(numbers[others] != 0, axis=1)
-    if np.all(rows.numbers >= 0):
-        useful &= np.all(numbers[others] <= numbers[code] * (1 + _CLOSE), axis=1)
+    if rows.positive:
+        others = others[(mass[others] > 0) & (mass[others] <= mass[code] + slack)]
+        room = numbers[code] * (1 + _CLOSE)
+        useful = np.all(numbers[others] <= room, axis=1)
+    else:
+        useful = np.any(numbers[others] != 0, axis=1)
     for parts in _subsets(rows, code, others[useful].tolist(), mass, slack, bits):
         yield parts, log2(n) + log2(comb(n - 1, len(parts))), False
 
@@ -340,20 +385,3 @@ def _solved(rows: Rows, code: int, fits: Sequence[int]) -> Iterator[list[int]]:
     parts = [c for c, x in zip(fits, np.rint(share), strict=True) if x == 1]
     if parts and rows.holds(code, parts):
         yield parts
-
-
-def tree_lines(rows: Rows, sums: Sequence[Sum], leave_out: Sequence[int]) -> list[str]:
-    """Lines of the ``.hrc`` file that says what was found."""
-    parts = {s.code: s.parts for s in sums}
-    below = {p for s in sums for p in s.parts}
-    lines: list[str] = []
-    stack = [
-        (c, 0)
-        for c in reversed(range(len(rows.names)))
-        if c not in below and c not in set(leave_out)
-    ]
-    while stack:
-        code, depth = stack.pop()
-        lines.append("@" * depth + rows.names[code])
-        stack += [(p, depth + 1) for p in sorted(parts.get(code, ()), reverse=True)]
-    return lines

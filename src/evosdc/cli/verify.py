@@ -1,0 +1,102 @@
+"""`evosdc verify`: is this proof a proof, and of this table?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import typer
+
+from evosdc.cli import options as shared
+
+
+def verify(
+    files: list[Path] = typer.Argument(
+        ...,
+        metavar="TABLE... CERTIFICATE",
+        help="The table or tables, in the order of the run, and then certificate.npz.",
+    ),
+    published: Path | None = typer.Option(
+        None, help="The publication (published.csv): it must hide what was proved."
+    ),
+    as_json: bool = shared.JSON,
+    hierarchy: list[str] = shared.HIERARCHY,
+    total: str | None = shared.TOTAL,
+    flat: list[str] = shared.FLAT,
+    missing: str | None = shared.MISSING,
+    value: str | None = shared.VALUE,
+    level_percent: float | None = shared.LEVEL_PERCENT,
+    apriori: Path | None = shared.APRIORI,
+) -> None:
+    """Check a certificate against its table, by adding numbers up.
+
+    Nothing is searched and no solver is used: whether every witness holds, covers what
+    is claimed, and is of this very table. Exit code 0 only if everything holds.
+
+    Example: evosdc verify table.csv protected/confidential/certificate.npz
+    """
+    from evosdc.attack.proof import check_proof, read_proof
+    from evosdc.errors import InputError
+    from evosdc.io.archive import read_arrays
+    from evosdc.io.files import read_tables
+    from evosdc.io.published import read_published
+    from evosdc.results import Claim
+
+    if len(files) < 2:
+        raise InputError(
+            f"one file, {files[0].name}",
+            expected="the table, and then the certificate",
+            hint="evosdc verify table.csv protected/confidential/certificate.npz",
+        )
+    *tables, certificate = files
+    reading = shared.reading_options(
+        hierarchy, total, missing, value, level_percent, flat
+    )
+    proof = read_proof(read_arrays(certificate))
+    cells = read_tables(tables, **reading)
+    if apriori is not None:
+        from evosdc.io.hst import read_apriori_into
+
+        cells = read_apriori_into(cells, apriori, level_percent=level_percent)
+    hidden = None if published is None else read_published(published, cells)
+    report = check_proof(cells, proof, published=hidden)
+    check = report.check
+    judged = 0 if check is None else check.judged
+    insiders = None if check is None else check.insiders
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {
+                    "proved": report.holds,
+                    "verdict": report.word,
+                    "judged": judged,
+                    "witnesses": len(proof.certificate.cells),
+                    "insiders": insiders,
+                    "hidden": int(proof.hidden.sum()),
+                    "published": published is not None,
+                    "settings": dict(proof.settings),
+                    "claim": dict(proof.claim),
+                    "faults": list(report.faults),
+                    "remarks": list(report.remarks),
+                }
+            )
+        )
+        raise typer.Exit(0 if report.holds else 3)
+    typer.echo(
+        f"{report.word}: {judged:,} cells judged, {len(proof.certificate.cells):,} "
+        f"witnesses added up, {int(proof.hidden.sum()):,} of {len(cells):,} cells "
+        "hidden"
+    )
+    for fault in report.faults:
+        typer.echo(f"  fault: {fault}")
+    for remark in report.remarks:
+        typer.echo(f"  note: {remark}")
+    if report.holds:
+        if published is not None:
+            typer.echo(f"  {published.name} hides exactly these cells")
+        typer.echo("What is proved:")
+    else:
+        typer.echo("What the certificate claims:")
+    for name, question in Claim.QUESTIONS.items():
+        typer.echo(f"  {question} {proof.claim[name]}")
+    raise typer.Exit(0 if report.holds else 3)
