@@ -255,11 +255,13 @@ def attack(
             if key not in asked:
                 found += _closer(attacker, key, 0.0, 0.0, "everyone", frozenset())
     if design.groups:
-        found += _attributes(attacker)
+        found += _attributes(attacker, "everyone", frozenset())
     if not knowledge.insiders:
         return found
     exposed = {finding.cell for finding in found}
     for who, mine in _insiders(attacker).items():
+        if design.groups:
+            found += _attributes(attacker, who, mine)
         for key, (down, up) in asked.items():
             cell = attacker.cells[key]
             if cell.alone == who or key in exposed:
@@ -304,14 +306,16 @@ def _closer(
     return found
 
 
-def _attributes(attacker: Attacker) -> list[Finding]:
+def _attributes(attacker: Attacker, who: str, mine: frozenset[int]) -> list[Finding]:
     """Groups of whom it is certain that everybody is in one category."""
     found = []
     real = {key: cell for key, cell in attacker.cells.items() if cell.rows}
     for group in groups_of(real, attacker.design):
+        if attacker.cells[group.total].alone == who:
+            continue
         others = dict.fromkeys(group.empty, 1.0)
-        if attacker.furthest(others, 1.0, frozenset()) < 1.0 - _LOOSE:
-            found.append(Finding(group.full, "everyone", "the whole group", 0.0, 1.0))
+        if attacker.furthest(others, 1.0, mine) < 1.0 - _LOOSE:
+            found.append(Finding(group.full, who, "the whole group", 0.0, 1.0))
     return found
 
 

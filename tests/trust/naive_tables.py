@@ -246,7 +246,8 @@ def _level(
     words = text.split(",") if text else []
     who, rows = _contributions(cell, design)
     open_ones = [row for row in rows if row[2] not in design.waiver]
-    if kind == "group" or not open_ones:
+    # Who asks for protection gets it, whatever else it consented to.
+    if kind == "group" or (not open_ones and kind != "req"):
         return None
     numbers = [Fraction(word) for word in words if word != "records"]
     total = sum((amount * weight for amount, weight, _ in rows), Fraction(0))
