@@ -77,7 +77,7 @@ def hide(table: Table, share: float, seed: int) -> Table:
     """Hide a share of the cells that may be hidden."""
     rng = np.random.default_rng(seed)
     chosen = (rng.random(len(table)) < share) & (table.status == "s")
-    return table.with_pattern(chosen)
+    return table.with_pattern(chosen | (table.status == "u"))
 
 
 def report(name: str, table: Table, **options: bool) -> None:

@@ -41,13 +41,17 @@ def test_protect_writes_everything_and_the_judge_agrees(
         "lower_bound",
         "gap",
         "safe",
+        "verdict",
         "exposed",
+        "open",
+        "insiders",
+        "claim",
+        "notes",
         "seconds",
         "evaluations",
         "seed",
         "version",
         "settings",
-        "notes",
     ]
     assert summary["safe"] is True
     assert summary["exposed"] == 0
@@ -157,10 +161,16 @@ def test_levels_that_cannot_be_had_are_named(run: Run, tmp_path: Path) -> None:
     levels[cell] = table.value[cell] * 2 + 1
     path = tmp_path / "hard.jj"
     write_table(path, table.replace(lpl=levels))
-    code, _, err = run("protect", path, "-o", tmp_path / "o")
-    assert code == 2
-    assert f"cell {cell}" in err
-    assert "can be had" in err
+    code, text, _ = run("protect", path, "-o", tmp_path / "o", "--json")
+    found = json.loads(text)
+    assert code == 3
+    assert found["exposed"] == 1
+    assert any(f"cell {cell} (at most " in note for note in found["notes"])
+    # The others are protected all the same.
+    pattern = tmp_path / "o" / "confidential" / "pattern.csv"
+    easy = tmp_path / "easy.jj"
+    write_table(easy, table)
+    assert run("audit", easy, "--pattern", pattern)[0] == 0
 
 
 def test_tabulate_protect_audit_from_microdata(run: Run, tmp_path: Path) -> None:

@@ -90,14 +90,49 @@ def random_counts(kind: str, rng: np.random.Generator) -> Table:
     )
 
 
-def is_covered(table: Table, cell: int, moves: NDArray[np.int64], strict: bool) -> bool:
+def own_shares(table: Table, own: NDArray[np.bool_]) -> dict[int, float]:
+    """What cells hold at least by a respondent's own: again and again over equations.
+
+    As docs/reference/certificate.md says it.
+    """
+    mine = np.flatnonzero(own).tolist()
+    least = {cell: float(table.value[cell]) for cell in mine}
+    matrix = table.matrix.toarray()
+    for _ in range(len(table)):
+        for row, right in zip(matrix, table.rhs, strict=True):
+            below, above = np.flatnonzero(row < 0), np.flatnonzero(row > 0)
+            one = below if len(below) == 1 else above
+            if right or len(one) != 1 or not np.isin(row, (-1, 0, 1)).all():
+                continue
+            total = int(one[0])
+            parts = [c for c in np.flatnonzero(row).tolist() if c != total]
+            if total in mine or (table.lower[parts] < 0).any():
+                continue
+            known = sum(least.get(part, 0.0) for part in parts)
+            if known > least.get(total, 0.0):
+                least[total] = known
+    return least
+
+
+def is_covered(
+    table: Table,
+    cell: int,
+    moves: NDArray[np.int64],
+    strict: bool,
+    own: dict[int, float] | None = None,
+) -> bool:
     """By definition: how far does any of the possible tables move the cell?"""
     up, down = moves[:, cell].max(), -moves[:, cell].min()
     upl, lpl, spl = (float(a[cell]) for a in (table.upl, table.lpl, table.spl))
     more = strict_margin(table)[cell] if strict else 0.0
     if not (upl or lpl or spl) and not (strict and table.status[cell] == "u"):
         return bool(up + down > 0)
-    return bool(up >= upl + more and down >= lpl + more and up + down >= spl + more)
+    over, under, wide = upl + more, lpl + more, spl + more
+    if own is not None and cell in own:
+        under = min(under, max(0.0, table.value[cell] - own[cell]))
+    if not (over or under or wide):
+        return bool(up + down > 0)
+    return bool(up >= over and down >= under and up + down >= wide)
 
 
 def compare(
@@ -149,6 +184,7 @@ def insiders(
     expected = set()
     for number in range(int(who.max()) + 1):
         own = who == number
+        share = own_shares(table, own)
         moves = whole_tables(table, table.hidden & ~known & ~own)
         name = f"the lone respondent of {table.label(int(np.flatnonzero(own)[0]))}"
         expected |= {
@@ -156,7 +192,7 @@ def insiders(
             for c in table.primaries.tolist()
             if not own[c]
             and c not in exposed
-            and not is_covered(table, c, moves, strict)
+            and not is_covered(table, c, moves, strict, share)
         }
     assert {(e.cell, e.insider) for e in verdict.exposed if e.insider} == expected
     assert {e.cell for e in verdict.exposed if not e.insider} == exposed

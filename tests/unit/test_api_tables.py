@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import evosdc
-from evosdc.errors import NotAdditiveError
+from evosdc.errors import InputError, NotAdditiveError
 from evosdc.table import Table, link_tables
 
 CELLS = {
@@ -77,7 +77,13 @@ def test_linked_tables_go_in_as_they_are() -> None:
 
 
 def test_a_table_without_sensitive_cells_says_so() -> None:
-    table = evosdc.tabulate(RECORDS, ["a", "b"], "v")
+    table = evosdc.tabulate(RECORDS, ["a", "b"], "v", rules="nk:1,99")
     result = evosdc.protect(table, evaluations=5)
     assert result.safe
     assert "no sensitive cells" in result.notes[0]
+    nothing = evosdc.tabulate(RECORDS, ["a", "b"], "v", rules="none")
+    with pytest.raises(InputError, match="no rule"):
+        evosdc.protect(nothing)
+    result = evosdc.protect(nothing, rules="none", evaluations=5)
+    assert result.safe is None
+    assert "not judged" in result.notes[0]

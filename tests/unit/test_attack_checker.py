@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from evosdc.attack import (
-    certificate_from_arrays,
-    judge,
-    strict_margin,
-    verify,
-)
+from evosdc.attack import certificate_from_arrays, judge, strict_margin, verify
 from evosdc.attack.certificate import witness_arrays
 from evosdc.errors import InputError
 from evosdc.results import Certificate
 from evosdc.suppress import problem
-from evosdc.table import Dimension, Hierarchy, Table, build_table
+from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
 
 
 def square(values: list[list[float]], hidden: str, **columns: list[float]) -> Table:
@@ -207,3 +203,70 @@ def test_certificates_survive_plain_arrays(table: Table) -> None:
 def test_strict_margin_is_what_the_searchers_aim_at(table: Table) -> None:
     for t in (table, table.replace(upl=table.upl + 0.5)):
         assert strict_margin(t).tolist() == problem.strict_margin(t).tolist()
+
+
+def test_known_cells_do_not_move(table: Table) -> None:
+    known = np.zeros(len(table), dtype=bool)
+    known[4] = True
+    report = verify(table, rectangle(), known=known)
+    assert set(report.reasons) == {"moves a cell that is known"}
+    assert report.uncovered.tolist() == [0]
+    known[4], known[2] = False, True
+    assert verify(table, rectangle(), known=known).safe
+
+
+def test_a_sensitive_cell_without_levels_must_not_be_a_point(table: Table) -> None:
+    bare = table.replace(lpl=np.zeros(len(table)), upl=np.zeros(len(table)))
+    nothing = Certificate(*(np.empty(0, dtype=np.int64) for _ in range(2)),
+        np.zeros(1, dtype=np.int64), *(np.empty(0, dtype=np.int64) for _ in range(3)),
+    )  # fmt: skip
+    assert verify(bare, nothing).uncovered.tolist() == [0]
+    assert verify(bare, rectangle(1, 1)).safe
+    # Levels of 0 that must be exceeded are more than that: both ways.
+    assert not verify(bare, half(rectangle(1, 1)), strict=True).safe
+    assert verify(bare, rectangle(1, 1), strict=True).safe
+
+
+def test_fractions_of_a_person_are_refused(table: Table) -> None:
+    counts = table.replace(origin=Origin(counts=True))
+    assert verify(counts, rectangle()).safe
+    assert verify(counts, rectangle(12, 8, 2)).safe
+    report = verify(counts, rectangle(13, 9, 2))
+    assert set(report.reasons) == {"moves a cell by a fraction"}
+    assert not report.safe
+    assert verify(counts, rectangle(13, 9, 2), whole=False).safe
+    assert not verify(table, rectangle(13, 9, 2), whole=True).safe
+    odd = table.replace(value=table.value / 2)
+    assert not verify(odd, rectangle(), whole=True).safe
+
+
+def test_witnesses_that_move_an_insider_do_not_count(table: Table) -> None:
+    frequency = np.full(len(table), 5)
+    frequency[4] = 1
+    known = table.replace(frequency=frequency)
+    assert verify(known, rectangle()).safe
+    report = verify(known, rectangle(), insiders=True)
+    assert not report.safe
+    assert report.insiders == 1
+    assert not len(report.uncovered)
+    assert report.against.tolist() == [[0, 4]]
+    frequency[[0, 4]] = 1, 5
+    own = verify(table.replace(frequency=frequency), rectangle(), insiders=True)
+    assert own.safe, "nobody is judged against itself"
+
+
+def test_what_time_leaves_out_is_not_covered(table: Table) -> None:
+    report = verify(table, rectangle(), deadline=time.monotonic() - 1)
+    assert report.unchecked == 2
+    assert not len(report.refused)
+    assert report.uncovered.tolist() == [0]
+
+
+def half(certificate: Certificate) -> Certificate:
+    """The first witness alone."""
+    end = int(certificate.indptr[1])
+    return Certificate(
+        certificate.cells[:1], certificate.signs[:1], certificate.indptr[:2],
+        certificate.indices[:end], certificate.numerators[:end],
+        certificate.denominators[:1],
+    )  # fmt: skip

@@ -10,10 +10,20 @@ import pytest
 from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow
 
-from evosdc.attack import flow_kernels, intervals, judge, move_kernels, verify
+from evosdc.attack import (
+    flow_kernels,
+    general,
+    intervals,
+    judge,
+    judge_insiders,
+    move_kernels,
+    verify,
+)
 from evosdc.attack.attacker import unpick, whole
 from evosdc.attack.exact import exact_vertex
-from evosdc.table import Dimension, Hierarchy, Table, build_table
+from evosdc.attack.ledger import Unfinished
+from evosdc.errors import TableError
+from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
 
 
 def cube(shape: tuple[int, ...], values: np.ndarray, **columns: np.ndarray) -> Table:
@@ -104,14 +114,129 @@ def test_a_cell_outside_all_equations_moves_alone(third: bool) -> None:
     assert not judge(table.replace(lpl=short, lower=[0.0, 0, 0, 0]))[0].safe
 
 
-def test_an_expired_deadline_counts_as_exposed() -> None:
+@pytest.mark.parametrize("shape", [(6, 6), (3, 3, 3)])
+def test_what_time_does_not_decide_is_open_and_not_exposed(
+    shape: tuple[int, ...],
+) -> None:
     rng = np.random.default_rng(0)
-    table = cube((3, 3, 3), rng.integers(1, 9, 27).astype(float))
+    table = cube(shape, rng.integers(1, 9, int(np.prod(shape))).astype(float))
     table = hide_all(table, list(range(10)), 1.0)
-    verdict, _ = judge(table, deadline=time.monotonic() - 1)
-    assert all(e.reason for e in verdict.exposed if np.isnan(e.low))
     full, _ = judge(table)
-    assert {e.cell for e in full.exposed} <= {e.cell for e in verdict.exposed}
+    verdict, certificate = judge(table, deadline=time.monotonic() - 1)
+    assert verdict.safe is None
+    assert verdict.word == "NOT JUDGED"
+    assert not verdict.exposed
+    assert set(verdict.open) == {table.label(c) for c in range(10)}
+    assert len(certificate.cells) == 0
+    assert full.safe is not None
+    later, _ = judge(table, deadline=time.monotonic() + 600)
+    assert later.exposed_cells == full.exposed_cells
+    assert not later.open
+    # A cell that is alone in its row is exposed, time or not.
+    status = np.where(np.arange(len(table)) < 1, "u", "s")
+    alone, _ = judge(table.replace(status=status), deadline=time.monotonic() - 1)
+    assert alone.safe is False
+    assert not alone.open
+
+
+def test_insiders_that_time_does_not_reach_stay_open() -> None:
+    table = hide_all(cube((3, 3), np.full(9, 9.0)), [0], 0.1)
+    frequency = np.where(np.isin(np.arange(len(table)), (1, 3, 4, 5)), 1, 5)
+    table = table.replace(frequency=frequency)
+    word = judge(table)
+    assert word[0].safe
+    late, _ = judge_insiders(table, *word, deadline=time.monotonic() - 1)
+    full, _ = judge_insiders(table, *word)
+    assert full.safe
+    assert full.insiders == late.insiders == 4
+    assert late.safe is None
+    assert late.open == (table.label(0),)
+
+
+def test_nobody_alone_is_no_insider() -> None:
+    table = hide_all(cube((3, 3), np.full(9, 9.0)), [0], 0.1)
+    table = table.replace(frequency=np.full(len(table), 7))
+    verdict, _ = judge_insiders(table, *judge(table))
+    assert verdict.safe
+    assert verdict.insiders == 0
+
+
+def test_known_cells_are_exposed_and_help_the_attacker() -> None:
+    table = hide_all(cube((2, 2), np.full(4, 9.0)), [0], 0.1)
+    status = np.where(np.arange(len(table)) < 4, table.status, "s")
+    table = table.replace(status=status)
+    assert judge(table)[0].safe
+    for cell, reason in ((0, "published"), (3, "")):
+        known = np.arange(len(table)) == cell
+        verdict, _ = judge(table, known=known)
+        (exposure,) = verdict.exposed
+        assert (exposure.cell, exposure.reason) == (0, reason)
+        assert exposure.low == exposure.high == 9.0
+        low, high = intervals(table, [0], known=known)
+        assert low[0] == high[0] == 9.0
+
+
+def test_a_sensitive_cell_without_levels_is_judged() -> None:
+    """It has nothing to keep but its value, which must not be given away."""
+    table = cube((2, 2), np.full(4, 9.0))
+    status = table.status.copy()
+    status[0] = "u"
+    lone = table.replace(status=status)
+    verdict, _ = judge(lone)
+    assert verdict.safe is False
+    assert verdict.exposed_cells == (0,)
+    status[:4] = ["u", "m", "m", "m"]
+    assert judge(table.replace(status=status))[0].safe
+    frequency = np.where(np.arange(len(table)) == 3, 1, 5)
+    square = table.replace(status=status, frequency=frequency)
+    word, _ = judge_insiders(square, *judge(square))
+    assert [(e.cell, e.insider) for e in word.exposed] == [
+        (0, f"the lone respondent of {table.label(3)}")
+    ]
+
+
+def test_only_fractions_of_a_person_reach_the_level() -> None:
+    """One cell is twice another: it moves by two, and its bound leaves room for one."""
+    level = np.array([1.0, 0.0])
+    table = Table.of(
+        [6.0, 3.0], [[1.0, -2.0]], status=["u", "m"], upl=level, upper=[7.0, 9.0]
+    )
+    assert judge(table)[0].safe
+    counts = table.replace(origin=Origin(counts=True))
+    verdict, _ = judge(counts)
+    (exposure,) = verdict.exposed
+    assert exposure.reason == "only tables with fractions of a person reach its level"
+    assert exposure.high == 6.0
+    assert judge(counts, whole=False)[0].safe
+    wider = counts.replace(upper=np.array([8.0, 9.0]))
+    verdict, certificate = judge(wider)
+    assert verdict.safe
+    assert certificate.numerators.tolist() == [2, 1]
+    # Half a person more is asked than reached: a whole one more.
+    assert not judge(wider.replace(upl=level * 2.5))[0].safe
+    assert judge(wider.replace(upl=level * 1.5))[0].safe
+
+
+def test_a_table_of_counts_has_no_fractions() -> None:
+    table = cube((2, 2), np.array([1.5, 2, 3, 4]))
+    with pytest.raises(TableError, match="not whole numbers, the first: d0=0, d1=0"):
+        judge(table, whole=True)
+
+
+def test_an_integer_program_that_is_not_solved_in_time_leaves_a_cell_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def slow(*_: object) -> None:
+        raise Unfinished("an integer program was not solved in time")
+
+    monkeypatch.setattr(general, "whole_move", slow)
+    table = Table.of(
+        [6.0, 3.0], [[1.0, -2.0]], status=["u", "m"], upl=[1.0, 0.0],
+        upper=[7.0, 9.0], origin=Origin(counts=True),
+    )  # fmt: skip
+    verdict, _ = judge(table)
+    assert verdict.safe is None
+    assert verdict.open == ("cell 0",)
 
 
 def test_odd_coefficients() -> None:

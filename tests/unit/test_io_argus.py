@@ -436,7 +436,7 @@ def test_secondaries_are_reused(tmp_path: Path) -> None:
     table = small()
     write_hst(tmp_path / "t.hst", table)
     assert (tmp_path / "t.hst").read_text() == "b;y;M\n"
-    fresh = table.with_pattern(np.zeros(len(table), dtype=bool))
+    fresh = table.with_pattern(table.status == "u")
     again = read_apriori_into(fresh, tmp_path / "t.hst")
     assert again.status.tolist() == table.status.tolist()
     write_hst(tmp_path / "c.hst", table, cost=0.5)

@@ -127,7 +127,9 @@ def test_the_shortcut_agrees_with_the_definition(seed: int) -> None:
         expected |= {(e.cell, name) for e in view.exposed}
     assert found == expected
     assert found, "a table in which nobody finds anything shows nothing"
-    assert evosdc.attack.verify(plain, certificate).refused.size == 0
+    report = evosdc.attack.verify(plain, certificate, insiders=True)
+    assert report.refused.size == 0
+    assert {(c, plain.label(of)) for c, of in report.against.tolist()} == expected
 
 
 def test_what_cannot_be_had_is_listed_and_the_rest_protected() -> None:

@@ -49,7 +49,7 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
-from evosdc.suppress.wishes import Wishes, with_least_levels
+from evosdc.suppress.wishes import Wishes
 from evosdc.table import Table
 from evosdc.table.singletons import lone_respondents
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
@@ -154,6 +154,7 @@ def protect(
         counts=counts,
         threshold=threshold,
         rules=rules,
+        by_hand=bool(hide),
     )
     before = known_before(resolved, earlier)
     wishes = read_wishes(hide, publish, prefer)
@@ -169,7 +170,6 @@ def protect(
     asked = as_demands(granted, kept) if secondaries else granted
     # What everyone has from before cannot be hidden any more.
     asked = asked.replace(status=np.where(before.cells, FIXED, asked.status))
-    asked = with_least_levels(asked, asked.status == PRIMARY, wished=False)
     if time_limit is None and evaluations is None:
         time_limit = DEFAULT_TIME_LIMIT
     if seed < 0:
@@ -232,7 +232,7 @@ def protect(
         change = int(mask.sum()) - hidden_before
         search.note(f"lone respondents: {change:+} cells hidden")
     notes = (*resolved.notes, *notes)
-    if not len(resolved.primaries):
+    if not len(granted.primaries):
         notes += (
             ("the table has no sensitive cells, so there was nothing to protect",)
             if resolved.origin.rules

@@ -30,19 +30,28 @@ class Reach:
 
 
 def within_reach(table: Table, *, strict: bool, deadline: float | None) -> Reach:
-    """Lower every level that is out of reach even with everything hidden."""
+    """Lower every level that is out of reach even with everything hidden.
+
+    A cell that cannot move at all is fixed: it is known whatever is hidden, and helps
+    nobody.
+    """
     everything = table.with_pattern(table.status != FIXED)
     verdict, _ = judge(everything, strict=strict, deadline=deadline)
     margin = strict_margin(table) if strict else np.zeros(len(table))
     levels = {name: getattr(table, name).copy() for name in ("lpl", "upl", "spl")}
+    status = table.status.copy()
     short: list[str] = []
     for e in verdict.exposed:
-        value = float(table.value[e.cell])
-        more, less = e.high - value - margin[e.cell], value - e.low - margin[e.cell]
-        had = {"upl": more, "lpl": less, "spl": more + less}
+        cell, value = e.cell, float(table.value[e.cell])
+        had = {"upl": e.high - value, "lpl": value - e.low, "spl": e.high - e.low}
         for name, level in levels.items():
-            if level[e.cell] > had[name]:
-                level[e.cell] = _lowered(had[name], table.is_integer)
+            most = _lowered(had[name] - margin[cell], table.is_integer)
+            level[cell] = min(level[cell], most)
+        if not levels["upl"][cell] and not levels["lpl"][cell]:
+            way = max(("upl", "lpl"), key=had.__getitem__)
+            levels[way][cell] = _lowered(had[way] - margin[cell], table.is_integer)
+        if not levels["upl"][cell] and not levels["lpl"][cell]:
+            status[cell] = FIXED
         short.append(f"{e.label} (at most {100 * e.share:.3g} % of its levels)")
     if not short:
         return Reach(table, ())
@@ -50,7 +59,7 @@ def within_reach(table: Table, *, strict: bool, deadline: float | None) -> Reach
     rest = f" and {len(short) - _MOST} more" if len(short) > _MOST else ""
     number = "1 cell has" if len(short) == 1 else f"{len(short)} cells have"
     note = f"{number} levels beyond any pattern: {shown}{rest}"
-    return Reach(table.replace(**levels), (note,))
+    return Reach(table.replace(status=status, **levels), (note,))
 
 
 def _lowered(had: float, whole: bool) -> float:

@@ -53,6 +53,7 @@ def assumed(
     counts: bool | None,
     threshold: int | None,
     rules: str | Sequence[str] | None,
+    by_hand: bool = False,
 ) -> Table:
     """Return the table with what its attackers are assumed to know.
 
@@ -64,6 +65,8 @@ def assumed(
         Whether cells count people or firms; None leaves it to the table.
     rules
         ``"none"`` where somebody decided that no primary rule applies.
+    by_hand
+        Whether somebody names sensitive cells besides.
     """
     if counts is True and not table.origin.counts:
         table = as_counts(table)
@@ -75,10 +78,12 @@ def assumed(
         table = with_bounds(table, bounds)
     if threshold is not None:
         table = with_threshold(table, threshold)
-    return _with_rules(table, rules)
+    return _with_rules(table, rules, by_hand)
 
 
-def _with_rules(table: Table, rules: str | Sequence[str] | None) -> Table:
+def _with_rules(
+    table: Table, rules: str | Sequence[str] | None, by_hand: bool
+) -> Table:
     given = [rules] if isinstance(rules, str) else list(rules or ())
     if given and given != [NO_RULE]:
         raise InputError(
@@ -95,7 +100,8 @@ def _with_rules(table: Table, rules: str | Sequence[str] | None) -> Table:
                 hint="leave --rule none out",
             )
         return table.replace(origin=replace(table.origin, rules=()))
-    if not table.origin.rules and not (table.status == PRIMARY).any():
+    someone = by_hand or bool((table.status == PRIMARY).any())
+    if not table.origin.rules and not someone:
         raise InputError(
             "the table has no sensitive cell, and no rule says that it has none",
             expected="statuses u in the table, or the rules that found no such cell",

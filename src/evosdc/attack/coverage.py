@@ -86,8 +86,10 @@ class Levels:
                 asked[cell] = None
                 continue
             up, down, width = (
-                share * Fraction(repr(level + float(margin[cell]))) for level in levels
+                _decimal(level + float(margin[cell])) for level in levels
             )
+            if tolerance:
+                up, down, width = share * up, share * down, share * width
             asked[cell] = up, down, width
         return cls(cells, sensitive, asked)
 
@@ -179,6 +181,12 @@ class Levels:
             step = Fraction(int(c.numerators[j]), int(c.denominators[w]))
             moves.setdefault(int(c.indices[j]), []).append((step, w))
         return moves
+
+
+def _decimal(number: float) -> Fraction:
+    """Read a double as the shortest decimal that reads back as the same."""
+    whole = int(number)
+    return Fraction(whole) if whole == number else Fraction(repr(number))
 
 
 def _touched(c: Certificate, respondent: NDArray[np.int64]) -> list[set[int]]:

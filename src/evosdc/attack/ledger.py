@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import Witness
 
-# Levels looked at between two looks at the clock.
-_TOGETHER = 2_000
+# Levels looked at before the first look at the clock, and seconds between two.
+_FIRST_BATCH = 32
+_BATCH_SECONDS = 0.2
 
 
 class Unfinished(Exception):  # noqa: N818 - ends a search, not a mistake of the user
@@ -80,16 +81,20 @@ class Ledger:
         them, each without what the earlier ones closed.
         """
         levels = [level for level in self.levels() if self.attacker.has_room(*level)]
-        many = max(1, len(levels) if deadline is None else _TOGETHER)
-        for first in range(0, len(levels), many):
+        many = len(levels) if deadline is None else _FIRST_BATCH
+        while levels:
             in_time(deadline)
+            start = time.monotonic()
             part = [
                 (cell, sign, amount)
-                for cell, sign, amount in levels[first : first + many]
+                for cell, sign, amount in levels[:many]
                 if self.is_open(cell, sign) or cell in self.open_width
             ]
+            levels = levels[many:]
             if part:
                 yield part
+            many = many * 2 if time.monotonic() - start < _BATCH_SECONDS else many // 2
+            many = max(1, many)
 
     def add(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,14 +11,20 @@ from contextlib import contextmanager
 from evosdc.evolution.record import Entry
 from evosdc.evolution.stopping import gap
 
+_PATIENCE = 3.0  # seconds; with compiled kernels a search begins sooner
+
 
 @contextmanager
 def progress(
     wanted: bool, time_limit: float | None
 ) -> Iterator[Callable[[Entry], None] | None]:
-    """Show a line that follows the search while the block runs."""
+    """Show a line that follows the search while the block runs.
+
+    Where nobody watches a terminal, a search that does not begin at once says why.
+    """
     if not wanted or not sys.stderr.isatty():
-        yield None
+        with announced() as ear:
+            yield ear
         return
     from rich.console import Console
     from rich.live import Live
@@ -26,6 +33,22 @@ def progress(
     console = Console(stderr=True)
     with Live(view, console=console, refresh_per_second=4, transient=True):
         yield view.hear
+
+
+@contextmanager
+def announced() -> Iterator[Callable[[Entry], None]]:
+    """Say that kernels are being compiled if nothing is heard for a few seconds."""
+    timer = threading.Timer(
+        _PATIENCE,
+        sys.stderr.write,
+        ["compiling kernels (first use); no limit of time counts this\n"],
+    )
+    timer.daemon = True
+    timer.start()
+    try:
+        yield lambda _: timer.cancel()
+    finally:
+        timer.cancel()
 
 
 class _Line:

@@ -122,6 +122,27 @@ class Problem:
             raise unreachable(self, short.tolist(), room[short].tolist())
 
 
+def least_levels(
+    table: Table, cells: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return upper and lower levels, the least one for cells that have none.
+
+    Their value must not be given away: they must be able to move, the way that their
+    bounds leave more room.
+    """
+    up = np.maximum(table.upper - table.value, 0.0)
+    down = np.maximum(table.value - table.lower, 0.0)
+    bare = cells & (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)
+    upwards = up >= down
+    # A power of ten: levels of many digits make exact arithmetic slow.
+    least = 10.0 ** np.ceil(np.log10(strict_margin(table)))
+    least = np.minimum(least, np.where(upwards, up, down))
+    return (
+        np.where(bare & upwards, least, table.upl),
+        np.where(bare & ~upwards, least, table.lpl),
+    )
+
+
 def strict_margin(table: Table) -> NDArray[np.float64]:
     """How much more than its level a cell must reach in the strict reading."""
     if table.is_integer:
@@ -150,13 +171,17 @@ def unreachable(problem: Problem, rows: list[int], best: list[float]) -> LevelEr
 def _levels(table: Table, strict: bool) -> Levels:
     cells = table.primaries
     margin = strict_margin(table)[cells] if strict else np.zeros(len(cells))
+    upl, lpl = table.upl[cells], table.lpl[cells]
+    if not strict:
+        most, least = least_levels(table, table.status == PRIMARY)
+        upl, lpl = most[cells], least[cells]
     cell = np.concatenate([cells, cells])
     sign = np.repeat(np.array([1, -1], dtype=np.int8), len(cells))
-    amount = np.concatenate([table.upl[cells] + margin, table.lpl[cells] + margin])
+    amount = np.concatenate([upl + margin, lpl + margin])
     keep = amount > 0
     width = table.spl[cells] + margin
     # A width that both levels together imply needs no row of its own.
-    slides = width > table.upl[cells] + table.lpl[cells] + 2 * margin
+    slides = width > upl + lpl + 2 * margin
     return Levels(
         cell=cell[keep],
         sign=sign[keep],

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import WishError
-from evosdc.suppress.problem import strict_margin
+from evosdc.suppress.problem import least_levels
 from evosdc.table import Table
 from evosdc.table.select import select
 from evosdc.table.status import FIXED, PRIMARY
@@ -96,31 +96,16 @@ class Wishes:
         }
 
 
-def with_least_levels(
-    table: Table, cells: NDArray[np.bool_], *, wished: bool = True
-) -> Table:
-    """Give cells without levels the least one: their value must not be given away.
-
-    Where bounds give a value away, nothing can be done: an error if somebody wished it
-    hidden, and otherwise left to the judge.
-    """
-    up = np.maximum(table.upper - table.value, 0.0)
-    down = np.maximum(table.value - table.lower, 0.0)
-    bare = cells & (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)
-    upwards = up >= down
-    # A power of ten: levels of many digits make exact arithmetic slow.
-    least = 10.0 ** np.ceil(np.log10(strict_margin(table)))
-    least = np.minimum(least, np.where(upwards, up, down))
+def with_least_levels(table: Table, cells: NDArray[np.bool_]) -> Table:
+    """Give cells without levels the least one: their value must not be given away."""
+    upl, lpl = least_levels(table, cells)
     _refuse(
         table,
-        bare & (least == 0) & wished,
+        cells & (upl == 0) & (lpl == 0) & (table.spl == 0),
         "known to everyone by its bounds and must be hidden",
         "cells whose bounds leave room",
     )
-    return table.replace(
-        upl=np.where(bare & upwards, least, table.upl),
-        lpl=np.where(bare & ~upwards, least, table.lpl),
-    )
+    return table.replace(upl=upl, lpl=lpl)
 
 
 def _any_of(table: Table, labels: Sequence[Label]) -> NDArray[np.bool_]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from evosdc.errors import InputError
+from evosdc.rules import Group, Rule, rule_text
 from evosdc.table import Hierarchy
+from evosdc.table.knowledge import read_bounds, with_bounds
 from evosdc.table.link import LinkedTables, link_tables
 from evosdc.tabulation.microdata import tabulate
 
@@ -62,7 +65,9 @@ def tabulate_linked(
     if isinstance(source, pa.RecordBatchReader):
         # A stream can be read once only, and every table reads the records.
         source = source.read_all()
-    return link_tables(
+    rules = list(options.pop("rules", ()))
+    _refuse_groups(rules, list(known))
+    linked = link_tables(
         [
             tabulate(
                 source,
@@ -70,8 +75,29 @@ def tabulate_linked(
                 value,
                 hierarchies={name: trees[name] for name in span if name in trees},
                 digits={name: widths[name] for name in span if name in widths},
+                rules=[rule for rule in rules if _is_for(rule, span)],
                 **options,
             )
             for span in spans
         ]
     )
+    table = linked.table
+    if table.origin.zeros and read_bounds(table.origin.bounds)[0] != "columns":
+        # Empty cells of one table may be hidden: nobody knows that a cell is not empty.
+        linked = replace(linked, table=with_bounds(table, table.origin.bounds))
+    return linked
+
+
+def _is_for(rule: Rule, span: Sequence[str]) -> bool:
+    """Whether a rule looks at a table by these variables."""
+    return not isinstance(rule, Group) or rule.variable in ("", *span)
+
+
+def _refuse_groups(rules: Sequence[Rule], known: Sequence[str]) -> None:
+    for rule in rules:
+        if not _is_for(rule, known):
+            raise InputError(
+                f"the rule {rule_text(rule)} is of a variable that no table is made by",
+                expected=f"one of {', '.join(known)}",
+                hint="check the name, or write group for all of them",
+            )

@@ -1,0 +1,122 @@
+"""Each part of a claim changes when its option does, and travels with the verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import evosdc
+from evosdc.results import Claim
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def records() -> pa.Table:
+    rng = np.random.default_rng(3)
+    n = 160
+    return pa.table(
+        {
+            "r": [f"r{k}" for k in rng.integers(0, 5, n)],
+            "c": [f"c{k}" for k in rng.integers(0, 4, n)],
+            "v": np.round(rng.lognormal(4, 1.2, n), 1),
+            "h": [f"firm {k}" for k in rng.integers(0, 60, n)],
+            "o": ["owner"] * n,
+        }
+    )
+
+
+def claim(records: pa.Table, tabulate: dict[str, Any], **protect: Any) -> Claim:
+    options: dict[str, Any] = {"value": "v", "rules": ["p:15", "freq:3"]} | tabulate
+    table = evosdc.tabulate(records, ["r", "c"], options.pop("value"), **options)
+    return evosdc.protect(table, evaluations=5, **protect).claim
+
+
+@pytest.mark.parametrize(
+    ("part", "tabulate", "protect", "words"),
+    [
+        ("rules", {"rules": ["nk:1,60"]}, {}, "nk:1,60"),
+        ("rules", {"holding": "h", "waiver": ["firm 1", "firm 2"]}, {}, "2 contrib"),
+        ("levels", {"floor": 77.0}, {}, "at least 77"),
+        ("levels", {}, {"secondaries": True}, "nor any secondary"),
+        ("knowledge", {"bounds": "percent:80"}, {}, "within 80 %"),
+        ("knowledge", {}, {"bounds": "0:inf"}, "between 0 and inf"),
+        ("knowledge", {"value": None, "rules": "freq:2"}, {}, "whole numbers"),
+        (
+            "knowledge",
+            {"value": None, "rules": "freq:2"},
+            {"threshold": 2},
+            "below 2",
+        ),
+        ("insiders", {}, {"singletons": False}, "switched off"),
+        ("insiders", {"holding": "o"}, {}, "each of 1 lone respondents"),
+        ("strictness", {}, {"strict": True}, "exceeded"),
+    ],
+)
+def test_an_option_changes_its_part(
+    records: pa.Table,
+    part: str,
+    tabulate: dict[str, Any],
+    protect: dict[str, Any],
+    words: str,
+) -> None:
+    plain = claim(records, {}).as_json()
+    other = claim(records, tabulate, **protect).as_json()
+    assert words in other[part]
+    assert plain[part] != other[part]
+
+
+def test_earlier_publications_and_links_change_the_publication(
+    records: pa.Table,
+) -> None:
+    table = evosdc.tabulate(records, ["r", "c"], "v", rules=["p:15", "freq:3"])
+    first = evosdc.protect(table, evaluations=5)
+    second = evosdc.protect(table, evaluations=5, earlier=first.published)
+    assert "no earlier publication" in first.claim.publication
+    assert "known from before" in second.claim.publication
+    linked = evosdc.tabulate(records, [["r", "c"], ["h"]], "v", rules=["p:15"])
+    both = evosdc.protect(linked, evaluations=5)
+    assert "2 linked tables" in both.claim.publication
+
+
+def test_a_judge_without_time_says_what_is_open(records: pa.Table) -> None:
+    table = evosdc.tabulate(records, ["r", "c"], "v", rules=["p:15", "freq:3"]).table
+    word = evosdc.audit(table, np.ones(len(table), dtype=bool), time_limit=1e-6)
+    assert word.safe is None
+    assert word.verdict.word == "NOT JUDGED"
+    assert len(word.verdict.open) > 0
+    assert "open" in word.claim.proof
+    done = evosdc.audit(table, np.ones(len(table), dtype=bool))
+    assert done.verdict.open == ()
+    assert "exact arithmetic" in done.claim.proof
+
+
+def test_the_claim_travels(run: Run, tmp_path: Path, records: pa.Table) -> None:
+    from evosdc.io import write_table
+
+    path, out = tmp_path / "t.csv", tmp_path / "out"
+    table = evosdc.tabulate(records, ["r", "c"], "v", rules=["p:15", "freq:3"]).table
+    write_table(path, table)
+    code, text, error = run("protect", path, "-o", out, "--evaluations", 5, "--json")
+    assert code in (0, 3), error
+    said = json.loads(text)["claim"]
+    assert list(said) == list(Claim.QUESTIONS)
+    assert json.loads((out / "confidential/claim.json").read_text())["claim"] == said
+    page = (out / "confidential" / "report.html").read_text()
+    assert "What was proved, against whom" in page or code == 3
+    for question in Claim.QUESTIONS.values():
+        assert question in page
+    with np.load(out / "confidential" / "certificate.npz") as arrays:
+        assert json.loads(str(arrays["claim"])) == said
+
+
+def test_the_page_on_safety_has_every_part() -> None:
+    page = (Path(__file__).parents[2] / "docs/explanation/safety.md").read_text()
+    for question in Claim.QUESTIONS.values():
+        assert question in page
