@@ -4,9 +4,10 @@
 
 Each set goes through tabulate, protect and publish with options drawn at random; an
 attacker that shares no code with the package (tests/trust/independent_attack.py) then
-tries every sensitive cell, also with what lone respondents know. A cell called SAFE that
-the attacker opens, a rule that marks other cells or levels than the naive tabulator, or
-a crash ends with exit code 1 and the seed to repeat it: ``--only SEED``.
+tries every sensitive cell, also with what lone respondents know. Then the pattern is
+made worse, and audit and attacker must agree on it. A cell called SAFE that the attacker
+opens, an audit that the attack contradicts, a rule that marks other cells or levels than
+the naive tabulator, or a crash: exit code 1, and the seed to repeat it (--only SEED).
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ def _line(case: Case, outcome: Outcome) -> Line:
     line.bad += [f"marks: {words}" for words in outcome.marks[:5]]
     if outcome.contradicted:
         line.bad += [f"called SAFE: {found}" for found in outcome.findings[:5]]
+    line.bad += outcome.audits
     if line.bad:
         line.notes.append(_told(case))
     if outcome.refused:

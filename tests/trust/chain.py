@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+import random
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,6 +36,7 @@ class Outcome:
     findings: list[Finding] = field(default_factory=list)
     marks: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
+    audits: list[str] = field(default_factory=list)
     published: dict[Key, float | None] = field(default_factory=dict)
     cells: dict[Key, Cell] = field(default_factory=dict)
 
@@ -61,7 +63,9 @@ def run(case: Case) -> Outcome:
     """Send a case through the chain, and attack what comes out."""
     outcome = Outcome(cells=tabulate(case.records, case.design))
     try:
-        rows = _by_command(case, outcome) if case.by_command else _by_call(case, outcome)
+        rows = (
+            _by_command(case, outcome) if case.by_command else _by_call(case, outcome)
+        )
     except EvosdcError as error:
         outcome.refused = f"{type(error).__name__}: {error}"
         return outcome
@@ -95,9 +99,10 @@ def _trees(case: Case) -> dict[str, dict[str, str]]:
 
 def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
     design = case.design
+    spans = [list(span) for span in design.spans]
     made = evosdc.tabulate(
         frame_of(case),
-        [list(span) for span in design.spans],
+        spans,
         hierarchies={
             name: Hierarchy.from_parents(tree) for name, tree in _trees(case).items()
         },
@@ -120,7 +125,62 @@ def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
     ]
     outcome.said += [f"open: {label}" for label in result.verdict.open]
     outcome.said += [f"note: {note}" for note in result.notes]
+    outcome.audits = _audits(case, made, result, outcome.cells)
     return list(result.published.to_pylist())
+
+
+def _audits(case: Case, made: Any, result: Any, cells: dict[Key, Cell]) -> list[str]:
+    """Where the audit of a worse pattern and the attack on it do not agree."""
+    rng = random.Random(case.seed)
+    options = {
+        name: case.options[name]
+        for name in ("strict", "secondaries", "singletons", "bounds", "threshold")
+        if name in case.options
+    }
+    if case.earlier:
+        options["earlier"] = _earlier(case, cells)
+    knowledge = replace(case.knowledge, wished=frozenset())
+    table, wrong = made.table, []
+    keys = _keys(table, case)
+    hidden = result.table.hidden
+    spare = [int(i) for i in hidden.nonzero()[0] if result.table.status[i] != "u"]
+    patterns = [hidden.copy() for _ in range(2)]
+    if spare:
+        patterns[0][rng.choice(spare)] = False
+    for i in range(len(table)):
+        patterns[1][i] = table.status[i] == "u" or rng.random() < 0.35
+    for pattern in patterns:
+        word = evosdc.audit(made, pattern, **options)
+        shown = {
+            key: None if hides else float(value)
+            for key, hides, value in zip(keys, pattern, table.value, strict=True)
+        }
+        found = attack(shown, cells, case.design, knowledge)
+        open_to_all = {f.cell for f in found if f.who == "everyone"}
+        said = {keys[e.cell] for e in word.verdict.exposed if not e.insider}
+        if word.safe is not (not found) or (
+            not case.design.groups and said != open_to_all
+        ):
+            wrong.append(
+                f"audit {word.safe}, attack {found[:2]}, hidden "
+                f"{[k for k, hides in zip(keys, pattern, strict=True) if hides]}, "
+                f"exposed {[(table.label(e.cell), e.insider, e.low, e.high) for e in word.verdict.exposed[:3]]}, "
+                f"only one says {sorted(said ^ open_to_all)[:4]}"
+            )
+    return wrong
+
+
+def _keys(table: Any, case: Case) -> list[Key]:
+    """The codes of each cell, in the order of the design."""
+    names = [d.name for d in table.dimensions]
+    order = [names.index(name) for name in case.design.names]
+    found = []
+    for row in table.codes.tolist():
+        codes = [
+            d.hierarchy.codes[c] for d, c in zip(table.dimensions, row, strict=True)
+        ]
+        found.append(tuple(codes[k] for k in order))
+    return found
 
 
 def _by_command(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
@@ -216,12 +276,8 @@ def _earlier(case: Case, cells: dict[Key, Cell]) -> pa.Table:
 
 def _compare(table: Any, case: Case, cells: dict[Key, Cell]) -> list[str]:
     """Where the naive marks and those of the package are not the same."""
-    names = [d.name for d in table.dimensions]
-    order = [names.index(name) for name in case.design.names]
     wrong, seen = [], set()
-    for i in range(len(table)):
-        codes = [d.hierarchy.codes[c] for d, c in zip(table.dimensions, table.codes[i], strict=True)]  # fmt: skip
-        key = tuple(codes[k] for k in order)
+    for i, key in enumerate(_keys(table, case)):
         seen.add(key)
         cell = cells.get(key)
         if cell is None:

@@ -197,6 +197,9 @@ class _Part:
             attacker.high[self.index] - value,
         )
         self.whole = attacker.design.counts
+        if self.whole:
+            # HiGHS calls whole numbers within half of one infeasible.
+            self.low, self.high = np.ceil(self.low), np.floor(self.high)
         self.found = np.zeros((1, len(self.index)))
 
     def furthest(
@@ -216,13 +219,18 @@ class _Part:
         limits = [LinearConstraint(weights[None, :], -np.inf, asked)]
         if self.matrix.shape[0]:
             limits.append(LinearConstraint(self.matrix, 0.0, 0.0))
-        solved = milp(
-            -weights,
-            constraints=limits,
-            bounds=Bounds(low, high),
-            integrality=np.ones(len(weights)) if self.whole else None,
-        )
-        if solved.x is None:
+        for presolve in (True, False):
+            solved = milp(
+                -weights,
+                constraints=limits,
+                bounds=Bounds(low, high),
+                integrality=np.ones(len(weights)) if self.whole else None,
+                options={"presolve": presolve},
+            )
+            # The true table fits: a solver that finds none is asked again.
+            if solved.x is not None:
+                break
+        else:
             raise ArithmeticError(f"the solver gave up: {solved.message}")
         table = np.rint(solved.x) if self.whole else solved.x
         self.found = np.vstack([self.found, table])
@@ -251,6 +259,11 @@ def attack(
     for key, (down, up) in asked.items():
         found += _closer(attacker, key, down, up, "everyone", frozenset())
     if knowledge.secondaries:
+        found += [
+            Finding(k, "everyone", "published", 0.0, 0.0)
+            for k, value in published.items()
+            if value is None and k in knowledge.known and k not in sensitive
+        ]
         for key in attacker.hidden:
             if key not in asked:
                 found += _closer(attacker, key, 0.0, 0.0, "everyone", frozenset())
@@ -269,7 +282,7 @@ def attack(
             if not cell.negative:
                 # Nobody believes a total below their own contribution.
                 own = float(cell.members.get(who, 0))
-                down = min(down, max(0.0, float(cell.value) - own))  # noqa: PLW2901
+                down = min(down, max(0.0, float(cell.value) - own))
             found += _closer(attacker, key, down, up, who, mine)
     return found
 

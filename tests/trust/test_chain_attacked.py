@@ -123,7 +123,8 @@ def test_a_lone_respondent_opens_what_others_cannot() -> None:
         (("a0", "b0"), False),
         (("a1", "b1"), False),
     }
-    assert attack(published(SQUARE, cells), cells, design, Knowledge(insiders=False)) == []  # fmt: skip
+    outsiders = Knowledge(insiders=False)
+    assert attack(published(SQUARE, cells), cells, design, outsiders) == []
 
 
 def test_whole_numbers_are_used() -> None:
