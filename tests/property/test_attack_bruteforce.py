@@ -131,13 +131,18 @@ def compare(table: Table, strict: bool, secondaries: bool) -> None:
         more = margin[cell]
         upl, lpl, spl = table.upl[cell], table.lpl[cell], table.spl[cell]
         exceed = strict and table.status[cell] == "u"
-        if not (upl or lpl or spl or exceed):
+        # Nobody can be made to believe beyond a bound.
+        above = max(table.upper[cell] - table.value[cell], 0.0)
+        under = max(table.value[cell] - table.lower[cell], 0.0)
+        over, less, wide = (
+            min(level + more, max(level, room))
+            for level, room in ((upl, above), (lpl, under), (spl, above + under))
+        )
+        if not (upl or lpl or spl or exceed) or not (over or less or wide):
             covered = up + down > 1e-7
         else:
             covered = (
-                up >= upl + more - 1e-7
-                and down >= lpl + more - 1e-7
-                and up + down >= spl + more - 1e-7
+                up >= over - 1e-7 and down >= less - 1e-7 and up + down >= wide - 1e-7
             )
         if not covered:
             exposed.add(cell)

@@ -127,7 +127,12 @@ def is_covered(
     more = strict_margin(table)[cell] if strict else 0.0
     if not (upl or lpl or spl) and not (strict and table.status[cell] == "u"):
         return bool(up + down > 0)
-    over, under, wide = upl + more, lpl + more, spl + more
+    above = max(float(table.upper[cell] - table.value[cell]), 0.0)
+    below = max(float(table.value[cell] - table.lower[cell]), 0.0)
+    over, under, wide = (
+        min(level + more, max(level, room))
+        for level, room in ((upl, above), (lpl, below), (spl, above + below))
+    )
     if own is not None and cell in own:
         under = min(under, max(0.0, table.value[cell] - own[cell]))
     if not (over or under or wide):

@@ -257,8 +257,17 @@ def proves(
             margin = 2e-6 * max(1.0, size) + 2e-10 * max(1.0, largest)
             if all(x in (INF, -INF) or x == int(x) for x in numbers):
                 margin = 1.0
-            levels = [level + margin for level in levels]
-        over, under, wide = map(exact, levels)
+            value, low, high = (table[k][cell] for k in ("value", "lower", "upper"))
+            above = INF if high == INF else max(exact(high) - exact(value), 0)
+            below = INF if low == -INF else max(exact(value) - exact(low), 0)
+            over, under, wide = (
+                min(exact(level + margin), max(exact(level), room))
+                for level, room in zip(
+                    levels, (above, below, above + below), strict=True
+                )
+            )
+        else:
+            over, under, wide = map(exact, levels)
         if cell in own:
             under = min(under, exact(table["value"][cell]) - own[cell])
         if not (over or under or wide):

@@ -92,21 +92,23 @@ def test_the_original_is_its_own_best_utility(copied) -> None:
                 assert value.value >= worse, value.name
 
 
-def test_a_copy_is_exposed_and_strangers_are_not(copied, strangers) -> None:
-    assert copied.verdict == "exposed"
+def test_a_copy_is_not_fit_and_strangers_are(copied, strangers) -> None:
+    assert copied.verdict == "not fit for release"
     assert any("membership_auc" in reason for reason in copied.reasons)
-    assert any("identical_records_pct" in reason for reason in copied.reasons)
+    assert any("whose whole record is there" in reason for reason in copied.reasons)
     assert "members can be told from others" in " ".join(copied.plain_words)
-    assert strangers.verdict == "no exposure found"
+    assert strangers.verdict == "fit for release"
     assert strangers.reasons == ()
 
 
-def test_without_a_holdout_nothing_is_called_safe() -> None:
-    result = evaluate(
-        PEOPLE, STRANGERS, key=COLUMNS[:4], target="ill", metrics=["jsd_2", "dcap_u"]
-    )
-    assert result.verdict in {"exposed", "not fully tested"}
+def test_without_a_holdout_the_halves_of_the_original_tell() -> None:
+    options = {"key": COLUMNS[:4], "target": "ill", "metrics": ["jsd_2"]}
+    result = evaluate(PEOPLE, STRANGERS, **options)
+    assert result.fit
+    half = "the other half of the original"
+    assert all(test.against.startswith(half) for test in result.tests)
     assert "No hold-out was given" in " ".join(result.plain_words)
+    assert not evaluate(PEOPLE, PEOPLE, **options).fit
 
 
 def test_copies_are_measured_whatever_was_asked_for() -> None:

@@ -3,6 +3,7 @@
 from evosdc.api.audit import Audit, audit
 from evosdc.api.microdata import Synthesis, evaluate, synthesise
 from evosdc.api.protect import DEFAULT_TIME_LIMIT, protect
+from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.api.tabulate import Tabulation, tabulate
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "evaluate",
     "protect",
     "synthesise",
+    "synthetic_claim_of",
     "tabulate",
 ]

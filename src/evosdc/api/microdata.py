@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from evosdc import __version__
+from evosdc.api.protect import DEFAULT_TIME_LIMIT
+from evosdc.api.synthetic_claims import synthetic_claim_of
+from evosdc.clock import Clock
 from evosdc.metrics import Evaluation
+from evosdc.synthetic_claim import SyntheticClaim
 
 
 @dataclass(frozen=True, eq=False)
 class Synthesis:
-    """Synthetic copies, the model that made them, and what they are worth and risk."""
+    """Synthetic copies, the model that made them, and what they are worth and risk.
+
+    The evaluation is that of the first copy; its verdict is that of all.
+    """
 
     copies: tuple[Any, ...]
     model: Any
@@ -24,6 +31,16 @@ class Synthesis:
     def risk_met(self) -> bool | None:
         """Whether every risk limit is met; None where there is none to meet."""
         return bool(self.model.risk_met_) if self.model.risk_limits_ else None
+
+    @property
+    def fit(self) -> bool:
+        """Whether every copy is fit for release."""
+        return self.evaluation.fit
+
+    @property
+    def claim(self) -> SyntheticClaim:
+        """What the verdict is about."""
+        return synthetic_claim_of(self.evaluation, self.model)
 
     @property
     def first_risk(self) -> str:
@@ -71,10 +88,14 @@ class Synthesis:
         model = self.model
         return {
             "utility": dict(model.utility_),
-            "risk": dict(model.risk_),
+            "risk": dict(self.evaluation.risk),
             "risk_limits": dict(model.risk_limits_),
             "risk_met": self.risk_met,
             "verdict": self.evaluation.verdict,
+            "fit": self.fit,
+            "reasons": list(self.evaluation.reasons),
+            "claim": self.claim.summary(),
+            "not_measured": list(self.evaluation.not_measured),
             "not_protected": list(self.evaluation.plain_words),
             "rows": self.evaluation.synthetic_rows,
             "copies": len(self.copies),
@@ -93,6 +114,9 @@ def synthesise(
     target: str,
     holdout: Any = None,
     copies: int = 1,
+    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    on_copies: Callable[[tuple[Any, ...]], object] | None = None,
+    on_compile: Callable[[], object] | None = None,
     **parameters: Any,
 ) -> Synthesis:
     """Evolve synthetic microdata and evaluate them.
@@ -108,19 +132,70 @@ def synthesise(
     copies
         How many synthetic copies; in Pareto mode points spread along the front, of
         those that are not closer to the original than a fresh sample would be.
+    time_limit
+        Seconds for everything, the evaluation too; compiling kernels does not count.
+    on_copies
+        Called with the copies before they are evaluated, to have them on disk.
+    on_compile
+        Called where kernels have to be compiled first.
     parameters
         Of `evosdc.synth.Synthesiser`.
     """
     from evosdc.synth import Synthesiser
 
-    model = Synthesiser(key, target, copies=copies, **parameters).fit(frame)
-    candidates = _eligible(model) if model.mode == "pareto" else copies
-    numbers = np.unique(np.linspace(0, candidates - 1, copies).round().astype(int))
-    made = tuple(model.sample(number=int(number)) for number in numbers)
-    judged = evaluate(
-        frame, made[0], key=key, target=target, holdout=holdout, seed=model.seed
-    )
+    search = None if time_limit is None else time_limit - _reserve(time_limit)
+    parameters |= {"copies": copies, "time_limit": search}
+    with Clock(time_limit, on_compile) as clock:
+        model = Synthesiser(key, target, **parameters).fit(frame)
+        candidates = _eligible(model) if model.mode == "pareto" else copies
+        numbers = np.unique(np.linspace(0, candidates - 1, copies).round().astype(int))
+        made = tuple(model.sample(number=int(number)) for number in numbers)
+        if on_copies is not None:
+            on_copies(made)
+        roles = {"key": list(key), "target": target, "seed": model.seed}
+        judged = _evaluated(frame, made, holdout, roles, clock.left)
+    reasons = (*judged.reasons, *_limits(model))
+    if reasons:
+        judged = replace(judged, verdict="not fit for release", reasons=reasons)
     return Synthesis(made, model, judged)
+
+
+def _reserve(time_limit: float) -> float:
+    """Return what of a time limit the search leaves for the evaluation."""
+    return min(0.25 * time_limit, 30.0)
+
+
+def _evaluated(
+    frame: Any,
+    copies: tuple[Any, ...],
+    holdout: Any,
+    roles: dict[str, Any],
+    left: Callable[[], float],
+) -> Evaluation:
+    """Measure the first copy and judge all of them."""
+    from evosdc.metrics import evaluate as measure
+
+    # The verdict on every copy comes before what one of them is worth.
+    others = [
+        measure(frame, copy, holdout=holdout, metrics=[], left=left, **roles)
+        for copy in copies[1:]
+    ]
+    first = measure(frame, copies[0], holdout=holdout, left=left, **roles)
+    reasons = list(first.reasons)
+    for number, other in enumerate(others, 2):
+        reasons += [f"copy {number}: {reason}" for reason in other.reasons]
+    return replace(first, reasons=tuple(reasons))
+
+
+def _limits(model: Any) -> list[str]:
+    """Return the limits of the user that are not met."""
+    if model.risk_limit is None:
+        return []
+    return [
+        f"{name} is {model.risk_[name]:.4g}, above the limit of {limit:.4g}"
+        for name, limit in model.risk_limits_.items()
+        if model.risk_[name] > limit + 1e-12
+    ]
 
 
 def _eligible(model: Any) -> int:
@@ -140,10 +215,22 @@ def evaluate(
     target: str,
     holdout: Any = None,
     seed: int = 0,
+    time_limit: float | None = None,
+    on_compile: Callable[[], object] | None = None,
 ) -> Evaluation:
-    """Measure utility and risk of synthetic records and say what is not protected."""
+    """Measure utility and risk of synthetic records and say what is not protected.
+
+    What `time_limit` leaves no time for is listed as not measured.
+    """
     from evosdc.metrics import evaluate as measure
 
-    return measure(
-        original, synthetic, key=list(key), target=target, holdout=holdout, seed=seed
-    )
+    with Clock(time_limit, on_compile) as clock:
+        return measure(
+            original,
+            synthetic,
+            key=list(key),
+            target=target,
+            holdout=holdout,
+            seed=seed,
+            left=clock.left,
+        )

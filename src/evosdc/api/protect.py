@@ -342,10 +342,13 @@ def _searched(
         except LevelError:
             if wishes.publish:
                 raise
-            reach = within_reach(problem.table, strict=strict, deadline=deadline)
-            if not reach.notes:
-                raise
-            lower = Problem.of(reach.table, problem.cost, strict=strict)
-            search.note("some levels are beyond any pattern: the others go on")
-            pattern, notes = run(lower, method, parameters, search)
-            return lower, pattern, reach.notes + notes
+    reach = within_reach(problem.table, strict=strict, deadline=deadline)
+    lower = Problem.of(reach.table, problem.cost, strict=strict)
+    search.note("some levels are beyond any pattern: the others go on")
+    try:
+        pattern, notes = run(lower, method, parameters, search)
+    except LevelError:
+        # Next to the end of what can be had a method may miss it by rounding.
+        pattern = lower.pattern(lower.hideable)
+        notes = (f"{method.name!r} found no pattern: all that may be hidden is",)
+    return lower, pattern, reach.notes + notes

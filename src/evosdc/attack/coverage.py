@@ -85,9 +85,14 @@ class Levels:
             if not any(levels) and not (strict and sensitive[cell]):
                 asked[cell] = None
                 continue
-            up, down, width = (
-                _decimal(level + float(margin[cell])) for level in levels
-            )
+            if strict:
+                more = float(margin[cell])
+                up, down, width = (
+                    _with_margin(level, more, room)
+                    for level, room in zip(levels, _rooms(table, cell), strict=True)
+                )
+            else:
+                up, down, width = (_decimal(level) for level in levels)
             if tolerance:
                 up, down, width = share * up, share * down, share * width
             asked[cell] = up, down, width
@@ -187,6 +192,23 @@ def _decimal(number: float) -> Fraction:
     """Read a double as the shortest decimal that reads back as the same."""
     whole = int(number)
     return Fraction(whole) if whole == number else Fraction(repr(number))
+
+
+def _rooms(table: Table, cell: int) -> tuple[Fraction | None, ...]:
+    """How far bounds let a cell go up, down and both ways; None without a bound."""
+    value = _decimal(float(table.value[cell]))
+    high, low = float(table.upper[cell]), float(table.lower[cell])
+    up = None if high == np.inf else max(_decimal(high) - value, _ZERO)
+    down = None if low == -np.inf else max(value - _decimal(low), _ZERO)
+    return up, down, None if up is None or down is None else up + down
+
+
+def _with_margin(level: float, margin: float, room: Fraction | None) -> Fraction:
+    """A level with its margin, no further than its bound if the level keeps to it."""
+    asked = _decimal(level + margin)
+    if room is None:
+        return asked
+    return min(asked, max(_decimal(level), room))
 
 
 def _touched(c: Certificate, respondent: NDArray[np.int64]) -> list[set[int]]:

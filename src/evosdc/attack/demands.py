@@ -71,7 +71,14 @@ def demands_of(
     # whose levels of 0 have to be exceeded is asked for more than that.
     apart = none & (~(margin > 0) | (table.status[cells] == SECONDARY))
     margin[apart] = 0.0
-    up, down, width = (level + margin for level in levels)
+    # Nobody can be made to believe beyond a bound: a level there is reached at best.
+    above = np.maximum(table.upper - table.value, 0.0)[cells]
+    under = np.maximum(table.value - table.lower, 0.0)[cells]
+    up, down, width = (
+        np.minimum(level + margin, np.maximum(level, room_there))
+        for level, room_there in zip(levels, (above, under, above + under), strict=True)
+    )
+    apart |= (up == 0) & (down == 0) & (width == 0)
     if whole:
         up, down, width = np.ceil(up), np.ceil(down), np.ceil(width)
     for i, cell in enumerate(cells.tolist()):

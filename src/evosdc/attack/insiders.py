@@ -64,7 +64,7 @@ def judge_insiders(
     in_whole = counts_whole(table, whole)
     demands = demands_of(table, strict, False, whole=in_whole)
     settled = {e.cell for e in verdict.exposed}
-    doubts = _doubts(demands, certificate, respondent)
+    doubts = _doubts(demands, certificate, respondent, deadline)
     found: dict[tuple[int, int], Exposure] = {}
     certificates = [certificate]
     ways = Counter(verdict.ways)
@@ -136,13 +136,23 @@ def _names(respondent: NDArray[np.int64]) -> dict[int, int]:
 
 
 def _doubts(
-    demands: Demands, certificate: Certificate, respondent: NDArray[np.int64]
+    demands: Demands,
+    certificate: Certificate,
+    respondent: NDArray[np.int64],
+    deadline: float | None,
 ) -> dict[int, set[int]]:
-    """For each respondent the cells that no witness proves without moving its own."""
+    """For each respondent the cells that no witness proves without moving its own.
+
+    As far as time allows: what is left out, the checker finds not covered.
+    """
+    if _late(deadline):
+        return {}
     moves = _moves(demands, certificate)
     touched = _touched(certificate, respondent)
     doubts: dict[int, set[int]] = defaultdict(set)
     for i, cell in enumerate(demands.cells.tolist()):
+        if _late(deadline):
+            break
         up, down, width = (
             Fraction(repr(float(a[i])))
             for a in (demands.up, demands.down, demands.width)

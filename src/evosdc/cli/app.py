@@ -45,7 +45,7 @@ def root(
 ) -> None:
     """Statistical disclosure control by evolutionary search.
 
-    Exit codes: 0 safe, 2 bad input, 3 cells stay exposed.
+    Exit codes: 0 safe, or fit for release; 2 bad input; 3 not.
     """
     del version
 

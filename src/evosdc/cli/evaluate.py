@@ -18,6 +18,9 @@ def evaluate(
     holdout: Path | None = typer.Option(
         None, help="Other real records, for the membership test."
     ),
+    time_limit: float | None = typer.Option(
+        None, help="Seconds after reading (default: as long as it takes)."
+    ),
     seed: int = shared.SEED,
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
     force: bool = shared.FORCE,
@@ -25,10 +28,15 @@ def evaluate(
 ) -> None:
     """Measure utility and risk of a synthetic file, and say what is not protected.
 
+    DIR/confidential/ gets the figures and the report; nothing of it may leave the
+    house. Exit code 3: the file is not fit for release; the reasons are said.
+
     Example: evosdc evaluate real.csv synthetic.csv --key age,sex --target income -o out
     """
     from evosdc import api
-    from evosdc.cli.synth_files import write_metrics, write_page
+    from evosdc.cli.synth_files import write_evaluation
+    from evosdc.cli.synth_progress import compiling
+    from evosdc.cli.synthesise import show_verdict
     from evosdc.io import check_output_directory, read_records
 
     check_output_directory(output, force=force)
@@ -40,20 +48,29 @@ def evaluate(
         target=target,
         holdout=None if holdout is None else read_records(holdout, like=real).frame,
         seed=seed,
+        time_limit=time_limit,
+        on_compile=compiling,
     )
-    write_metrics(output, result, force)
-    write_page(output, result, None, None, force)
+    claim = api.synthetic_claim_of(result)
+    write_evaluation(output, result, claim)
     if as_json:
-        typer.echo(json.dumps(result.summary()))
-        return
+        typer.echo(json.dumps({**result.summary(), "claim": claim.summary()}))
+        raise typer.Exit(0 if result.fit else 3)
     from rich.console import Console
     from rich.table import Table as Grid
 
     console = Console()
-    grid = Grid("metric", "kind", "goal", "value", title=f"Verdict: {result.verdict}")
+    grid = Grid("metric", "kind", "goal", "value")
     for value in result.values:
         grid.add_row(value.title, value.kind, value.goal, f"{value.value:.5g}")
     console.print(grid)
     for sentence in result.plain_words:
         console.print(f"- {sentence}", highlight=False)
-    console.print(f"written to {output}/ (open {output}/report.html)", highlight=False)
+    show_verdict(console, result, claim)
+    console.print(
+        f"written to {output}/confidential/, which may not leave the house (open "
+        f"{output}/confidential/report.html)",
+        highlight=False,
+        soft_wrap=True,
+    )
+    raise typer.Exit(0 if result.fit else 3)

@@ -9,6 +9,11 @@ from contextlib import contextmanager
 from typing import Any
 
 
+def compiling() -> None:
+    """Say why a first use takes long; the clock stands still meanwhile."""
+    print("evosdc: compiling kernels (first use)", file=sys.stderr, flush=True)
+
+
 @contextmanager
 def progress(
     wanted: bool, time_limit: float | None
@@ -21,7 +26,7 @@ def progress(
 
     console = Console(stderr=True)
     start = time.monotonic()
-    with console.status("preparing (kernels compile on first use)") as status:
+    with console.status("preparing") as status:
 
         def hear(generation: Any) -> None:
             limit = "" if time_limit is None else f" of {time_limit:.0f}"

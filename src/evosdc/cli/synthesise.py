@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +49,13 @@ def synthesise(
     ),
     generations: int | None = typer.Option(None, help="Stop after so many."),
     time_limit: float | None = typer.Option(
-        None, help="Seconds (default: 60, none with --generations)."
+        None,
+        help="Seconds for all after reading (default: 60, none with --generations).",
     ),
     copies: int = typer.Option(1, help="How many synthetic copies to write."),
+    noise_floor: bool = typer.Option(
+        True, help="Keep as far from the original as a fresh sample would be."
+    ),
     holdout: Path | None = typer.Option(
         None, help="Other real records, for the membership test."
     ),
@@ -61,14 +67,15 @@ def synthesise(
 ) -> None:
     """Evolve synthetic data that keep the statistics and not the people.
 
-    Writes the synthetic data, run.csv, report.html and, in Pareto mode, front.csv.
-    Exit code 3: a risk limit is not met.
+    DIR/publish/ gets what may leave the house: the synthetic data and a report to
+    share. DIR/confidential/ gets the rest, and the data while they are not fit.
+    Exit code 3: not fit for release; the reasons are said.
 
     Example: evosdc synthesise census.csv --key age,sex,region --target income -o out
     """
     from evosdc import api
-    from evosdc.cli.synth_files import write_synthesis
-    from evosdc.cli.synth_progress import progress
+    from evosdc.cli.synth_files import write_copies, write_synthesis
+    from evosdc.cli.synth_progress import compiling, progress
     from evosdc.io import check_output_directory, read_records
 
     check_output_directory(output, force=force)
@@ -76,10 +83,16 @@ def synthesise(
     other = None
     if holdout is not None:
         other = read_records(holdout, like=records.frame).frame
+    written: list[Path] = []
+
+    def on_copies(made: tuple[Any, ...]) -> None:
+        write_copies(output, made, records, suffix=_suffix(data))
+        written.append(output)
+
     limit = time_limit
     if limit is None and generations is None:
         limit = api.DEFAULT_TIME_LIMIT
-    with progress(not as_json, limit) as ear:
+    with unless_interrupted(written), progress(not as_json, limit) as ear:
         result = api.synthesise(
             records.frame,
             key=shared.names(key),
@@ -99,17 +112,36 @@ def synthesise(
             moves=moves,
             generations=generations,
             time_limit=limit,
+            noise_floor=noise_floor,
             copies=copies,
+            on_copies=on_copies,
+            on_compile=compiling,
             seed=seed,
             workers=workers,
             listener=ear,
         )
-    write_synthesis(output, result, records, suffix=_suffix(data), force=force)
+        write_synthesis(output, result, suffix=_suffix(data))
     if as_json:
         typer.echo(json.dumps(result.summary()))
     else:
         _show(result, output)
-    raise typer.Exit(3 if result.risk_met is False else 0)
+    raise typer.Exit(0 if result.fit else 3)
+
+
+@contextmanager
+def unless_interrupted(written: list[Path]) -> Iterator[None]:
+    """Say where the copies are if the second Ctrl-C comes after they were written."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not written:
+            raise
+        typer.echo(
+            f"evosdc: interrupted; the copies are in {written[0]}/confidential/, not "
+            "judged.",
+            err=True,
+        )
+        raise typer.Exit(130) from None
 
 
 def _suffix(path: Path) -> str:
@@ -127,14 +159,32 @@ def _show(result: Any, output: Path) -> None:
     )
     for name, value in model.utility_.items():
         console.print(f"distance {name}: [bold]{value:.4g}[/]")
-    for name, value in model.risk_.items():
+    for name, value in result.evaluation.risk.items():
         limit = model.risk_limits_.get(name)
         beside = "" if limit is None else f" (limit {limit:.4g})"
         console.print(f"risk {name}: [bold]{value:.4g}[/]{beside}")
     met = {True: "[green]met[/]", False: "[red]NOT met[/]", None: "none set"}
-    console.print(
-        f"risk limits: {met[result.risk_met]}; verdict: {result.evaluation.verdict}"
-    )
+    set_by = "suggested risk limits" if model.risk_limit is None else "risk limits"
+    console.print(f"{set_by}: {met[result.risk_met]}")
     for sentence in (*model.notes_, *result.evaluation.plain_words):
         console.print(f"- {sentence}", highlight=False)
-    console.print(f"written to {output}/ (open {output}/report.html)", highlight=False)
+    show_verdict(console, result.evaluation, result.claim)
+    console.print(
+        f"{output}/publish/ may leave the house; {output}/confidential/ may not (open "
+        f"{output}/confidential/report.html)"
+        if result.fit
+        else f"nothing may leave the house: all is in {output}/confidential/ (open "
+        f"{output}/confidential/report.html)",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def show_verdict(console: Any, evaluation: Any, claim: Any) -> None:
+    """Print the verdict, the reasons against a release, and what was tested."""
+    colour = "green" if evaluation.fit else "red"
+    console.print(f"verdict: [bold {colour}]{evaluation.verdict}[/]")
+    for reason in evaluation.reasons:
+        console.print(f"- {reason}", highlight=False, markup=False)
+    for line in claim.lines():
+        console.print(line, highlight=False, markup=False, soft_wrap=True)

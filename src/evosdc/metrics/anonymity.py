@@ -80,6 +80,7 @@ class KAnonymity(Metric):
     """The smallest class of equal keys in the synthetic file."""
 
     kind: ClassVar[Kind] = "risk"
+    exact: ClassVar[bool] = True
     goal: ClassVar[Goal] = "maximise"
     range: ClassVar[tuple[float, float]] = (1.0, float("inf"))
     source: ClassVar[str] = (
@@ -120,6 +121,7 @@ class LDiversity(Metric):
     """The smallest number of target values in a class of the synthetic file."""
 
     kind: ClassVar[Kind] = "risk"
+    exact: ClassVar[bool] = True
     goal: ClassVar[Goal] = "maximise"
     range: ClassVar[tuple[float, float]] = (1.0, float("inf"))
     source: ClassVar[str] = (
@@ -160,6 +162,7 @@ class TCloseness(Metric):
     """The largest distance of a class's target distribution from the file's."""
 
     kind: ClassVar[Kind] = "risk"
+    exact: ClassVar[bool] = True
     goal: ClassVar[Goal] = "minimise"
     source: ClassVar[str] = "Li, Li and Venkatasubramanian (2007), ICDE"
 

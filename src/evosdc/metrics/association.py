@@ -49,6 +49,13 @@ class PairMetric(Metric):
         """Return the mean over the pairs."""
         return mean(self.breakdown(original, synthetic))
 
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
+        """Return the mean over the pairs and the value of each."""
+        parts = self.breakdown(original, synthetic)
+        return mean(parts), parts
+
 
 @dataclass(frozen=True)
 class CramersV(PairMetric):

@@ -80,6 +80,7 @@ class Dcap(Metric):
     non_match: Literal["zero", "dropped"] = "zero"
 
     kind: ClassVar[Kind] = "risk"
+    exact: ClassVar[bool] = True
     goal: ClassVar[Goal] = "minimise"
     source: ClassVar[str] = (
         "Elliot (2014), SYLLS report; Taub, Elliot, Pampaka and Smith (2018), Privacy "
@@ -164,6 +165,7 @@ class Tcap(Metric):
     tau: float = 1.0
 
     kind: ClassVar[Kind] = "risk"
+    exact: ClassVar[bool] = True
     goal: ClassVar[Goal] = "minimise"
     source: ClassVar[str] = (
         "Taub and Elliot (2019), The Synthetic Data Challenge, UNECE Work Session on "
@@ -219,6 +221,7 @@ class Disco(Metric):
     """
 
     kind: ClassVar[Kind] = "risk"
+    exact: ClassVar[bool] = True
     goal: ClassVar[Goal] = "minimise"
     range: ClassVar[tuple[float, float]] = (0.0, 100.0)
     source: ClassVar[str] = (
@@ -239,11 +242,11 @@ class Disco(Metric):
     def compute(self, original: Categorical, synthetic: Categorical) -> float:
         """Return the share of the original's records in per cent."""
         match = match_keys(original, synthetic)
-        return 100 * _mean(self._disclosed(match))
+        return 100 * _mean(self.disclosed(match))
 
     def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the number of records, and the value by level of the target."""
-        disclosed = self._disclosed(match_keys(original, synthetic))
+        disclosed = self.disclosed(match_keys(original, synthetic))
         values = original.codes[:, original.target]
         return [("records counted", float(original.rows))] + [
             (
@@ -255,7 +258,8 @@ class Disco(Metric):
         ]
 
     @staticmethod
-    def _disclosed(match: KeyMatch) -> NDArray[np.bool_]:
+    def disclosed(match: KeyMatch) -> NDArray[np.bool_]:
+        """Return which original records the synthetic ones give away, and rightly."""
         return (match.original_hits > 0) & (
             match.original_hits == match.original_matches
         )

@@ -23,6 +23,8 @@ class Metric(ABC):
     goal: ClassVar[Goal]
     source: ClassVar[str]
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    # Whether values count as they are in the file; otherwise numbers are in bins.
+    exact: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -41,6 +43,12 @@ class Metric(ABC):
     @abstractmethod
     def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the parts the value is made of, and figures to read it by."""
+
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
+        """Return the value and its parts; at once where one is made of the other."""
+        return self.compute(original, synthetic), self.breakdown(original, synthetic)
 
     def why_not(self, original: Categorical, synthetic: Categorical) -> str:
         """Return why the metric cannot be computed on these files, or nothing."""

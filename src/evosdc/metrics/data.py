@@ -162,15 +162,76 @@ def encode_frames(
         _encode_column(name, [t.column(name) for t in tables], bins, max_distinct)
         for name in names
     ]
+    return _files(tables, names, encoded, key_indices, target_index)
+
+
+def encode_exact(
+    frames: Sequence[Any], key: Sequence[str] | None, target: str
+) -> tuple[Categorical, ...]:
+    """Encode frames with every value as it is in its file: nothing is binned.
+
+    This is how an intruder meets a key, and the one coding of the risks, here and in
+    the search. Only the target, which he wants to learn, is taken in classes where it
+    is a number of many values (see `class_codes`): these stand in a column of their
+    own, the last.
+    """
+    tables = [_arrow(frame) for frame in frames]
+    names = tuple(tables[0].column_names)
+    for table in tables:
+        _same_columns(names, table)
+    at, key_indices = _roles(names, key, target)
+    encoded = [_exact_column(name, [t.column(name) for t in tables]) for name in names]
+    aim = [t.column(target) for t in tables]
+    wanted = _class_column(target, aim)
+    if len(wanted.labels) != encoded[at].size:
+        return _files(
+            tables, (*names, target), [*encoded, wanted], key_indices, len(names)
+        )
+    encoded[at] = wanted
+    return _files(tables, names, encoded, key_indices, at)
+
+
+def exact_codes(name: str, parts: Sequence[Any]) -> NDArray[np.int32]:
+    """Return the codes of a column of several files, joined: equal values, equal codes.
+
+    Missing values have the last code.
+    """
+    return _exact_column(name, parts).codes
+
+
+def class_codes(name: str, parts: Sequence[Any]) -> NDArray[np.int32]:
+    """Return the classes of a target in several files, joined; the first file decides.
+
+    Its values are classes of their own, but numbers of more than 40 different values
+    are cut at 20 quantiles: who learns an income nearly has learnt it.
+    """
+    return _class_column(name, parts).codes
+
+
+def bin_codes(name: str, parts: Sequence[Any]) -> NDArray[np.int32]:
+    """Return the codes of a column of several files, joined, numbers in bins.
+
+    As `encode_frames` has them, but that the first file decides whether there are bins.
+    """
+    return _class_column(name, parts).codes
+
+
+def _files(
+    tables: Sequence[pa.Table],
+    names: tuple[str, ...],
+    encoded: Sequence[_Column],
+    key: tuple[int, ...],
+    target: int,
+) -> tuple[Categorical, ...]:
     starts = np.cumsum([0] + [table.num_rows for table in tables])
     stacked = np.asfortranarray(np.column_stack([e.codes for e in encoded]))
     return tuple(
         Categorical(
             codes=np.asfortranarray(stacked[a:b]),
             names=names,
-            levels=tuple(len(e.labels) for e in encoded),
-            target=target_index,
-            key=key_indices,
+            levels=tuple(e.size for e in encoded),
+            target=target,
+            key=key,
             labels=tuple(e.labels for e in encoded),
             ordered=tuple(e.ordered for e in encoded),
         )
@@ -183,6 +244,17 @@ class _Column:
     codes: NDArray[np.int32]
     labels: tuple[str, ...]
     ordered: bool
+    size: int
+
+
+def _exact_column(name: str, parts: Sequence[Any]) -> _Column:
+    column = _encode_column(name, parts, 1, None)
+    # Labels of many values would only take room: a risk names no value of a key.
+    return _Column(column.codes, (), column.ordered, column.size)
+
+
+def _class_column(name: str, parts: Sequence[Any]) -> _Column:
+    return _encode_column(name, parts, BINS, MAX_DISTINCT, only_first=True)
 
 
 def _arrow(frame: Any) -> pa.Table:
@@ -237,7 +309,12 @@ def _roles(
 
 
 def _encode_column(
-    name: str, parts: Sequence[pa.ChunkedArray], bins: int, max_distinct: int
+    name: str,
+    parts: Sequence[Any],
+    bins: int,
+    max_distinct: int | None,
+    *,
+    only_first: bool = False,
 ) -> _Column:
     kinds = {_kind(part.type) for part in parts}
     if len(kinds) > 1:
@@ -247,7 +324,8 @@ def _encode_column(
             hint="read all files with the same types",
         )
     if kinds == {"number"}:
-        return _encode_numbers([_floats(part) for part in parts], bins, max_distinct)
+        numbers = [_floats(part) for part in parts]
+        return _encode_numbers(numbers, bins, max_distinct, only_first=only_first)
     return _encode_words(parts)
 
 
@@ -270,15 +348,25 @@ def _floats(part: pa.ChunkedArray) -> NDArray[np.float64]:
 
 
 def _encode_numbers(
-    parts: Sequence[NDArray[np.float64]], bins: int, max_distinct: int
+    parts: Sequence[NDArray[np.float64]],
+    bins: int,
+    max_distinct: int | None,
+    *,
+    only_first: bool,
 ) -> _Column:
+    """Number the values of all files, or bins of them where they are many.
+
+    With `only_first` it is the first file that decides whether they are.
+    """
     values = np.concatenate(parts)
     absent = np.isnan(values)
     distinct, codes = np.unique(values[~absent], return_inverse=True)
-    labels = tuple(f"{v:g}" for v in distinct)
-    if len(distinct) > max_distinct:
+    source = parts[0][~np.isnan(parts[0])]
+    many = len(np.unique(source)) if only_first else len(distinct)
+    if max_distinct is None or many <= max_distinct:
+        labels = tuple(f"{v:g}" for v in distinct)
+    else:
         # Edges of the original only: the synthetic file must not choose its own bins.
-        source = parts[0][~np.isnan(parts[0])]
         cuts = np.quantile(source, np.linspace(0, 1, bins + 1)[1:-1])
         edges = np.unique(cuts)
         codes = np.searchsorted(edges, values[~absent], side="right")
@@ -287,13 +375,13 @@ def _encode_numbers(
     return _with_missing(codes, absent, labels, ordered=True)
 
 
-def _encode_words(parts: Sequence[pa.ChunkedArray]) -> _Column:
+def _encode_words(parts: Sequence[Any]) -> _Column:
     plain = [
         part.cast(part.type.value_type) if pa.types.is_dictionary(part.type) else part
         for part in parts
     ]
     texts = [pc.cast(part, pa.large_string()) for part in plain]
-    joined = pa.chunked_array([c for text in texts for c in text.chunks])
+    joined = pa.chunked_array([c for text in texts for c in _chunks(text)])
     encoded = joined.combine_chunks().dictionary_encode()
     found = encoded.dictionary.to_pylist()
     order = _stated_order(parts[0], found) or sorted(found)
@@ -302,6 +390,10 @@ def _encode_words(parts: Sequence[pa.ChunkedArray]) -> _Column:
     absent = np.asarray(encoded.is_null())
     codes = lookup[np.asarray(encoded.indices.drop_null())]
     return _with_missing(codes, absent, tuple(order), ordered=_is_ordered(parts[0]))
+
+
+def _chunks(part: Any) -> list[Any]:
+    return part.chunks if isinstance(part, pa.ChunkedArray) else [part]
 
 
 def _is_ordered(part: pa.ChunkedArray) -> bool:
@@ -329,4 +421,4 @@ def _with_missing(
     out[~absent] = codes
     if absent.any():
         labels = (*labels, MISSING)
-    return _Column(out, labels, ordered)
+    return _Column(out, labels, ordered, len(labels))

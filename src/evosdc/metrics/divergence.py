@@ -13,6 +13,7 @@ from scipy.special import rel_entr
 from evosdc.metrics.base import Breakdown, Goal, Kind, Metric, mean
 from evosdc.metrics.counts import cell_counts, shares, tables
 from evosdc.metrics.data import Categorical
+from evosdc.metrics.patience import check_time
 
 Shares = NDArray[np.float64]
 
@@ -75,6 +76,13 @@ class TableMetric(Metric):
         """Return the mean over the tables."""
         return mean(self.breakdown(original, synthetic))
 
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
+        """Return the mean over the tables and the value of each."""
+        parts = self.breakdown(original, synthetic)
+        return mean(parts), parts
+
     def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the value of each table."""
         everything = tuple(range(original.columns))
@@ -85,15 +93,13 @@ class TableMetric(Metric):
             if self.ways == "full"
             else tables(original.columns, self.ways, limit, self.seed)
         )
-        return [
-            (
-                "all variables"
-                if self.ways == "full"
-                else " x ".join(original.names[j] for j in columns),
-                self.of_table(original, synthetic, columns),
-            )
-            for columns in chosen
-        ]
+        parts: Breakdown = []
+        for columns in chosen:
+            check_time()
+            words = " x ".join(original.names[j] for j in columns)
+            value = self.of_table(original, synthetic, columns)
+            parts.append(("all variables" if self.ways == "full" else words, value))
+        return parts
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,15 @@ from evosdc.metrics.base import Goal, Kind
 from evosdc.metrics.counts import shares
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.divergence import jensen_shannon
+from evosdc.metrics.fresh import FreshTest
+from evosdc.metrics.patience import (
+    INTERRUPTED,
+    NO_TIME,
+    OutOfTimeError,
+    check_time,
+)
 
-VerdictWord = Literal["exposed", "not fully tested", "no exposure found"]
+VerdictWord = Literal["fit for release", "not fit for release"]
 
 
 @dataclass(frozen=True)
@@ -79,10 +86,17 @@ class Evaluation:
     plain_words
         What was *not* protected or not tested, a sentence each.
     verdict
-        "exposed" where a test failed; "no exposure found" where all passed, a hold-out
-        among them; otherwise "not fully tested".
+        "fit for release" where every test was made and passed, else "not fit for
+        release".
     reasons
-        The tests that failed.
+        Why it is not fit: the tests that failed or were not made, a sentence each.
+    risk
+        The four risks that a search limits, as shares (see
+        `evosdc.metrics.figures.risk_figures`).
+    target_in_classes
+        Whether the target is a number of many values, taken in classes.
+    tests
+        The attacks that the verdict rests on, beside the same with a fresh sample.
     """
 
     values: tuple[MetricValue, ...]
@@ -90,6 +104,9 @@ class Evaluation:
     plain_words: tuple[str, ...]
     verdict: VerdictWord
     reasons: tuple[str, ...]
+    tests: tuple[FreshTest, ...]
+    risk: Mapping[str, float]
+    target_in_classes: bool
     comparisons: Comparisons
     names: tuple[str, ...]
     key: tuple[str, ...]
@@ -107,11 +124,35 @@ class Evaluation:
         known = ", ".join(value.name for value in self.values)
         raise InputError(f"no metric {name!r} here", expected=f"one of {known}")
 
+    @property
+    def fit(self) -> bool:
+        """Whether the file is fit for release."""
+        return self.verdict == "fit for release"
+
+    @property
+    def not_measured(self) -> tuple[str, ...]:
+        """What there was no time for."""
+        late = (NO_TIME, INTERRUPTED)
+        return tuple(name for name, reason in self.skipped if reason in late)
+
     def summary(self) -> dict[str, Any]:
         """Return the object that ``evosdc evaluate --json`` prints."""
         return {
             "verdict": self.verdict,
+            "fit": self.fit,
             "reasons": list(self.reasons),
+            "tests": [
+                {
+                    "name": test.name,
+                    "against": test.against,
+                    "synthetic": test.value,
+                    "fresh": test.usual,
+                    "most_by_chance": test.bound,
+                    "passed": test.passed,
+                }
+                for test in self.tests
+            ],
+            "risk": dict(self.risk),
             "not_protected": list(self.plain_words),
             "key": list(self.key),
             "target": self.target,
@@ -129,23 +170,26 @@ class Evaluation:
                 for value in self.values
             },
             "skipped": dict(self.skipped),
+            "not_measured": list(self.not_measured),
         }
 
 
 def compare(original: Categorical, synthetic: Categorical) -> Comparisons:
-    """Return the margins of both files and the distance of every pair."""
+    """Return the margins of both files and the distance of every pair.
+
+    There are no pairs where there is no time for all of them.
+    """
     columns = range(original.columns)
-    return Comparisons(
-        margins=tuple(_margin(original, synthetic, j) for j in columns),
-        pairs=tuple(
-            PairGap(
-                original.names[j],
-                original.names[k],
-                jensen_shannon(*shares(original, synthetic, (j, k))),
-            )
-            for j, k in combinations(columns, 2)
-        ),
-    )
+    pairs = []
+    try:
+        for j, k in combinations(columns, 2):
+            check_time()
+            gap = jensen_shannon(*shares(original, synthetic, (j, k)))
+            pairs.append(PairGap(original.names[j], original.names[k], gap))
+    except OutOfTimeError:
+        pairs = []
+    margins = tuple(_margin(original, synthetic, j) for j in columns)
+    return Comparisons(margins, tuple(pairs))
 
 
 def _margin(original: Categorical, synthetic: Categorical, column: int) -> Margin:

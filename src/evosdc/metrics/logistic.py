@@ -14,6 +14,8 @@ from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array
 from scipy.special import expit
 
+from evosdc.metrics.patience import check_time
+
 Floats = NDArray[np.float64]
 
 
@@ -109,6 +111,7 @@ def fit_logistic(
     beta = np.zeros(len(keep))
     loss = loss_of(beta)
     for _ in range(iterations):
+        check_time()
         chance = expit(np.asarray(matrix @ beta))
         factor = _factor(matrix, trials * chance * (1 - chance))
         step = cho_solve(factor, transposed @ (successes - trials * chance))

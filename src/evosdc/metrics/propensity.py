@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
@@ -16,6 +17,7 @@ from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
 from evosdc.metrics.counts import distinct_rows, levels_used
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.logistic import Design, build_design, fit_logistic
+from evosdc.metrics.patience import check_time
 
 Model = Literal["main", "interactions", "cart"]
 Form = Literal["pmse", "ratio", "standardised"]
@@ -24,6 +26,7 @@ Floats = NDArray[np.float64]
 # Records by indicator columns. A tree takes seconds beyond this, and its null needs
 # one for each draw.
 _TREE_ENTRIES = 5_000_000
+_LOADING = 4.0
 
 
 @dataclass(frozen=True)
@@ -219,6 +222,8 @@ def _tree_pmse(
     leaf: int,
     seed: int,
 ) -> tuple[float, int]:
+    # Loading the library on first use may take as long.
+    check_time(0.0 if "sklearn.tree" in sys.modules else _LOADING)
     try:
         from sklearn.tree import DecisionTreeClassifier
     except ImportError as error:

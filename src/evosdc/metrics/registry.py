@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evosdc.errors import MethodError, MissingExtraError
+from evosdc.errors import MethodError
 from evosdc.metrics.anonymity import KAnonymity, LDiversity, TCloseness
 from evosdc.metrics.association import CramersV, MarginChiSquare, TwoWayL1
 from evosdc.metrics.attribution import Dcap, Disco, Tcap
 from evosdc.metrics.base import Metric
 from evosdc.metrics.correspondence import McaDistance
-from evosdc.metrics.data import Categorical, encode_frames
+from evosdc.metrics.data import Categorical, encode_exact, encode_frames
 from evosdc.metrics.divergence import (
     JensenShannon,
     RatioOfEstimates,
@@ -21,14 +22,17 @@ from evosdc.metrics.divergence import (
     TotalVariation,
 )
 from evosdc.metrics.entropy import EntropyRisk
-from evosdc.metrics.evaluation import Evaluation, MetricValue, compare
-from evosdc.metrics.holdout import HoldoutMetric, MembershipAuc, NearerShare
-from evosdc.metrics.propensity import PropensityScore, forget_scores
+from evosdc.metrics.evaluation import Evaluation, compare
+from evosdc.metrics.figures import risk_figures
+from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
+from evosdc.metrics.holdout import MembershipAuc, NearerShare
+from evosdc.metrics.measuring import measure_all
+from evosdc.metrics.patience import INTERRUPTED, NO_TIME, OutOfTimeError, within
+from evosdc.metrics.propensity import PropensityScore
 from evosdc.metrics.regression import (
     CiOverlap,
     CoefficientDifference,
     LogitCorrelation,
-    forget_models,
 )
 from evosdc.metrics.uniques import IdenticalRecords, ReplicatedUniques
 from evosdc.metrics.words import judge, plain_words
@@ -85,6 +89,8 @@ def all_metrics(
     return (*utility, *risk)
 
 
+# Seconds that the tests behind a verdict may take beyond the end.
+GRACE = 2.5
 # Always computed: a low risk on uniques can be had by copying everyone else.
 ALWAYS = ("rep_uniques_pct", "disco_pct", "identical_records_pct", "membership_auc")
 
@@ -98,8 +104,12 @@ def evaluate(
     holdout: Any = None,
     seed: int = 0,
     metrics: Sequence[str | Metric] | None = None,
+    left: Callable[[], float] | None = None,
 ) -> Evaluation:
-    """Measure utility and risk of a synthetic frame.
+    """Measure utility and risk of a synthetic frame, and judge it.
+
+    Keys and targets are taken as they are in the files (see
+    `evosdc.metrics.data.encode_exact`); other metrics see numbers in bins.
 
     Parameters
     ----------
@@ -118,15 +128,26 @@ def evaluate(
     metrics
         Names or metrics; all where `None`. Copies, attribution and the membership test
         are measured in any case.
+    left
+        Says how many seconds are left; what there is no time for is listed as not
+        measured. The tests behind the verdict come first.
     """
     frames = [original, synthetic] + ([] if holdout is None else [holdout])
-    encoded = encode_frames(frames, key, target)
-    return evaluate_encoded(
+    encoded = [
+        Coded(*pair)
+        for pair in zip(
+            encode_frames(frames, key, target),
+            encode_exact(frames, key, target),
+            strict=True,
+        )
+    ]
+    return _evaluate(
         encoded[0],
         encoded[1],
         holdout=encoded[2] if holdout is not None else None,
         seed=seed,
         metrics=metrics,
+        left=left,
     )
 
 
@@ -139,38 +160,51 @@ def evaluate_encoded(
     metrics: Sequence[str | Metric] | None = None,
 ) -> Evaluation:
     """Measure files that are encoded already; see `evaluate`."""
-    others = {"original": original, **baseline_files(original, seed)}
+    return _evaluate(
+        Coded(original, original),
+        Coded(synthetic, synthetic),
+        holdout=None if holdout is None else Coded(holdout, holdout),
+        seed=seed,
+        metrics=metrics,
+        left=None,
+    )
+
+
+def _evaluate(
+    original: Coded,
+    synthetic: Coded,
+    *,
+    holdout: Coded | None,
+    seed: int,
+    metrics: Sequence[str | Metric] | None,
+    left: Callable[[], float] | None,
+) -> Evaluation:
+    files = {"original": original, **_baselines(original, seed)}
     if holdout is not None:
-        others["holdout"] = holdout
-    values: dict[str, MetricValue] = {}
-    skipped: list[tuple[str, str]] = []
-    try:
-        for metric in _chosen(metrics, holdout, seed):
-            reason = metric.why_not(original, synthetic)
-            if reason:
-                skipped.append((metric.name, reason))
-                continue
-            try:
-                values[metric.name] = _measure(metric, original, synthetic, others)
-            except MissingExtraError as error:
-                skipped.append((metric.name, str(error)))
-    finally:
-        forget_scores()
-        forget_models()
+        files["holdout"] = holdout
+    measures = _chosen(metrics, None if holdout is None else holdout.bins, seed)
+    tests, why_not = _tests(original, synthetic, holdout, seed, left)
+    data = original.bins
+    with within(left):
+        comparisons = compare(data, synthetic.bins)
+        values, skipped = measure_all(measures, original, synthetic, files)
+    if data.columns > 1 and not comparisons.pairs:
+        skipped = (*skipped, ("comparisons of pairs", NO_TIME))
     tested = holdout is not None
-    names = tuple(original.names[j] for j in original.key)
-    aim = original.names[original.target]
-    verdict, reasons = judge(values, tested=tested)
+    names = tuple(data.names[j] for j in data.key)
+    aim = data.names[data.target]
+    verdict, reasons = judge(values, tests, tested=tested, why_not=why_not)
     return Evaluation(
         values=tuple(values.values()),
-        skipped=tuple(skipped),
-        plain_words=plain_words(
-            values, tuple(skipped), key=names, target=aim, tested=tested
-        ),
+        skipped=skipped,
+        plain_words=plain_words(values, skipped, key=names, target=aim, tested=tested),
         verdict=verdict,
         reasons=reasons,
-        comparisons=compare(original, synthetic),
-        names=original.names,
+        tests=tests,
+        risk=risk_figures(original.exact, synthetic.exact),
+        target_in_classes=original.exact.columns > data.columns,
+        comparisons=comparisons,
+        names=data.names,
         key=names,
         target=aim,
         rows=original.rows,
@@ -180,18 +214,52 @@ def evaluate_encoded(
     )
 
 
+def _tests(
+    original: Coded,
+    synthetic: Coded,
+    holdout: Coded | None,
+    seed: int,
+    left: Callable[[], float] | None,
+) -> tuple[tuple[FreshTest, ...], str]:
+    """Make the tests behind the verdict, or say why they are not made."""
+    # They come first and may run over a little: without them there is no verdict.
+    patient = None if left is None else (lambda: left() + GRACE)
+    try:
+        with within(patient):
+            tests = fresh_tests(original, synthetic, holdout, seed=seed)
+    except OutOfTimeError:
+        return (), NO_TIME
+    except KeyboardInterrupt:
+        return (), INTERRUPTED
+    return tests, "" if tests else "not possible: a file has fewer than two records"
+
+
 def baseline_files(original: Categorical, seed: int) -> dict[str, Categorical]:
     """Return a bootstrap of the original and a file of independent margins."""
+    files = _baselines(Coded(original, original), seed)
+    return {name: coded.bins for name, coded in files.items()}
+
+
+def _baselines(original: Coded, seed: int) -> dict[str, Coded]:
     rng = np.random.default_rng(seed)
     rows = original.rows
     bootstrap = original.take(rng.integers(0, rows, rows))
-    independent = np.column_stack(
-        [
-            original.codes[rng.integers(0, rows, rows), j]
-            for j in range(original.columns)
-        ]
-    )
-    return {"bootstrap": bootstrap, "independent": original.with_codes(independent)}
+    bins = original.bins
+    drawn = [rng.integers(0, rows, rows) for _ in range(bins.columns)]
+    independent = _apart(bins, drawn)
+    if bins is original.exact:
+        return {"bootstrap": bootstrap, "independent": Coded(independent, independent)}
+    # Classes of the target, where they stand by themselves, go with the target.
+    if original.exact.columns > bins.columns:
+        drawn.append(drawn[bins.target])
+    exact = _apart(original.exact, drawn)
+    return {"bootstrap": bootstrap, "independent": Coded(independent, exact)}
+
+
+def _apart(data: Categorical, drawn: Sequence[NDArray[np.int64]]) -> Categorical:
+    """Take each variable from records of its own."""
+    columns = [data.codes[rows, j] for j, rows in enumerate(drawn)]
+    return data.with_codes(np.column_stack(columns))
 
 
 def _chosen(
@@ -214,30 +282,3 @@ def _chosen(
         if name in known:
             chosen.setdefault(name, known[name])
     return sorted(chosen.values(), key=lambda metric: metric.kind != "utility")
-
-
-def _measure(
-    metric: Metric,
-    original: Categorical,
-    synthetic: Categorical,
-    others: Mapping[str, Categorical],
-) -> MetricValue:
-    value = metric.compute(original, synthetic)
-    breakdown = tuple(metric.breakdown(original, synthetic))
-    baselines = metric.references(original, synthetic)
-    for name, other in others.items():
-        # A test against a hold-out says nothing about the hold-out itself.
-        same = name == "holdout" and isinstance(metric, HoldoutMetric)
-        if not same and not metric.why_not(original, other):
-            baselines[name] = metric.compute(original, other)
-    return MetricValue(
-        name=metric.name,
-        title=metric.title,
-        kind=metric.kind,
-        goal=metric.goal,
-        range=metric.range,
-        source=metric.source,
-        value=value,
-        baselines=baselines,
-        breakdown=breakdown,
-    )

@@ -17,6 +17,7 @@ class ReplicatedUniques(Metric):
     """Keys that occur once in each file, in per cent of the synthetic records."""
 
     kind: ClassVar[Kind] = "risk"
+    exact: ClassVar[bool] = True
     goal: ClassVar[Goal] = "minimise"
     range: ClassVar[tuple[float, float]] = (0.0, 100.0)
     source: ClassVar[str] = (
@@ -56,6 +57,7 @@ class IdenticalRecords(Metric):
     """Synthetic records that equal an original one on every variable, in per cent."""
 
     kind: ClassVar[Kind] = "risk"
+    exact: ClassVar[bool] = True
     goal: ClassVar[Goal] = "minimise"
     range: ClassVar[tuple[float, float]] = (0.0, 100.0)
     source: ClassVar[str] = "share of exact matches; Chen (2020), section 4.7.2.1"

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from evosdc.metrics.evaluation import MetricValue, VerdictWord
+from evosdc.metrics.fresh import FreshTest
+from evosdc.metrics.patience import BASELINES, INTERRUPTED, NO_TIME
 
 Values = Mapping[str, MetricValue]
 
-_ATTRIBUTION = ("dcap_u", "dcap_u_matched", "disco_pct")
-_COPIES = ("rep_uniques_pct", "identical_records_pct")
-
 # A test fails beyond three standard errors.
 _ERRORS = 3.0
-# Without other people to compare with, half of what copying the file would reveal.
-_COPY_SHARE = 0.5
 
 
-def judge(values: Values, *, tested: bool) -> tuple[VerdictWord, tuple[str, ...]]:
-    """Return the verdict and the tests that failed.
+def judge(
+    values: Values, tests: Sequence[FreshTest], *, tested: bool, why_not: str = ""
+) -> tuple[VerdictWord, tuple[str, ...]]:
+    """Return the verdict and the reasons against a release.
 
-    `tested` says whether there was a hold-out. With one, a risk is held against what
-    other real people of the population would reveal, since a file that keeps true
-    associations lets anybody guess better than the margins do. Without one, against
-    guessing from the distribution of the target and against copying records.
+    Parameters
+    ----------
+    tests
+        Attacks beside those of a fresh sample; none where they could not be made.
+    tested
+        Whether there was a hold-out: then people in the data must not be told from
+        people who are not.
+    why_not
+        Why there are no tests.
     """
-    found = (
-        [*_above_chance(values), *_above_others(values)]
-        if tested
-        else [*_above_guessing(values), *_near_copy(values)]
-    )
-    if found:
-        return "exposed", tuple(found)
-    return ("no exposure found" if tested else "not fully tested"), ()
+    reasons = [test.words() for test in tests if not test.passed]
+    if not tests:
+        reasons.append(f"the attacks behind the verdict are {why_not}")
+    if tested:
+        reasons += _above_chance(values)
+    if reasons:
+        return "not fit for release", tuple(reasons)
+    return "fit for release", ()
 
 
 def _above_chance(values: Values) -> list[str]:
@@ -40,63 +44,13 @@ def _above_chance(values: Values) -> list[str]:
     for name in ("nearer_share_hamming", "membership_auc"):
         value = values.get(name)
         if value is None:
+            if name == "membership_auc":
+                found.append("the test of membership was not made")
             continue
         error = dict(value.breakdown)["standard error"]
         if value.value > 0.5 + _ERRORS * error:
             found.append(f"{name} is {value.value:.3g}, where chance gives 0.5")
     return found
-
-
-def _above_others(values: Values) -> list[str]:
-    found = []
-    for name in (*_ATTRIBUTION, *_COPIES):
-        value = values.get(name)
-        if value is None:
-            continue
-        usual = max(value.baselines["holdout"], value.baselines.get("univariate", 0.0))
-        # Both figures are estimates, so the errors of both count.
-        if value.value > usual + _ERRORS * 2**0.5 * _error(value, usual):
-            found.append(
-                f"{name} is {value.value:.3g}, above the {usual:.3g} of other people "
-                "of the population"
-            )
-    return found
-
-
-def _above_guessing(values: Values) -> list[str]:
-    value = values.get("dcap_u")
-    if value is None:
-        return []
-    usual = value.baselines["univariate"]
-    if value.value <= usual + _ERRORS * _error(value, usual):
-        return []
-    return [
-        f"dcap_u is {value.value:.3g}, above the {usual:.3g} of guessing from the "
-        "distribution of the target"
-    ]
-
-
-def _near_copy(values: Values) -> list[str]:
-    found = []
-    for name in ("rep_uniques_pct", "disco_pct"):
-        value = values.get(name)
-        if value is None:
-            continue
-        copied = value.baselines["bootstrap"]
-        if copied > 0 and value.value >= _COPY_SHARE * copied:
-            found.append(
-                f"{name} is {value.value:.3g}, at least half of the {copied:.3g} that "
-                "copying records at random gives"
-            )
-    return found
-
-
-def _error(value: MetricValue, usual: float) -> float:
-    """Return the binomial standard error of a share or a percentage at `usual`."""
-    full = value.range[1]
-    share = usual / full
-    records = dict(value.breakdown)["records counted"]
-    return full * (share * (1 - share) / records) ** 0.5 if records else 0.0
 
 
 def plain_words(
@@ -119,9 +73,16 @@ def plain_words(
         "Nothing here is a formal guarantee such as differential privacy: the figures "
         "are measurements of this one file.",
     ]
-    if skipped:
-        names = ", ".join(name for name, _ in skipped)
-        sentences.append(f"Not measured on these files: {names}.")
+    for late in (NO_TIME, INTERRUPTED):
+        names = [name for name, reason in skipped if reason == late]
+        whole = [name for name in names if not name.startswith(BASELINES)]
+        if len(whole) < len(names):
+            whole.append(f"the baselines of {len(names) - len(whole)} metrics")
+        if whole:
+            sentences.append(f"{late[0].upper()}{late[1:]} ({', '.join(whole)}).")
+    other = [name for name, why in skipped if why not in (NO_TIME, INTERRUPTED)]
+    if other:
+        sentences.append(f"Not measured on these files: {', '.join(other)}.")
     return tuple(sentences)
 
 
@@ -211,7 +172,8 @@ def _membership(values: Values, tested: bool) -> list[str]:
 
 def _closeness(values: Values) -> list[str]:
     value = values.get("jsd_full")
-    if value is None or value.value >= value.baselines["bootstrap"]:
+    fresh = None if value is None else value.baselines.get("bootstrap")
+    if value is None or fresh is None or value.value >= fresh:
         return []
     return [
         "The full table is closer to the original than a fresh sample of the original "

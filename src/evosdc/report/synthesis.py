@@ -15,6 +15,8 @@ from evosdc.metrics.evaluation import (
     MetricValue,
     PairGap,
 )
+from evosdc.metrics.fresh import FreshTest
+from evosdc.synthetic_claim import SyntheticClaim
 
 Row = Mapping[str, Any]
 Point = tuple[float, float]
@@ -62,6 +64,7 @@ def synthesis_html(
     title: str = "Synthetic data",
     utility: str = "jsd_2",
     risk: str = "dcap_u",
+    claim: SyntheticClaim | None = None,
 ) -> str:
     """Return the page as text.
 
@@ -79,15 +82,22 @@ def synthesis_html(
     title
         The heading.
     utility, risk
-        The metrics on the axes of the risk-utility map.
+        The metrics on the axes of the risk-utility map, which is left out where there
+        was no time for one of them.
+    claim
+        What the verdict is about.
     """
     shown = comparisons or evaluation.comparisons
     parts = [
         f"<h1>{escape(title)}</h1>",
         _facts(evaluation),
-        _verdict(evaluation),
+        verdict_block(evaluation),
+        claim_block(claim) if claim is not None else "",
+        _section("The tests behind the verdict", _tests(evaluation.tests)),
         _section("What was not protected", _list(evaluation.plain_words)),
-        _section(
+        ""
+        if {utility, risk} & set(evaluation.not_measured)
+        else _section(
             "Risk and utility",
             _map(evaluation, front or (), utility=utility, risk=risk),
         ),
@@ -130,10 +140,41 @@ def _facts(evaluation: Evaluation) -> str:
     )
 
 
-def _verdict(evaluation: Evaluation) -> str:
-    kind = {"exposed": "exposed", "no exposure found": "clear"}
+def claim_block(claim: SyntheticClaim) -> str:
+    """Return what was tested, against whom."""
+    rows = "".join(
+        f"<tr><th>{escape(title)}</th><td>{escape(text)}</td></tr>"
+        for title, text in claim.rows()
+    )
+    return _section("What was tested, against whom", f"<table>{rows}</table>")
+
+
+def _tests(tests: Sequence[FreshTest]) -> str:
+    rows = "".join(
+        f"<tr><td>{escape(test.title)}</td><td>{escape(test.against)}</td>"
+        + "".join(
+            f"<td class=n>{_number(v)}</td>"
+            for v in (test.value, test.usual, test.bound, test.of)
+        )
+        + f"<td>{'passed' if test.passed else '<strong>failed</strong>'}</td></tr>"
+        for test in tests
+    )
+    heads = "".join(
+        f"<th class=n>{word}</th>"
+        for word in ("synthetic", "fresh", "most by chance", "attacked")
+    )
     return (
-        f'<div class="verdict {kind.get(evaluation.verdict, "open")}">'
+        "<p class=dim>Part of the original is attacked with synthetic records and with "
+        "as many fresh ones; means over several random splits.</p><div class=wide>"
+        f"<table><thead><tr><th>counted</th><th>fresh records are</th>{heads}<th></th>"
+        f"</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def verdict_block(evaluation: Evaluation) -> str:
+    """Return the verdict and the reasons against a release."""
+    return (
+        f'<div class="verdict {"clear" if evaluation.fit else "exposed"}">'
         f"<strong>Verdict: {escape(evaluation.verdict)}.</strong>"
         + (_list(evaluation.reasons) if evaluation.reasons else "")
         + "</div>"
@@ -380,7 +421,7 @@ def _bar(share: float, top: float, y: int, kind: str) -> str:
 
 def _pairs(pairs: Sequence[PairGap]) -> str:
     if not pairs:
-        return "<p class=dim>There is one variable only.</p>"
+        return "<p class=dim>There is one variable only, or there was no time.</p>"
     names = list(dict.fromkeys(n for p in pairs for n in (p.first, p.second)))
     names = names[:_MAX_VARIABLES]
     gaps = {frozenset((pair.first, pair.second)): pair.distance for pair in pairs}

@@ -13,7 +13,7 @@ import numpy as np
 
 from evosdc.errors import InputError
 from evosdc.rules.contributors import Contributors, Numbers, Verdict
-from evosdc.rules.rounding import ROUNDING
+from evosdc.table.rounding import ROUNDING
 
 
 @dataclass(frozen=True)

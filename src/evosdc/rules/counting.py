@@ -12,7 +12,7 @@ import numpy as np
 
 from evosdc.errors import InputError
 from evosdc.rules.contributors import Contributors, Verdict
-from evosdc.rules.rounding import ROUNDING
+from evosdc.table.rounding import ROUNDING
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.rules.contributors import Contributors, Numbers, Verdict
-from evosdc.rules.rounding import significant
+from evosdc.table.rounding import significant
 from evosdc.table.status import PRIMARY, SAFE
 
 

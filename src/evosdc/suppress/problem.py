@@ -18,6 +18,8 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.table import Network, Table, detect_network
 from evosdc.table.status import FIXED, PRIMARY
 
+_AT_BOUND = 1 + 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Levels:
@@ -177,11 +179,20 @@ def _levels(table: Table, strict: bool) -> Levels:
         upl, lpl = most[cells], least[cells]
     cell = np.concatenate([cells, cells])
     sign = np.repeat(np.array([1, -1], dtype=np.int8), len(cells))
-    amount = np.concatenate([upl + margin, lpl + margin])
+    # Nobody can be made to believe beyond a bound: a level there is reached at best.
+    above = np.maximum(table.upper - table.value, 0.0)[cells]
+    under = np.maximum(table.value - table.lower, 0.0)[cells]
+    up = np.minimum(upl + margin, np.maximum(upl, above))
+    down = np.minimum(lpl + margin, np.maximum(lpl, under))
+    # What only rounding keeps beyond a bound is at the bound.
+    up = np.where(up <= above * _AT_BOUND, np.minimum(up, above), up)
+    down = np.where(down <= under * _AT_BOUND, np.minimum(down, under), down)
+    amount = np.concatenate([up, down])
     keep = amount > 0
-    width = table.spl[cells] + margin
+    spl = table.spl[cells]
+    width = np.minimum(spl + margin, np.maximum(spl, above + under))
     # A width that both levels together imply needs no row of its own.
-    slides = width > upl + lpl + 2 * margin
+    slides = width > up + down
     return Levels(
         cell=cell[keep],
         sign=sign[keep],

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from evosdc.synth.pricing import price_columns
-from evosdc.synth.risk import risk_totals
+from evosdc.synth.risk import count_exact, risk_totals
 from evosdc.synth.rng import below, unit
 from evosdc.synth.rules import breaks
 from evosdc.synth.tally import count_columns, put_columns
@@ -266,5 +266,8 @@ def breed(  # type: ignore[no-untyped-def]
             put_columns(codes[s], columns)
             groups[s] = price_columns(target, room, columns, counts, outside, weights)
             if watched:
-                count_columns(risk.cells, key_room, columns, keys, nowhere)
+                if risk.shaded:
+                    count_exact(risk, codes[s], keys)
+                else:
+                    count_columns(risk.cells, key_room, columns, keys, nowhere)
                 measured[s] = risk_totals(risk, keys) * risk.scale

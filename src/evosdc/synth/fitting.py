@@ -10,13 +10,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from evosdc.clock import Clock
 from evosdc.errors import InputError
 from evosdc.evolution.stopping import Progress
+from evosdc.metrics.data import from_codes
+from evosdc.metrics.figures import risk_figures
 from evosdc.synth.domain import Coding, Domain, make_domain
 from evosdc.synth.encoding import Codes, Ints
 from evosdc.synth.engines import make_engine
 from evosdc.synth.front import Front, two_fronts
 from evosdc.synth.goal import Goal
+from evosdc.synth.holding import Holder
 from evosdc.synth.noise import (
     Floor,
     bootstrap_risks,
@@ -32,7 +36,7 @@ from evosdc.synth.objective import (
     parse_objective,
     resolve_objective,
 )
-from evosdc.synth.population import Problem, Team
+from evosdc.synth.population import Population, Problem, Team
 from evosdc.synth.risk import RISKS, build_risk, no_risk
 from evosdc.synth.rules import build_rules, cut_points
 from evosdc.synth.run import Engine, Generation, Run
@@ -44,6 +48,7 @@ from evosdc.synth.scenario import (
     baselines,
     make_scenario,
 )
+from evosdc.synth.shades import Exact, exact_of, exact_values
 from evosdc.synth.tables import JSD, Component, build_target
 
 if TYPE_CHECKING:
@@ -87,6 +92,7 @@ class Fitted:
     hurried: bool
     seconds: float
     notes: list[str]
+    roles: list[str]
 
 
 @dataclass(frozen=True)
@@ -113,7 +119,12 @@ class Patience:
 
 
 def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
-    """Evolve synthetic copies of a table."""
+    """Evolve synthetic copies of a table; the time limit holds for all of it."""
+    with Clock(options.time_limit) as clock:
+        return _fit(table, options, workers, clock)
+
+
+def _fit(table: pa.Table, options: Synthesiser, workers: int, clock: Clock) -> Fitted:
     rules = list(options.rules)
     coding = Coding(
         options.bins,
@@ -131,15 +142,24 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
     measured = components + tuple(c for c in _ALWAYS if c not in components)
     rng = np.random.default_rng([options.seed, 0])
     key, target = attack(domain, options.key, options.target)
+    exact = exact_values(table, domain, codes, key, target, options.seed)
     floor = noise_floor(
-        codes, domain.sizes, measured if pareto else components, key, target, rng
+        codes,
+        domain.sizes,
+        measured if pareto else components,
+        key,
+        target,
+        rng,
+        exact,
     )
     scenario = make_scenario(options, key, target, floor, len(codes))
-    problem = make_problem(domain, codes, components, scenario, options, floor)
+    problem = make_problem(domain, codes, exact, components, scenario, options, floor)
     goal = base_goal(scenario, options)
 
     def spread(size: int) -> list[Goal]:
-        return make_front(problem, components, scenario, options, floor).goals(size)
+        return make_front(problem, exact, components, scenario, options, floor).goals(
+            size
+        )
 
     with Team(workers) as team:
         engine, generations = make_engine(
@@ -151,6 +171,7 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
             options.time_limit,
             _criteria(options),
             options.listener,
+            clock=clock,
         )
         run.go()
     population = engine.population
@@ -162,10 +183,18 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
             for slot in map(int, engine.alive)
         }
     order = ranked(engine, scenario, options, closer)
+    if options.noise_floor and not pareto:
+        roles = [j for j in (*(key or ()), target) if j is not None]
+        holder = Holder(table, domain, problem, roles, options.seed)
+        for slot in map(int, order):
+            made = population.codes[slot]
+            held = holder.hold(made, clock.left)
+            if held is not made:
+                population.put(slot, held)
     best = int(order[0])
-    risk = dict(zip(RISKS, map(float, population.risks[best]), strict=True))
+    risks = {int(s): _risks(population, int(s), exact, scenario) for s in order}
     judged = scenario.judged
-    met = all(population.risks[best][r] <= v + 1e-12 for r, v in judged.items())
+    met = all(risks[best][r] <= v + 1e-12 for r, v in judged.items())
     names = [describe(c) for c in components]
     return Fitted(
         domain,
@@ -175,7 +204,7 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
             Score(
                 float(population.utility(np.array([s]))[0]),
                 dict(zip(names, map(float, population.groups[s]), strict=True)),
-                population.risks[s].copy(),
+                risks[int(s)],
                 closer.get(int(s)),
             )
             for s in order
@@ -190,7 +219,9 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
                 strict=True,
             )
         ),
-        risk if key is not None else {},
+        dict(zip(RISKS, map(float, risks[best]), strict=True))
+        if key is not None
+        else {},
         {RISKS[r]: limit for r, limit in judged.items()},
         met,
         {
@@ -200,19 +231,21 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
         dict(zip(RISKS, map(float, floor.risks), strict=True))
         if key is not None
         else {},
-        baselines(codes, key, target),
+        baselines(exact.codes, key, target),
         run.record,
         run.reason,
         run.hurried,
         run.record[-1].seconds,
         notes(domain, codes, problem, scenario, met, run)
         + front_notes([bool(closer.get(int(s))) for s in order]),
+        [domain.names[j] for j in (*(key or ()), target) if j is not None],
     )
 
 
 def make_problem(
     domain: Domain,
     codes: Codes,
+    exact: Exact,
     components: tuple[Component, ...],
     scenario: Scenario,
     options: Synthesiser,
@@ -227,7 +260,9 @@ def make_problem(
     if scenario.key is None or scenario.target is None:
         risk = no_risk(codes, sizes)
     else:
-        risk = build_risk(codes, sizes, scenario.key, scenario.target)
+        risk = build_risk(
+            exact.codes, exact.sizes, scenario.key, scenario.target, exact.shades
+        )
     free = np.arange(len(sizes))
     if options.columns is not None:
         free = np.array(sorted({domain.position(c) for c in options.columns}), np.int64)
@@ -239,6 +274,7 @@ def make_problem(
 
 def make_front(
     problem: Problem,
+    exact: Exact,
     components: tuple[Component, ...],
     scenario: Scenario,
     options: Synthesiser,
@@ -253,7 +289,7 @@ def make_front(
         options.noise_floor,
         scenario.risks,
         FRESH_SHARE * floor.risks,
-        bootstrap_risks(problem.original, problem.risk, rng),
+        bootstrap_risks(exact.codes, problem.risk, rng),
     )
 
 
@@ -279,6 +315,30 @@ def ranked(
         outside |= risks[:, r] > scenario.limits[r] + 1e-12
     order = np.lexsort((engine.costs(), outside))
     return alive[order[: max(1, options.copies)]]
+
+
+def _risks(
+    population: Population, slot: int, exact: Exact, scenario: Scenario
+) -> NDArray[np.float64]:
+    """Return the risks of a candidate as an evaluation of its file finds them.
+
+    The search adds and takes away; an evaluation adds up. Their sums differ in the
+    last digit, and there should be one figure.
+    """
+    if scenario.key is None or scenario.target is None:
+        return population.risks[slot].copy()
+    made = exact_of(population.codes[slot], exact)
+    first, second = (
+        from_codes(
+            codes,
+            key=scenario.key,
+            target=scenario.target,
+            levels=(exact.sizes + 1).tolist(),
+        )
+        for codes in (exact.codes, made)
+    )
+    figures = risk_figures(first, second)
+    return np.array([figures[name] for name in RISKS])
 
 
 def _full_distance(

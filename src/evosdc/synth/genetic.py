@@ -6,6 +6,7 @@ two objectives at once (NPGA, NSGA-II).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +61,7 @@ class Genetic:
         self.alive: Ints = np.arange(size)
         self.goal = goal
         self.operators = operators
+        self.pace: Callable[[float], float] | None = None
         self.evaluations = size
         self._rng = rng
         self._team = team

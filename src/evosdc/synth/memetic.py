@@ -6,7 +6,7 @@ one run (decomposition, Zhang and Li 2007), and are not crossed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,8 @@ from evosdc.synth.tables import CRAMER, Target
 Floats = NDArray[np.float64]
 # Distances are rounded off no higher than this, and in the last tenth not at all.
 _SOFTEST, _HARD = 0.1, 0.9
+# So many moves are made before the clock is asked again.
+_PIECE = 40_000
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Memetic:
         self.alive: Ints = np.arange(len(goals))
         self.schedule = schedule
         self.evaluations = len(goals)
+        self.pace: Callable[[float], float] | None = None
         self._rng = rng
         self._team = team
         self._step = 1.0 / max(1, generations)
@@ -103,18 +106,33 @@ class Memetic:
         if rate > 0.0 and len(self.alive) > 1:
             self._cross(rate)
         states = streams(self._rng, len(self.alive))
+        moves = self.schedule.moves
+        pieces = 1 if self.schedule.late else -(-moves // _PIECE)
+        for piece in range(pieces):
+            if piece > 0:
+                part = piece / pieces
+                share = self.pace(part) if self.pace else share + self._step / pieces
+                if share >= 1.0:
+                    break
+            many = moves * (piece + 1) // pieces - moves * piece // pieces
+            self._cool(share, self._step / pieces, states, many)
+            self.evaluations += many * len(self.alive)
+
+    def _cool(
+        self, share: float, step: float, states: NDArray[np.uint64], moves: int
+    ) -> None:
+        """Anneal every candidate by so many moves, a `step` of the budget."""
         hot = self.schedule.temperature(share)
-        cold = self.schedule.temperature(share + self._step)
+        cold = self.schedule.temperature(share + step)
         target, groups = self.population.problem.target, self.population.groups
         small = np.unique(target.group[target.small])
 
         def work(k: int) -> None:
             distance = groups[self.alive[k], small].mean() if len(small) else 0.0
             soft = target.softened(self.schedule.softness(share, distance))
-            self._anneal(k, soft, states[k], hot, cold, self.schedule.moves)
+            self._anneal(k, soft, states[k], hot, cold, moves)
 
         self._team.each(work, range(len(self.alive)))
-        self.evaluations += self.schedule.moves * len(self.alive)
 
     def _count(self) -> None:
         for slot, tally in zip(self.alive, self._tallies, strict=True):

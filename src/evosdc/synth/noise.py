@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.synth.encoding import Codes, Ints
-from evosdc.synth.risk import RiskIndex, build_risk, risk_totals
+from evosdc.synth.risk import RiskIndex, build_risk, count_exact, risk_totals
+from evosdc.synth.shades import Exact, by_levels, no_shades
 from evosdc.synth.tables import (
     CRAMER,
     JSD,
@@ -50,8 +51,13 @@ def noise_floor(
     key: tuple[int, ...] | None,
     target: int | None,
     rng: np.random.Generator,
+    exact: Exact | None = None,
 ) -> Floor:
-    """Estimate the floor of some objectives and risks by split halves."""
+    """Estimate the floor of some objectives and risks by split halves.
+
+    Risks are those of keys by their `exact` values, of levels where none are given.
+    """
+    exact = by_levels(codes, sizes) if exact is None else exact
     half = len(codes) // 2
     objectives = np.zeros(len(components))
     risks = np.zeros(4)
@@ -60,9 +66,10 @@ def noise_floor(
         one, two = codes[order[:half]], codes[order[half : 2 * half]]
         objectives += distances(one, two, sizes, components)
         if key is not None and target is not None:
-            index = build_risk(one, sizes, key, target)
+            mine, theirs = order[:half], order[half : 2 * half]
+            index = build_risk(exact.codes[mine], exact.sizes, key, target)
             counts = np.zeros(len(index.original), np.int32)
-            count_all(index.cells, two, counts, np.zeros(2, np.int64))
+            count_exact(index, exact.codes[theirs], counts)
             risks += risk_totals(index, counts) * index.scale
     kinds = np.array([c.kind for c in components])
     return Floor(_at_full_size(objectives / _SPLITS, kinds), risks / _SPLITS)
@@ -75,14 +82,18 @@ def _at_full_size(halves: NDArray[np.float64], kinds: Ints) -> NDArray[np.float6
 
 
 def bootstrap_risks(
-    codes: Codes, index: RiskIndex, rng: np.random.Generator
+    codes: NDArray[np.integer], index: RiskIndex, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return the four risks of records drawn from the original with replacement."""
+    """Return the four risks of records drawn from the original with replacement.
+
+    The original is given by exact values.
+    """
+    plain = index._replace(shades=no_shades(codes.shape[1]))
     risks = np.zeros(4)
     for _ in range(_SPLITS):
         counts = np.zeros(len(index.original), np.int32)
         drawn = codes[rng.integers(0, len(codes), len(codes))]
-        count_all(index.cells, drawn, counts, np.zeros(2, np.int64))
+        count_exact(plain, drawn, counts)
         risks += risk_totals(index, counts) * index.scale
     return risks / _SPLITS
 

@@ -19,7 +19,7 @@ from evosdc.errors import InputError
 from evosdc.synth.breeding import breed
 from evosdc.synth.encoding import Codes, Ints
 from evosdc.synth.goal import Goal, costs_of
-from evosdc.synth.risk import RiskIndex, risk_totals
+from evosdc.synth.risk import RiskIndex, count_exact, risk_totals
 from evosdc.synth.rules import RuleIndex
 from evosdc.synth.tables import (
     CRAMER,
@@ -122,6 +122,9 @@ class Tally:
 
     def count_keys(self, codes: Codes) -> None:
         """Count the keys of a candidate afresh."""
+        if self.problem.risk.shaded:
+            count_exact(self.problem.risk, codes, self.keys)
+            return
         count_all(self.problem.risk.cells, codes, self.keys, np.zeros(2, np.int64))
 
     def distances(self) -> NDArray[np.float64]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from numba import njit
 
-from evosdc.synth.encoding import cell_at, number_of
+from evosdc.synth.encoding import cell_at
 from evosdc.synth.risk import key_risk
+from evosdc.synth.shades import exact_number
 from evosdc.synth.tables import JSD, L1
 
 
@@ -52,20 +53,28 @@ def shift_risk(  # type: ignore[no-untyped-def]
     original,
     start,
     pairs,
+    shades,
     counts,
+    i,
     record,
     sign,
     totals,
 ):
-    """Add or take away one record from the risk counters."""
-    k = cell_at(heads, dense, hashes, 0, number_of(members, steps, order, 0, record))
+    """Add or take away record `i`, by its exact values, from the risk counters."""
+    first, head, shade = shades
+    number = exact_number(members, steps, order, first, head, shade, 0, i, record)
+    if number == -1:
+        return
+    k = cell_at(heads, dense, hashes, 0, number)
     if k < 0:
         return
     key_risk(original, start, pairs, counts, k, totals, -1.0)
     counts[k] += sign
-    p = cell_at(heads, dense, hashes, 1, number_of(members, steps, order, 1, record))
-    if p >= 0:
-        counts[p] += sign
+    number = exact_number(members, steps, order, first, head, shade, 1, i, record)
+    if number != -1:
+        p = cell_at(heads, dense, hashes, 1, number)
+        if p >= 0:
+            counts[p] += sign
     key_risk(original, start, pairs, counts, k, totals, 1.0)
 
 

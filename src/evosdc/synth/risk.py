@@ -2,7 +2,8 @@
 
 A key is a combination of the key variables that the original has; a pair is a key with
 a target value that the original has. Synthetic records elsewhere carry no risk in
-these measures. With `s` synthetic and `o` original counts:
+these measures. Keys and targets are taken by their exact values, as an evaluation of
+the written file takes them (see `shades`). With `s` synthetic and `o` original counts:
 
 - dcap: mean over original records of s(key, target) / s(key), no match scoring 0;
 - dcap-u: the same over the records whose key is unique in the original
@@ -14,13 +15,14 @@ these measures. With `s` synthetic and `o` original counts:
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from evosdc.synth.encoding import CellIndex, Codes, Ints, build_index
+from evosdc.synth.encoding import CellIndex, Codes, Ints, build_index, cell_at
+from evosdc.synth.shades import Shades, exact_number, no_shades
 
 RISKS = ("dcap", "dcap-u", "uniques", "disco")
 DCAP, DCAP_U, UNIQUES, DISCO = 0, 1, 2, 3
@@ -41,16 +43,25 @@ class RiskIndex(NamedTuple):
     role: NDArray[np.int8]
     scale: NDArray[np.float64]
     keys: int
+    shaded: bool
+    shades: Shades
 
 
 def build_risk(
-    codes: Codes, sizes: Ints, key: tuple[int, ...], target: int
+    codes: Any,
+    sizes: Ints,
+    key: tuple[int, ...],
+    target: int,
+    shades: Shades | None = None,
 ) -> RiskIndex:
-    """Index the keys and pairs of the original.
+    """Index the keys and pairs of the original, given by exact values.
+
+    `shades` lead there from a candidate's levels; without them levels are values.
 
     `role` says of each variable whether it moves keys (1), pairs only (2) or none (0).
     """
     index, original, inverses = build_index(codes, sizes, [key, (*key, target)])
+    shades = no_shades(codes.shape[1]) if shades is None else shades
     keys = int(index.first[1])
     seen, where = np.unique(inverses[_PAIR], return_index=True)
     pair_key = inverses[_KEY][where]
@@ -63,7 +74,8 @@ def build_risk(
     unique = int((original[:keys] == 1).sum())
     n = float(len(codes))
     scale = np.array([1 / n, 1 / max(1, unique), 1 / n, 1 / n])
-    return RiskIndex(index, original, start, cells, role, scale, keys)
+    shaded = bool((shades.first >= 0).any())
+    return RiskIndex(index, original, start, cells, role, scale, keys, shaded, shades)
 
 
 def no_risk(codes: Codes, sizes: Ints) -> RiskIndex:
@@ -71,7 +83,43 @@ def no_risk(codes: Codes, sizes: Ints) -> RiskIndex:
     index, original, _ = build_index(codes[:1], sizes, [(0,), (0,)])
     none = np.zeros(1, np.int64)
     role = np.zeros(codes.shape[1], np.int8)
-    return RiskIndex(index, original, none, none.astype(np.int32), role, np.ones(4), 0)
+    return RiskIndex(
+        index,
+        original,
+        none,
+        none.astype(np.int32),
+        role,
+        np.ones(4),
+        0,
+        False,
+        no_shades(codes.shape[1]),
+    )
+
+
+@njit(cache=True, nogil=True)
+def count_exact(risk, codes, counts):  # type: ignore[no-untyped-def]
+    """Count the keys and pairs of a candidate by the exact values of its records."""
+    index, shades = risk.cells, risk.shades
+    counts[:] = 0
+    for i in range(len(codes)):
+        for t in range(2):
+            number = exact_number(
+                index.members,
+                index.steps,
+                index.order,
+                shades.first,
+                shades.head,
+                shades.shade,
+                t,
+                i,
+                codes[i],
+            )
+            if number == -1:
+                break
+            cell = cell_at(index.heads, index.dense, index.hashes, t, number)
+            if cell < 0:
+                break
+            counts[cell] += 1
 
 
 @njit(cache=True)

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.clock import Clock
 from evosdc.evolution.stopping import AnyOf, Progress, Stop
 from evosdc.synth.encoding import Ints
 from evosdc.synth.population import Population
@@ -36,6 +37,7 @@ class Engine(Protocol):
     population: Population
     alive: Ints
     evaluations: int
+    pace: Callable[[float], float] | None
 
     def prepare(self) -> None:
         """Compile what a step needs."""
@@ -59,6 +61,7 @@ class Run:
     time_limit: float | None
     criteria: tuple[Stop, ...] = ()
     listener: Callable[[Generation], None] | None = None
+    clock: Clock = field(default_factory=Clock)
     record: list[Generation] = field(default_factory=list)
     reason: str = ""
     hurried: bool = False
@@ -77,6 +80,11 @@ class Run:
 
     def _generations(self) -> None:
         start = time.perf_counter()
+        # What preparations took is not there for the search, nor as much again, which
+        # measuring and reading its answer will take.
+        left = self.time_limit
+        if left is not None:
+            left = max(0.1 * left, left - 2.0 * self.clock.spent(), 1e-3)
         stop = AnyOf(self.criteria)
         best, first = np.inf, 0.0
         generation = improved = 0
@@ -97,26 +105,37 @@ class Run:
                 improved_at=improved,
                 gained=first - now,
             )
-            share = self._share(seconds, generation)
+            share = self._share(seconds, generation, left)
             self.reason = stop.reason(progress) or ""
             if not self.reason and share >= 1.0:
                 done = generation >= self.generations
                 self.reason = "generations" if done else "time limit"
             if self.reason:
                 return
+            self.engine.pace = self._pace(start, generation, left)
             self.engine.step(share)
             generation += 1
 
-    def _share(self, seconds: float, generation: int) -> float:
+    def _pace(
+        self, start: float, generation: int, left: float | None
+    ) -> Callable[[float], float]:
+        """Return what says how much of the budget is spent within a generation."""
+
+        def share(part: float) -> float:
+            return self._share(time.perf_counter() - start, generation + part, left)
+
+        return share
+
+    def _share(self, seconds: float, generation: float, left: float | None) -> float:
         """Return how much of the budget is spent.
 
         Generations decide, so that a run can be repeated. A run that is still too
         early in its schedule after half its time hurries to finish it in the rest.
         """
         spent = generation / max(1, self.generations)
-        if self.time_limit is None:
+        if left is None:
             return spent
-        late = 2.0 * seconds / max(self.time_limit, 1e-9) - 1.0
+        late = 2.0 * seconds / left - 1.0
         self.hurried = self.hurried or spent < late
         return max(spent, late)
 

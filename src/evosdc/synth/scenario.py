@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.synth.domain import Domain
-from evosdc.synth.encoding import Codes
 from evosdc.synth.goal import Goal
 from evosdc.synth.noise import Floor
 from evosdc.synth.objective import parse_risks
@@ -133,7 +133,7 @@ def base_goal(scenario: Scenario, options: Synthesiser) -> Goal:
 
 
 def baselines(
-    codes: Codes, key: tuple[int, ...] | None, target: int | None
+    codes: NDArray[np.integer], key: tuple[int, ...] | None, target: int | None
 ) -> dict[str, float]:
     """Return what guessing from the target's distribution alone would score."""
     if key is None or target is None:

@@ -19,6 +19,7 @@ from evosdc.synth.frames import like, to_table
 from evosdc.synth.risk import RISKS
 from evosdc.synth.rules import Rule
 from evosdc.synth.run import Generation
+from evosdc.synth.shades import decode_by_dice
 
 
 @dataclass(frozen=True)
@@ -271,12 +272,19 @@ class Synthesiser:
         their exact counts. `number` chooses a copy, or a point of the front.
         """
         codes = self._candidate(number)
+        whole = n is None
         rng = np.random.default_rng([self.seed, 1, number])
         if n is not None:
             if n < 0:
                 raise InputError(f"{n} records are asked for", expected="0 or more")
             codes = codes[_rows(len(codes), n, rng)]
-        return like(self.domain_.decode(codes, rng), self._frame)
+        table = self.domain_.decode(codes, rng)
+        if whole:
+            # Key and target as the search saw them: its risks are those of this file.
+            table = decode_by_dice(
+                table, self.domain_, codes, self.seed, self._fitted.roles
+            )
+        return like(table, self._frame)
 
     def samples(self) -> list[Any]:
         """Return all copies (or all points of the front)."""

@@ -104,8 +104,8 @@ def _forbidden(rules, free, record):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _trade(risk, keys, leaving, entering, totals):  # type: ignore[no-untyped-def]
-    """Exchange a record for another in the risk counters."""
+def _trade(risk, keys, i, leaving, entering, totals):  # type: ignore[no-untyped-def]
+    """Exchange record `i` for another in the risk counters."""
     for sign in (-1, 1):
         shift_risk(
             risk.cells.members,
@@ -117,7 +117,9 @@ def _trade(risk, keys, leaving, entering, totals):  # type: ignore[no-untyped-de
             risk.original,
             risk.pair_start,
             risk.pair_cell,
+            risk.shades,
             keys,
+            i,
             leaving if sign < 0 else entering,
             sign,
             totals,
@@ -203,11 +205,11 @@ def replace(target, risk, goal, rules, free, book, guide, i, record, bar):  # ty
     totals = book.totals.copy()
     with_risk = goal.risk > 0.0 or goal.penalty.max() > 0.0
     if with_risk:
-        _trade(risk, book.keys, old, record, totals)
+        _trade(risk, book.keys, i, old, record, totals)
     cost = cost_of(goal, utility, totals * risk.scale)
     if cost > bar:
         if with_risk:
-            _trade(risk, book.keys, record, old, totals)
+            _trade(risk, book.keys, i, record, old, totals)
         return -1.0
     book.totals[:] = totals
     book.risks[:] = totals * risk.scale

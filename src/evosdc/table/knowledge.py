@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.table.origin import AUTO
+from evosdc.table.rounding import significant
 from evosdc.table.status import PRIMARY
 from evosdc.table.table import Table
 from evosdc.table.totals import can_be_negative
 
 COLUMNS = "columns"
+_DIGITS = 12
 BOUNDS = "auto, LOW:HIGH such as 0:inf, percent:P such as percent:50, or columns"
 
 
@@ -50,8 +52,9 @@ def with_bounds(table: Table, spec: str) -> Table:
         lower, upper = _natural(table), np.full(len(table), np.inf)
         if kind == "percent":
             width = low / 100.0 * np.abs(table.value)
-            lower = np.maximum(table.value - width, lower)
-            upper = table.value + width
+            # Bounds are read as decimals later on: without the dirt of floating point.
+            lower = np.maximum(significant(table.value - width, _DIGITS), lower)
+            upper = significant(table.value + width, _DIGITS)
     return table.replace(
         lower=lower, upper=upper, origin=replace(table.origin, bounds=spec)
     )

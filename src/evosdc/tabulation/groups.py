@@ -20,6 +20,7 @@ from evosdc.rules import Group
 from evosdc.table import Dimension, Hierarchy
 
 Codes = tuple[int, ...]
+_LEAST = 2  # people in a group
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +64,11 @@ def find_groups(
             if len(parts) < 2:
                 continue
             there = [p for p in parts if (*cell[:k], p, *cell[k + 1 :]) in cells]
-            if len(there) != 1 or value[at] <= 0:
+            # A group of one is a person alone: rules that count are there for that.
+            if len(there) != 1 or value[at] < _LEAST:
                 continue
             beside = [p for p in parts if p not in there]
-            empty = _largest_above(cells, value, below, cell, k, beside)
+            empty = _empty_beside(cells, value, trees, below, cell, k, beside)
             if empty is None:
                 continue
             full.add(cells[(*cell[:k], there[0], *cell[k + 1 :])])
@@ -106,39 +108,52 @@ def _ancestors(trees: Sequence[Hierarchy], leaf: Codes) -> list[Codes]:
     return list(product(*lines))
 
 
-def _largest_above(
+def _empty_beside(
     cells: dict[Codes, int],
     value: NDArray[np.float64],
+    trees: Sequence[Hierarchy],
     below: Sequence[Sequence[Sequence[int]]],
     cell: Codes,
     k: int,
     beside: Sequence[int],
 ) -> Codes | None:
-    """The finest empty cell beside a full one whose totals hold the most.
+    """The finest empty cell beside a full one that is easiest to believe in.
 
-    It goes down the codes that hold the most of the group's own cells, so that its
-    totals exist; None where a code of the variable is used nowhere.
+    Its totals exist, and the smallest of them is as large as can be: who is alone in a
+    total knows that nobody else is there. None where no code beside is used anywhere.
     """
+    best: tuple[float, Codes] | None = None
+    for node in beside:
+        leaf = _down(cells, value, below, (*cell[:k], node, *cell[k + 1 :]), k)
+        used = cells.get(tuple(node if j == k else 0 for j in range(len(cell))))
+        if used is None or value[used] <= 0:
+            continue
+        held = [value[cells[a]] for a in _ancestors(trees, leaf) if a in cells]
+        if best is None or min(held) > best[0]:
+            best = (float(min(held)), leaf)
+    return None if best is None else best[1]
 
-    def held(node: int) -> float:
-        # What the category holds outside the group: its cell at all other totals.
-        at = cells.get(tuple(node if j == k else 0 for j in range(len(cell))))
-        return 0.0 if at is None else float(value[at])
 
-    best = max(beside, key=lambda node: (held(node), -node))
-    if held(best) <= 0:
-        return None
+def _down(
+    cells: dict[Codes, int],
+    value: NDArray[np.float64],
+    below: Sequence[Sequence[Sequence[int]]],
+    cell: Codes,
+    k: int,
+) -> Codes:
+    """Go down to the finest codes, along those that hold the most by themselves."""
     found = list(cell)
-    found[k] = best
-    for j, tree_below in enumerate(below):
-        while tree_below[found[j]]:
-            parts = tree_below[found[j]]
-            if j == k:
-                found[j] = max(parts, key=lambda node: (held(node), -node))
-                continue
+    for j, parts_of in enumerate(below):
+        while parts_of[found[j]]:
             sizes = []
-            for p in parts:
-                at = cells.get(tuple(p if i == j else c for i, c in enumerate(cell)))
+            for part in parts_of[found[j]]:
+                away = k if j != k else -1
+                at = cells.get(
+                    tuple(
+                        part if i == j else 0 if i == away or j == k else c
+                        for i, c in enumerate(found)
+                    )
+                )
                 sizes.append(0.0 if at is None else float(value[at]))
-            found[j] = parts[int(np.argmax(sizes))]
+            found[j] = parts_of[found[j]][int(np.argmax(sizes))]
     return tuple(found)

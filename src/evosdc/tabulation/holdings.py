@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evosdc.rules.rounding import significant
 from evosdc.table import Dimension, Hierarchy
 from evosdc.table.build import cell_keys
+from evosdc.table.rounding import significant
 from evosdc.tabulation.inner import DIGITS
 from evosdc.tabulation.source import literal
 

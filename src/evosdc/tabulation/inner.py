@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.rules.rounding import significant
 from evosdc.table import Dimension, Hierarchy
 from evosdc.table.codes import is_total_word, tidy_code
+from evosdc.table.rounding import significant
 from evosdc.tabulation.check import Facts
 from evosdc.tabulation.source import Columns, literal
 

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.rules import Contributors, Group, Request, Rule, mark, rule_text
-from evosdc.rules.rounding import ROUNDING, significant
 from evosdc.table import TOTAL, Dimension, Hierarchy, Origin, Table
 from evosdc.table.build import equations
 from evosdc.table.knowledge import read_bounds, with_bounds
 from evosdc.table.origin import AUTO
+from evosdc.table.rounding import ROUNDING, significant
 from evosdc.table.status import PRIMARY, SAFE
 from evosdc.tabulation import inner
 from evosdc.tabulation.check import Facts, check_records

@@ -1,0 +1,73 @@
+"""Say what a verdict on synthetic data is about, from those who know it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evosdc.metrics import Evaluation
+from evosdc.synthetic_claim import SyntheticClaim
+
+
+def synthetic_claim_of(evaluation: Evaluation, model: Any = None) -> SyntheticClaim:
+    """Return the claim of an evaluation; of a synthesis where its model is given."""
+    return SyntheticClaim(
+        scenario=_scenario(evaluation),
+        coding=_coding(evaluation, model),
+        small_groups=_small_groups(model),
+        closeness=_closeness(evaluation, model),
+        holdout=_holdout(evaluation),
+        guarantee="none",
+    )
+
+
+def _scenario(evaluation: Evaluation) -> str:
+    known = {*evaluation.key, evaluation.target}
+    others = [name for name in evaluation.names if name not in known]
+    beyond = "other keys and targets: not tested"
+    if others:
+        beyond += f" (among them {', '.join(others)})"
+    return (
+        f"an intruder who knows {', '.join(evaluation.key)} and wants "
+        f"{evaluation.target}; {beyond}"
+    )
+
+
+def _coding(evaluation: Evaluation, model: Any) -> str:
+    where = "in the evaluation" if model is None else "in search and evaluation alike"
+    text = f"keys as they are in the file, {where}; {evaluation.target} "
+    text += "in 20 classes" if evaluation.target_in_classes else "as it is"
+    if model is not None:
+        many = "many" if model.most_levels is None else f"over {model.most_levels}"
+        bins = model.bins if isinstance(model.bins, int) else "given"
+        text += f"; distances of the search: numbers of {many} values in {bins} bins"
+    return text
+
+
+def _small_groups(model: Any) -> str:
+    """Take what the model says of small groups."""
+    if model is None:
+        return "not guarded"
+    said = getattr(model, "small_groups_", None)
+    if said:
+        return str(said)
+    if model.pool > 0:
+        return f"levels of fewer than {model.pool} records are pooled"
+    return "not guarded"
+
+
+def _closeness(evaluation: Evaluation, model: Any) -> str:
+    tested = "tested" if evaluation.tests else "not tested"
+    if model is None:
+        return f"{tested} against a fresh sample"
+    if model.noise_floor:
+        return f"not closer than a fresh sample (noise floor), {tested}"
+    return f"as close as can be (noise floor switched off), {tested}"
+
+
+def _holdout(evaluation: Evaluation) -> str:
+    if evaluation.holdout_rows is None:
+        return (
+            "no hold-out kept; the original's halves stood in for people who are not "
+            "in the data"
+        )
+    return f"attacked with {evaluation.holdout_rows:,} people who are not in the data"

@@ -1,0 +1,80 @@
+"""Copies that are closer to the original than a fresh sample are held back."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from evosdc.metrics import evaluate
+from evosdc.synth import Synthesiser
+from evosdc.synth.domain import Coding, make_domain
+from evosdc.synth.holding import Holder
+from evosdc.synth.population import Problem
+from evosdc.synth.risk import no_risk
+from evosdc.synth.rules import build_rules
+from evosdc.synth.tables import JSD, Component, build_target
+
+
+def people(rows: int, seed: int) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "a": rng.integers(0, 30, rows),
+            "b": np.round(rng.normal(50, 9, rows), 1),
+            "c": rng.integers(0, 30, rows),
+            "t": rng.choice(["x", "y"], rows),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def parts():
+    table = people(400, 1)
+    domain = make_domain(table, Coding())
+    codes = domain.encode(table)
+    problem = Problem(
+        codes,
+        domain.sizes,
+        build_target(codes, domain.sizes, (Component(JSD, 2),)),
+        no_risk(codes, domain.sizes),
+        build_rules([], domain, codes),
+        np.arange(4),
+    )
+    return table, domain, codes, Holder(table, domain, problem, [0, 3], 0)
+
+
+def test_a_copy_of_everybody_becomes_nobody(parts):
+    table, domain, codes, holder = parts
+    held = holder.hold(codes)
+    # Margins stay, and so does everything that a risk looks at.
+    for j in range(4):
+        assert (np.bincount(held[:, j]) == np.bincount(codes[:, j])).all()
+    assert (held[:, [0, 3]] == codes[:, [0, 3]]).all()
+    assert (held == codes).all(axis=1).sum() < 20
+    made = domain.decode(held, np.random.default_rng(2))
+    tests = evaluate(table, made, key=["a"], target="t", metrics=[]).tests
+    assert all(test.passed for test in tests if test.name == "matched_records")
+
+
+def test_what_is_far_enough_or_has_no_time_stays(parts):
+    _, domain, codes, holder = parts
+    strangers = domain.encode(people(400, 1))[np.random.default_rng(3).permutation(400)]
+    apart = np.column_stack([np.roll(strangers[:, j], 7 * j) for j in range(4)])
+    assert holder.hold(apart) is apart
+    assert (holder.hold(codes, lambda: 0.0) == codes).all()
+
+
+def test_the_floor_is_what_holds_back():
+    frame = people(300, 4)
+    options = {"generations": 6, "moves": 300_000, "time_limit": None}
+    held = Synthesiser(["a"], "t", **options).fit(frame)
+    free = Synthesiser(["a"], "t", noise_floor=False, **options).fit(frame)
+
+    def closeness(model):
+        found = evaluate(frame, model.sample(), key=["a"], target="t", metrics=[])
+        return next(t for t in found.tests if t.name == "matched_records")
+
+    assert not closeness(free).passed
+    assert closeness(held).passed
+    assert held.utility_["jsd:2"] > free.utility_["jsd:2"]
