@@ -5,9 +5,10 @@
 Each set goes through tabulate, protect and publish with options drawn at random; an
 attacker that shares no code with the package (tests/trust/independent_attack.py) then
 tries every sensitive cell, also with what lone respondents know. Then the pattern is
-made worse, and audit and attacker must agree on it. A cell called SAFE that the attacker
-opens, an audit that the attack contradicts, a rule that marks other cells or levels than
-the naive tabulator, or a crash: exit code 1, and the seed to repeat it (--only SEED).
+made worse, and audit and attacker must agree on it. A cell called SAFE that the
+attacker opens, an audit that the attack contradicts, a rule that marks other cells or
+levels than the naive tabulator, or a crash: exit code 1, and the seed to repeat it
+(--only SEED).
 """
 
 from __future__ import annotations
@@ -73,6 +74,9 @@ def _line(case: Case, outcome: Outcome) -> Line:
     elif outcome.safe is not True and not outcome.findings:
         line.verdict += ", nothing found"
         line.notes += outcome.said[:3]
+    if outcome.alarms:
+        line.kinds = [*line.kinds, "alarms of audits"]
+        line.notes += [f"only the audit: {words}" for words in outcome.alarms]
     return line
 
 

@@ -37,6 +37,7 @@ class Outcome:
     marks: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     audits: list[str] = field(default_factory=list)
+    alarms: list[str] = field(default_factory=list)
     published: dict[Key, float | None] = field(default_factory=dict)
     cells: dict[Key, Cell] = field(default_factory=dict)
 
@@ -97,27 +98,37 @@ def _trees(case: Case) -> dict[str, dict[str, str]]:
     }
 
 
-def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
-    design = case.design
-    spans = [list(span) for span in design.spans]
-    made = evosdc.tabulate(
+def _tabulated(case: Case, spans: list[list[str]]) -> Any:
+    trees = {
+        name: Hierarchy.from_parents(tree)
+        for name, tree in _trees(case).items()
+        if any(name in span for span in spans)
+    }
+    names = {name for span in spans for name in span}
+    return evosdc.tabulate(
         frame_of(case),
         spans,
-        hierarchies={
-            name: Hierarchy.from_parents(tree) for name, tree in _trees(case).items()
-        },
-        rules=list(design.rules),
-        waiver=sorted(design.waiver),
-        flat=[name for name in design.names if name not in _trees(case)],
+        hierarchies=trees,
+        rules=list(case.design.rules),
+        waiver=sorted(case.design.waiver),
+        flat=[name for name in case.design.names if name in names - set(trees)],
         **_tabulate_options(case),
     )
+
+
+def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
+    design = case.design
+    made = _tabulated(case, [list(span) for span in design.spans])
     outcome.marks += _compare(made.table, case, outcome.cells)
     options = dict(case.options)
     if case.earlier:
         options["earlier"] = _earlier(case, outcome.cells)
     if case.hide:
         options["hide"] = dict(zip(design.names, case.hide, strict=True))
-    result = evosdc.protect(made, evaluations=EVALUATIONS, workers=1, **options)
+    given = made
+    if "linked later" in case.kinds:
+        given = [_tabulated(case, [list(span)]) for span in design.spans]
+    result = evosdc.protect(given, evaluations=EVALUATIONS, workers=1, **options)
     outcome.safe = result.safe
     outcome.said = [
         f"{result.table.label(e.cell)} {e.insider} [{e.low:g}, {e.high:g}] {e.reason}"
@@ -125,12 +136,17 @@ def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
     ]
     outcome.said += [f"open: {label}" for label in result.verdict.open]
     outcome.said += [f"note: {note}" for note in result.notes]
-    outcome.audits = _audits(case, made, result, outcome.cells)
+    _audit_worse(case, made, result, outcome)
     return list(result.published.to_pylist())
 
 
-def _audits(case: Case, made: Any, result: Any, cells: dict[Key, Cell]) -> list[str]:
-    """Where the audit of a worse pattern and the attack on it do not agree."""
+def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
+    """Audit worse patterns, and attack them: what the audit passes must hold.
+
+    What the attack opens and the audit does not see goes to `audits`, and what only the
+    audit sees to `alarms`.
+    """
+    cells = outcome.cells
     rng = random.Random(case.seed)
     options = {
         name: case.options[name]
@@ -140,7 +156,7 @@ def _audits(case: Case, made: Any, result: Any, cells: dict[Key, Cell]) -> list[
     if case.earlier:
         options["earlier"] = _earlier(case, cells)
     knowledge = replace(case.knowledge, wished=frozenset())
-    table, wrong = made.table, []
+    table = made.table
     keys = _keys(table, case)
     hidden = result.table.hidden
     spare = [int(i) for i in hidden.nonzero()[0] if result.table.status[i] != "u"]
@@ -157,17 +173,20 @@ def _audits(case: Case, made: Any, result: Any, cells: dict[Key, Cell]) -> list[
         }
         found = attack(shown, cells, case.design, knowledge)
         open_to_all = {f.cell for f in found if f.who == "everyone"}
+        # Of empty cells beside a group in one category only one has to be possible.
+        empty = {key for key in keys if key not in cells}
         said = {keys[e.cell] for e in word.verdict.exposed if not e.insider}
-        if word.safe is not (not found) or (
-            not case.design.groups and said != open_to_all
-        ):
-            wrong.append(
-                f"audit {word.safe}, attack {found[:2]}, hidden "
-                f"{[k for k, hides in zip(keys, pattern, strict=True) if hides]}, "
-                f"exposed {[(table.label(e.cell), e.insider, e.low, e.high) for e in word.verdict.exposed[:3]]}, "
-                f"only one says {sorted(said ^ open_to_all)[:4]}"
-            )
-    return wrong
+        exposed = [
+            (keys[e.cell], e.insider, e.low, e.high) for e in word.verdict.exposed
+        ]
+        words = (
+            f"audit {word.safe} {exposed[:3]}, attack {found[:2]}, hidden "
+            f"{[k for k in keys if shown[k] is None]}"
+        )
+        if (found and word.safe is True) or open_to_all - said:
+            outcome.audits.append(words)
+        elif (not found and word.safe is not True) or said - open_to_all - empty:
+            outcome.alarms.append(words)
 
 
 def _keys(table: Any, case: Case) -> list[Key]:

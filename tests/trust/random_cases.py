@@ -117,7 +117,7 @@ def _records(
     favourite = {name: rng.choice(codes) for name, codes in leaves.items()}
     cents = magnitudes and rng.random() < 0.3
     zeros = rng.random() < 0.2
-    top = rng.choice([10, 100, 5000])
+    top = rng.choice([10, 100, 5000, 2_000_000])
     owners = [f"h{i}" for i in range(rng.randint(2, 15))]
     asks = rng.random() < 0.5
     found = []
@@ -221,4 +221,6 @@ def _choose_options(rng: random.Random, case: Case, *, commands: bool) -> None:
         kinds += ["hide"] if case.hide else []
     case.by_command = commands and not case.hide and rng.random() < 0.1
     kinds += ["command line"] if case.by_command else []
+    if len(design.spans) > 1 and not case.by_command and rng.random() < 0.3:
+        kinds.append("linked later")
     case.knowledge = Knowledge(**known)
