@@ -33,6 +33,7 @@ class Exposure:
     reason: str = ""
     # Who finds it: blank for everyone, else the cell of a lone respondent.
     insider: str = ""
+    insider_cell: int = -1
 
     @property
     def share(self) -> float:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.api.running import Clock
 from evosdc.attack import judge, judge_insiders
 from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
 from evosdc.results import Certificate, Verdict
+from evosdc.suppress.insiders import Pair, guard, hopeless_words
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 from evosdc.suppress.wishes import Wishes, with_least_levels
@@ -76,6 +78,52 @@ def settle_secondaries(
             continue
         hidden = _protected(problem, hidden | kept, asked, strict, search)
     return hidden | kept
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """A pattern and the judge's last word on it, where it was asked."""
+
+    hidden: NDArray[np.bool_]
+    notes: tuple[str, ...]
+
+
+def settle_insiders(
+    table: Table,
+    problem: Problem,
+    hidden: NDArray[np.bool_],
+    *,
+    strict: bool,
+    known: NDArray[np.bool_],
+    hints: Sequence[Hint],
+    search: Search,
+    clock: Clock,
+) -> Settled:
+    """Hide more until no lone respondent finds a cell that can be protected."""
+    hopeless: frozenset[Pair] = frozenset()
+    before = int(hidden.sum())
+    notes: tuple[str, ...] = ()
+    for _ in range(_ROUNDS):
+        verdict, _ = judge_all(
+            table.with_pattern(hidden),
+            strict=strict,
+            secondaries=False,
+            singletons=True,
+            known=known,
+            deadline=clock.settled,
+            hints=hints,
+        )
+        pairs = {(e.cell, e.insider_cell) for e in verdict.exposed if e.insider}
+        pairs -= hopeless
+        if not pairs:
+            break
+        if clock.over():
+            notes = ("time ran out while lone respondents were guarded against",)
+            break
+        found = guard(problem, hidden, pairs, stopped=clock.over)
+        hidden, hopeless = found.hidden | hidden, hopeless | found.hopeless
+    search.note(f"lone respondents: {int(hidden.sum()) - before:+} cells hidden")
+    return Settled(hidden, hopeless_words(table, hopeless) + notes)
 
 
 def judge_all(

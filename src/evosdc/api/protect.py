@@ -21,6 +21,7 @@ from evosdc.api.office import (
     blaming,
     guarded,
     judge_all,
+    settle_insiders,
     settle_secondaries,
 )
 from evosdc.api.reach import within_reach
@@ -44,7 +45,6 @@ from evosdc.io import like, pattern_frame, published_frame
 from evosdc.results import Protection
 from evosdc.suppress.auto import choose
 from evosdc.suppress.cost import costs
-from evosdc.suppress.insiders import guard, hopeless_words
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
@@ -193,8 +193,8 @@ def protect(
     spent = clock.seconds
     warm_up(chosen, parameters, problem.network is not None)
     clock.forget(since=spent)
-    quick = problem.network is not None and not insiders
-    stop = stopping(clock.for_search(quick=quick), evaluations, gap)
+    limit = clock.for_search(quick=problem.network is not None, insiders=insiders)
+    stop = stopping(limit, evaluations, gap)
     search = Search(
         seed=seed,
         stop=stop,
@@ -219,18 +219,17 @@ def protect(
             shown, problem, mask, kept, strict=strict, search=search
         )
     if insiders:
-        hidden_before = int(mask.sum())
-        keep = (mask if secondaries else kept) | (granted.status == PRIMARY)
-        found = guard(problem, mask, keep, stopped=clock.over)
-        mask = found.hidden
-        notes += hopeless_words(problem, found.hopeless)
-        if found.unfinished:
-            notes += (
-                f"time ran out before {found.unfinished} levels were looked at for "
-                "lone respondents",
-            )
-        change = int(mask.sum()) - hidden_before
-        search.note(f"lone respondents: {change:+} cells hidden")
+        settled = settle_insiders(
+            shown,
+            problem,
+            mask,
+            strict=strict,
+            known=before.cells,
+            hints=pattern.hints,
+            search=search,
+            clock=clock,
+        )
+        mask, notes = settled.hidden, notes + settled.notes
     notes = (*resolved.notes, *notes)
     if not len(granted.primaries):
         notes += (

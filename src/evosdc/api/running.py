@@ -32,6 +32,8 @@ _HURRY_SECONDS = 2.0
 _BOUND_SECONDS = 5.0
 # Of a limit of time, where judging takes its share.
 _SEARCH_SHARE = 0.8
+# Of that, where lone respondents are guarded against as well.
+_INSIDER_SHARE = 0.7
 
 
 class Clock:
@@ -53,16 +55,23 @@ class Clock:
             return None
         return self._start + self._limit + _grace(self._limit)
 
+    @property
+    def settled(self) -> float | None:
+        """The moment by which a pattern is settled: what is left is for its judge."""
+        return None if self._limit is None else self._start + self._limit
+
     def forget(self, since: float) -> None:
         """Leave out what went by since a number of seconds: it was compiling."""
         self._start += self.seconds - since
 
-    def for_search(self, *, quick: bool) -> float | None:
+    def for_search(self, *, quick: bool, insiders: bool) -> float | None:
         """How long the search may take, with time left to settle and to judge."""
         if self._limit is None:
             return None
-        share = self._limit if quick else _SEARCH_SHARE * self._limit
-        return max(share - self.seconds, 0.05 * self._limit)
+        share = 1.0 if quick else _SEARCH_SHARE
+        if insiders:
+            share *= _INSIDER_SHARE
+        return max(share * self._limit - self.seconds, 0.05 * self._limit)
 
     def left(self) -> float:
         """Seconds until the end."""

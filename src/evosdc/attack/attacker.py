@@ -6,11 +6,12 @@ are whole numbers and every comparison is exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,8 +83,9 @@ class Attacker:
         low, high = table.lower, table.upper
         if in_whole:
             low, high = np.ceil(low), np.floor(high)
-        scale, numbers = whole(
-            table.value, low, high, demands.up, demands.down, demands.width
+        asked = (demands.up, demands.down, demands.width)
+        scale, numbers = over_one_scale(
+            [*_table_decimals(table, in_whole), *map(Decimals, asked)]
         )
         if demands.apart.any() and not in_whole:
             scale *= _FINE
@@ -177,20 +179,51 @@ def unpick(matrix: Any, free: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def whole(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
     """Put doubles, read as shortest decimals, over one scale; infinities become 0."""
-    finite = [np.where(np.isfinite(a), a, 0.0) for a in arrays]
-    if all(np.all((a == np.rint(a)) & (np.abs(a) < 2.0**50)) for a in finite):
-        return 1, [a.astype(np.int64) for a in finite]
-    read = [[Decimal(repr(x)) for x in a.tolist()] for a in finite]
-    digits = 0
-    for numbers in read:
-        for x in numbers:
-            # A whole number is written with a nought behind the point.
-            if x % 1:
-                digits = max(digits, -int(x.as_tuple().exponent))
-    scale = 10**digits
+    return over_one_scale([Decimals(a) for a in arrays])
+
+
+class Decimals:
+    """Doubles read as shortest decimals; infinities become 0."""
+
+    def __init__(self, array: NDArray[np.float64]) -> None:
+        self.array = np.where(np.isfinite(array), array, 0.0)
+        self.plain = bool(
+            np.all((self.array == np.rint(self.array)) & (np.abs(self.array) < 2.0**50))
+        )
+
+    @cached_property
+    def ratios(self) -> list[tuple[int, int]]:
+        """Numerator and denominator of each, in lowest terms."""
+        return [Decimal(repr(x)).as_integer_ratio() for x in self.array.tolist()]
+
+
+def over_one_scale(columns: Sequence[Decimals]) -> tuple[int, list[Any]]:
+    """Return the smallest power of ten that makes all numbers whole, and these."""
+    if all(column.plain for column in columns):
+        return 1, [column.array.astype(np.int64) for column in columns]
+    denominators = {d for column in columns for _, d in column.ratios}
+    scale = 1
+    while any(scale % d for d in denominators):
+        scale *= 10
+    factor = {d: scale // d for d in denominators}
     out = []
-    for numbers in read:
-        column = np.empty(len(numbers), dtype=object)
-        column[:] = [int(Fraction(x) * scale) for x in numbers]
-        out.append(column)
+    for column in columns:
+        numbers = np.empty(len(column.array), dtype=object)
+        numbers[:] = [n * factor[d] for n, d in column.ratios]
+        out.append(numbers)
     return scale, out
+
+
+# What a table is in decimals is asked for once for each lone respondent.
+_READ: WeakKeyDictionary[Table, dict[bool, list[Decimals]]] = WeakKeyDictionary()
+
+
+def _table_decimals(table: Table, in_whole: bool) -> list[Decimals]:
+    """Values and bounds of a table, read once."""
+    known = _READ.setdefault(table, {})
+    if in_whole not in known:
+        low, high = table.lower, table.upper
+        if in_whole:
+            low, high = np.ceil(low), np.floor(high)
+        known[in_whole] = [Decimals(a) for a in (table.value, low, high)]
+    return known[in_whole]

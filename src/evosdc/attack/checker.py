@@ -17,6 +17,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ from evosdc.table.singletons import OwnShares, lone_respondents
 
 _FITS = 2**62  # whole numbers below this are added and multiplied in 64 bits
 _CHUNK = 400_000  # entries looked at together
+# Tables that were read as decimals: one is checked once for each lone respondent.
+_READ: WeakKeyDictionary[Table, Any] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,8 +220,13 @@ def _malformed(c: Certificate, n: int) -> str:
 
 
 def _read(table: Table, known: NDArray[np.bool_] | None, in_whole: bool) -> _Exact:
-    scale, (value, lower, upper) = _decimals(table.value, table.lower, table.upper)
-    unit, (coefficients,) = _decimals(table.columns.data)
+    numbers = _READ.get(table)
+    if numbers is None:
+        numbers = _READ[table] = (
+            _decimals(table.value, table.lower, table.upper),
+            _decimals(table.columns.data),
+        )
+    (scale, (value, lower, upper)), (unit, (coefficients,)) = numbers
     hidden = np.isin(table.status, ("u", "m"))
     return _Exact(
         hidden=hidden,
@@ -359,13 +367,13 @@ def _decimals(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
     finite = [np.where(np.isfinite(a), a, 0.0) for a in arrays]
     if all(np.all((a == np.rint(a)) & (np.abs(a) < 2.0**53)) for a in finite):
         return 1, [a.astype(np.int64) for a in finite]
-    read = [[Decimal(repr(x)) for x in a.tolist()] for a in finite]
-    digits = max(
-        (-int(x.as_tuple().exponent) for numbers in read for x in numbers), default=0
-    )
-    scale = 10 ** max(digits, 0)
+    read = [[Decimal(repr(x)).as_integer_ratio() for x in a.tolist()] for a in finite]
+    parts = {part for numbers in read for _, part in numbers}
+    scale = 1
+    while any(scale % part for part in parts):
+        scale *= 10
     return scale, [
-        np.array([*(int(Fraction(x) * scale) for x in numbers), None], object)[:-1]
+        np.array([*(n * (scale // part) for n, part in numbers), None], object)[:-1]
         for numbers in read
     ]
 

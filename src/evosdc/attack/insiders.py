@@ -89,7 +89,9 @@ def judge_insiders(
         )
         for e in word.exposed:
             insider = f"the lone respondent of {table.label(name[who])}"
-            found[e.cell, name[who]] = replace(e, insider=insider)
+            found[e.cell, name[who]] = replace(
+                e, insider=insider, insider_cell=name[who]
+            )
         certificates.append(more)
         ways.update(word.ways)
         exact, tolerance = exact and word.exact, max(tolerance, word.tolerance)

@@ -45,7 +45,8 @@ def root(
 ) -> None:
     """Statistical disclosure control by evolutionary search.
 
-    Exit codes: 0 safe, or fit for release; 2 bad input; 3 not.
+    Exit codes: 0 safe, or fit for release; 2 bad input; 3 cells stay exposed or were
+    not judged, or a copy is not fit for release.
     """
     del version
 

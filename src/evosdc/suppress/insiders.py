@@ -1,14 +1,15 @@
 """Protect a pattern against lone respondents, whatever method made it.
 
-Every level of every sensitive cell gets deviations such that no lone respondent's cells
-are moved by all of them: whoever knows its own cells is left with one that moves only
-others. tau-Argus raises the levels of one of two cells in a row, so that a third must
-be hidden; asking for the deviation itself does the same in any table and costs no more.
+The judge names the sensitive cells that a lone respondent finds. Each of their levels
+gets a deviation that leaves the respondent's own cells alone: whoever knows these is
+left with it. tau-Argus raises the levels of one of two cells in a row, so that a third
+must be hidden; asking for the deviation itself does the same in any table and costs no
+more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -19,91 +20,81 @@ from evosdc.suppress.linear.demands import demands_of
 from evosdc.suppress.linear.engine import Engine
 from evosdc.suppress.linear.model import Move
 from evosdc.suppress.problem import Problem
+from evosdc.table import Table
 from evosdc.table.singletons import OwnShares, lone_respondents
 
+# A sensitive cell and a cell of the lone respondent who finds it.
+Pair = tuple[int, int]
+
+_SHOWN = 5
 # Shares of a level that are tried where all of it cannot be had.
 _SHARES = (0.9, 0.75, 0.5, 0.25, 0.1, 0.01)
 
 
 @dataclass(frozen=True, eq=False)
 class Guarded:
-    """A pattern, and what no pattern can give.
-
-    `hopeless` are pairs of a sensitive cell and the number of a lone respondent (-1 for
-    everyone) that it cannot be protected against; `unfinished` is how many levels time
-    left as they were.
-    """
+    """A pattern, and the pairs of a cell and a respondent that no pattern protects."""
 
     hidden: NDArray[np.bool_]
-    hopeless: tuple[tuple[int, int], ...]
-    unfinished: int
+    hopeless: frozenset[Pair]
 
 
 def guard(
     problem: Problem,
     hidden: NDArray[np.bool_],
-    keep: NDArray[np.bool_],
+    pairs: Iterable[Pair],
     stopped: Callable[[], bool] = lambda: False,
 ) -> Guarded:
-    """Hide what lone respondents make necessary and publish what nothing needs.
+    """Hide what some sensitive cells need against some lone respondents.
 
-    What cannot be protected, or not against somebody, is left out and listed: the
-    others are protected all the same.
+    What cannot be had is left out and listed: as much of it as a few steps find is
+    protected, and the others are all the same.
 
     Parameters
     ----------
     hidden
-        A pattern that protects against attackers who know what is published.
-    keep
-        Cells that stay hidden in any case.
+        The pattern so far.
+    pairs
+        Sensitive cells and a cell of the lone respondent who finds each of them.
     stopped
-        Says when to end; nothing is published then that was hidden.
+        Says when to end.
     """
-    respondent = lone_respondents(problem.table)
+    table = problem.table
+    respondent = lone_respondents(table)
     engine = Engine(problem)
     demands = demands_of(engine)
-    hidden = hidden | problem.primary | keep
-    needed = problem.primary | keep
-    hopeless: list[tuple[int, int]] = []
-    shares = OwnShares(problem.table)
+    levels: dict[int, list[tuple[int, float]]] = {}
+    for cell, sign, amount in zip(
+        demands.cell.tolist(),
+        demands.sign.tolist(),
+        demands.amount.tolist(),
+        strict=True,
+    ):
+        levels.setdefault(cell, []).append((sign, amount))
+    shares = OwnShares(table)
     room = cache(lambda who: shares.room(np.flatnonzero(respondent == who)))
-    rows = demands.by_weight(problem.table.weight).tolist()
-    for done, row in enumerate(rows):
+    hidden = hidden.copy()
+    hopeless: set[Pair] = set()
+    # Dear cells first, as in the searches: what they hide helps the others.
+    for cell, own in sorted(pairs, key=lambda pair: (-table.weight[pair[0]], pair)):
         if stopped():
-            return Guarded(hidden, tuple(hopeless), len(rows) - done)
-        cell, sign = int(demands.cell[row]), int(demands.sign[row])
-        amount = float(demands.amount[row])
-        # Deviations that open doubts are closed one respondent at a time.
-        price = np.where(hidden, 0.0, problem.cost)
-        move = engine.cheapest(cell, sign, amount, price)
-        if move is None:
-            hopeless.append((cell, -1))
-            continue
-        doubts = _moved(move, respondent) - {int(respondent[cell])}
-        needed[move.cells] = hidden[move.cells] = True
-        while doubts:
-            who = min(doubts)
-            price = np.where(hidden, 0.0, problem.cost)
-            price[respondent == who] = np.inf
+            break
+        who = int(respondent[own])
+        for sign, amount in levels.get(cell, ()):
             wanted = amount
             if sign < 0:
                 wanted = min(amount, room(who).get(cell, amount))
             if wanted <= 0:
-                doubts -= {who}
                 continue
+            price = np.where(hidden, 0.0, problem.cost)
+            price[respondent == who] = np.inf
             move = engine.cheapest(cell, sign, wanted, price)
             if move is None:
-                hopeless.append((cell, who))
-                doubts -= {who}
+                hopeless.add((cell, own))
                 move = _partly(engine, cell, sign, wanted, price)
-                if move is None:
-                    continue
-            needed[move.cells] = hidden[move.cells] = True
-            # A shorter move proves nothing against the others.
-            doubts -= {who}
-            if wanted == amount:
-                doubts &= _moved(move, respondent)
-    return Guarded(needed, tuple(hopeless), 0)
+            if move is not None:
+                hidden[move.cells] = True
+    return Guarded(hidden, frozenset(hopeless))
 
 
 def _partly(
@@ -117,25 +108,14 @@ def _partly(
     return None
 
 
-def hopeless_words(
-    problem: Problem, pairs: Sequence[tuple[int, int]]
-) -> tuple[str, ...]:
+def hopeless_words(table: Table, pairs: Iterable[Pair]) -> tuple[str, ...]:
     """Say which cells cannot be protected against whom."""
-    if not pairs:
+    distinct = sorted(set(pairs))
+    if not distinct:
         return ()
-    table, respondent = problem.table, lone_respondents(problem.table)
-    distinct = list(dict.fromkeys(pairs))
     shown = "; ".join(
-        table.label(cell)
-        if who < 0
-        else f"{table.label(cell)} against the lone respondent of "
-        f"{table.label(int(np.argmax(respondent == who)))}"
-        for cell, who in distinct[:5]
+        f"{table.label(cell)} against the lone respondent of {table.label(own)}"
+        for cell, own in distinct[:_SHOWN]
     )
-    more = f" and {len(distinct) - 5} more" if len(distinct) > 5 else ""
+    more = f" and {len(distinct) - _SHOWN} more" if len(distinct) > _SHOWN else ""
     return (f"no pattern protects in full: {shown}{more}",)
-
-
-def _moved(move: Move, respondent: NDArray[np.int64]) -> set[int]:
-    """Respondents whose cells a deviation moves."""
-    return {who for who in respondent[move.cells].tolist() if who >= 0}
