@@ -172,7 +172,11 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
             for key, hides, value in zip(keys, pattern, table.value, strict=True)
         }
         found = attack(shown, cells, case.design, knowledge)
-        open_to_all = {f.cell for f in found if f.who == "everyone"}
+        open_to_all = {
+            f.cell
+            for f in found
+            if f.who == "everyone" and f.what != "the whole group"
+        }
         # Of empty cells beside a group in one category only one has to be possible.
         empty = {key for key in keys if key not in cells}
         said = {keys[e.cell] for e in word.verdict.exposed if not e.insider}
