@@ -173,9 +173,7 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
         }
         found = attack(shown, cells, case.design, knowledge)
         open_to_all = {
-            f.cell
-            for f in found
-            if f.who == "everyone" and f.what != "the whole group"
+            f.cell for f in found if f.who == "everyone" and f.what != "the whole group"
         }
         # Of empty cells beside a group in one category only one has to be possible.
         empty = {key for key in keys if key not in cells}
