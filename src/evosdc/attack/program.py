@@ -189,8 +189,9 @@ def whole_move(
         if limit <= 0:
             raise Unfinished("the time limit was reached")
     count = rows.shape[1]
-    below = np.where(np.isinf(low), -highspy.kHighsInf, low)
-    above = np.where(np.isinf(high), highspy.kHighsInf, high)
+    # HiGHS may call a program infeasible whose integers have fractional bounds.
+    below = np.where(np.isinf(low), -highspy.kHighsInf, np.ceil(low))
+    above = np.where(np.isinf(high), highspy.kHighsInf, np.floor(high))
     if sign > 0:
         below[column] = least or 1
     else:
