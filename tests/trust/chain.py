@@ -98,7 +98,8 @@ def _trees(case: Case) -> dict[str, dict[str, str]]:
     }
 
 
-def _tabulated(case: Case, spans: list[list[str]]) -> Any:
+def tabulated(case: Case, spans: list[list[str]]) -> Any:
+    """Tabulate some spans of a case by the package."""
     trees = {
         name: Hierarchy.from_parents(tree)
         for name, tree in _trees(case).items()
@@ -118,8 +119,8 @@ def _tabulated(case: Case, spans: list[list[str]]) -> Any:
 
 def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
     design = case.design
-    made = _tabulated(case, [list(span) for span in design.spans])
-    outcome.marks += _compare(made.table, case, outcome.cells)
+    made = tabulated(case, [list(span) for span in design.spans])
+    outcome.marks += compare_marks(made.table, case, outcome.cells)
     options = dict(case.options)
     if case.earlier:
         options["earlier"] = _earlier(case, outcome.cells)
@@ -127,7 +128,7 @@ def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
         options["hide"] = dict(zip(design.names, case.hide, strict=True))
     given = made
     if "linked later" in case.kinds:
-        given = [_tabulated(case, [list(span)]) for span in design.spans]
+        given = [tabulated(case, [list(span)]) for span in design.spans]
     result = evosdc.protect(given, evaluations=EVALUATIONS, workers=1, **options)
     outcome.safe = result.safe
     outcome.said = [
@@ -172,7 +173,9 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
             for key, hides, value in zip(keys, pattern, table.value, strict=True)
         }
         found = attack(shown, cells, case.design, knowledge)
-        open_to_all = {f.cell for f in found if f.who == "everyone"}
+        open_to_all = {
+            f.cell for f in found if f.who == "everyone" and f.what != "the whole group"
+        }
         # Of empty cells beside a group in one category only one has to be possible.
         empty = {key for key in keys if key not in cells}
         said = {keys[e.cell] for e in word.verdict.exposed if not e.insider}
@@ -293,7 +296,7 @@ def _earlier(case: Case, cells: dict[Key, Cell]) -> pa.Table:
     return pa.table(columns)
 
 
-def _compare(table: Any, case: Case, cells: dict[Key, Cell]) -> list[str]:
+def compare_marks(table: Any, case: Case, cells: dict[Key, Cell]) -> list[str]:
     """Where the naive marks and those of the package are not the same."""
     wrong, seen = [], set()
     for i, key in enumerate(_keys(table, case)):

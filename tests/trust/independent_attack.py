@@ -294,8 +294,14 @@ def _asked(attacker: Attacker, key: Key) -> tuple[float, float]:
     if threshold is not None and cell.value < threshold:
         up = min(up, threshold - 1.0 - float(cell.value))
     if attacker.knowledge.strict:
-        margin = 1.0 if attacker.design.counts else 1e-6 * max(1.0, float(cell.value))
-        down, up = down + margin, up + margin
+        scale = max(1.0, abs(float(cell.value)))
+        margin = 1.0 if attacker.design.counts else 1e-6 * scale
+        # Nobody can be made to believe beyond a bound.
+        at = attacker.place[key]
+        under = attacker.value[at] - attacker.low[at]
+        above = attacker.high[at] - attacker.value[at]
+        down = min(down + margin, max(down, under))
+        up = min(up + margin, max(up, above))
     return down, up
 
 

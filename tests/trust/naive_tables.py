@@ -148,7 +148,7 @@ def groups_of(cells: dict[Key, Cell], design: Design) -> list[Group]:
                 continue
             at = names.index(name)
             for key, cell in cells.items():
-                if not _within(key, span, names) or cell.value <= 0:
+                if not _within(key, span, names) or cell.value < 2:
                     continue
                 parts = [
                     (*key[:at], code, *key[at + 1 :])

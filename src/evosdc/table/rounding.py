@@ -14,6 +14,8 @@ def significant(values: NDArray[np.float64], digits: int) -> NDArray[np.float64]
     """Round to so many significant digits."""
     size = np.abs(values)
     place = np.floor(np.log10(np.where(size > 0, size, 1.0)))
-    up, down = 10.0 ** np.maximum(place, 0), 10.0 ** np.clip(-place, 0, 300)
-    # Dividing by a power of ten gives the nearest double to the decimal.
-    return np.asarray(np.round(values / up * down, digits - 1) / down * up)
+    decimals = digits - 1 - place
+    up, down = 10.0 ** np.clip(decimals, 0, 300), 10.0 ** np.clip(-decimals, 0, None)
+    # A whole number over a power of ten is the nearest double to the decimal, and one
+    # times a power of ten is exact: scaled the other way round, 109 is not 109 again.
+    return np.asarray(np.rint(values * up / down) / up * down)
