@@ -258,7 +258,9 @@ def _table(
         found["status"] = np.append(found["status"], np.full(extra, SAFE))
         sensitive = np.append(group.full, n + group.possible)
         found["status"][sensitive] = PRIMARY
-        found["upl"][sensitive] = np.maximum(found["upl"][sensitive], 1.0)
+        # Somebody of the group may be elsewhere: one less here, one more there.
+        beside = n + group.possible
+        found["upl"][beside] = np.maximum(found["upl"][beside], 1.0)
         found["lpl"][group.full] = np.maximum(found["lpl"][group.full], 1.0)
         marked[rule_text(rule)] = len(group.full)
     return Table.of(
