@@ -112,7 +112,7 @@ def tabulate(records: Sequence[Record], design: Design) -> dict[Key, Cell]:
     for group in groups_of(cells, design):
         full = cells[group.full]
         full.sensitive = True
-        full.upl, full.lpl = max(full.upl, Fraction(1)), max(full.lpl, Fraction(1))
+        full.lpl = max(full.lpl, Fraction(1))
     return cells
 
 
