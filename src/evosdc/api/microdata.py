@@ -76,6 +76,7 @@ class Synthesis:
             "risk_met": self.risk_met,
             "verdict": self.evaluation.verdict,
             "not_protected": list(self.evaluation.plain_words),
+            "small_groups": model.small_groups_.to_dict(),
             "rows": self.evaluation.synthetic_rows,
             "copies": len(self.copies),
             "generations": model.generations_,
@@ -117,8 +118,14 @@ def synthesise(
     candidates = _eligible(model) if model.mode == "pareto" else copies
     numbers = np.unique(np.linspace(0, candidates - 1, copies).round().astype(int))
     made = tuple(model.sample(number=int(number)) for number in numbers)
+    # What identifies people is no statistic, and not in the copy or made anew.
     judged = evaluate(
-        frame, made[0], key=key, target=target, holdout=holdout, seed=model.seed
+        model.comparable(frame),
+        model.comparable(made[0]),
+        key=key,
+        target=target,
+        holdout=None if holdout is None else model.comparable(holdout),
+        seed=model.seed,
     )
     return Synthesis(made, model, judged)
 

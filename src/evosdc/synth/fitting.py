@@ -17,6 +17,7 @@ from evosdc.synth.encoding import Codes, Ints
 from evosdc.synth.engines import make_engine
 from evosdc.synth.front import Front, two_fronts
 from evosdc.synth.goal import Goal
+from evosdc.synth.identifiers import Identifier, find_identifiers
 from evosdc.synth.noise import (
     Floor,
     bootstrap_risks,
@@ -32,6 +33,7 @@ from evosdc.synth.objective import (
     parse_objective,
     resolve_objective,
 )
+from evosdc.synth.pairs import stir
 from evosdc.synth.population import Problem, Team
 from evosdc.synth.risk import RISKS, build_risk, no_risk
 from evosdc.synth.rules import build_rules, cut_points
@@ -43,7 +45,9 @@ from evosdc.synth.scenario import (
     base_goal,
     baselines,
     make_scenario,
+    named_columns,
 )
+from evosdc.synth.small_groups import PairCount, count_pairs
 from evosdc.synth.tables import JSD, Component, build_target
 
 if TYPE_CHECKING:
@@ -87,6 +91,8 @@ class Fitted:
     hurried: bool
     seconds: float
     notes: list[str]
+    identifiers: list[Identifier]
+    pairs: list[PairCount]
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,10 @@ class Patience:
 
 def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
     """Evolve synthetic copies of a table."""
+    identifiers = find_identifiers(
+        table, options.least, dict(options.identifiers or {}), named_columns(options)
+    )
+    table = table.drop_columns([i.name for i in identifiers if i.action != "keep"])
     rules = list(options.rules)
     coding = Coding(
         options.bins,
@@ -122,6 +132,7 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
         options.most_levels,
         options.pool,
         cut_points(rules),
+        options.least,
     )
     domain = make_domain(table, coding)
     codes = domain.encode(table)
@@ -139,7 +150,9 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
     goal = base_goal(scenario, options)
 
     def spread(size: int) -> list[Goal]:
-        return make_front(problem, components, scenario, options, floor).goals(size)
+        return make_front(problem, codes, components, scenario, options, floor).goals(
+            size
+        )
 
     with Team(workers) as team:
         engine, generations = make_engine(
@@ -158,11 +171,16 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
     if pareto:
         fresh = float(floor.objectives[measured.index(_FULL)])
         closer = {
-            slot: closer_than(_full_distance(engine, slot, components), fresh)
+            slot: closer_than(_full_distance(engine, slot, codes), fresh)
             for slot in map(int, engine.alive)
         }
     order = ranked(engine, scenario, options, closer)
     best = int(order[0])
+    # From here on, distances are those from the original, not from what was stirred.
+    for slot in map(int, order):
+        population.groups[slot] = distances(
+            codes, population.codes[slot], domain.sizes, components
+        )
     risk = dict(zip(RISKS, map(float, population.risks[best]), strict=True))
     judged = scenario.judged
     met = all(population.risks[best][r] <= v + 1e-12 for r, v in judged.items())
@@ -207,6 +225,8 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
         run.record[-1].seconds,
         notes(domain, codes, problem, scenario, met, run)
         + front_notes([bool(closer.get(int(s))) for s in order]),
+        identifiers,
+        count_pairs(codes, population.codes[best], domain, options.least),
     )
 
 
@@ -220,7 +240,15 @@ def make_problem(
 ) -> Problem:
     """Index the original for the search."""
     sizes = domain.sizes
-    target = build_target(codes, sizes, components)
+    free = np.arange(len(sizes))
+    if options.columns is not None:
+        free = np.array(sorted({domain.position(c) for c in options.columns}), np.int64)
+        if not len(free):
+            raise InputError("no column is to be synthesised", hint="name some columns")
+    # A stream of its own: what is stirred changes no other draw.
+    rng = np.random.default_rng([options.seed, 4])
+    stirred = stir(codes, sizes, free, domain.ordered, options.least, rng)
+    target = build_target(codes, sizes, components, stirred.numbers)
     if options.noise_floor:
         fresh = floor.objectives[: len(components)]
         target = target._replace(floor=floors_that_bind(fresh, components))
@@ -228,17 +256,13 @@ def make_problem(
         risk = no_risk(codes, sizes)
     else:
         risk = build_risk(codes, sizes, scenario.key, scenario.target)
-    free = np.arange(len(sizes))
-    if options.columns is not None:
-        free = np.array(sorted({domain.position(c) for c in options.columns}), np.int64)
-        if not len(free):
-            raise InputError("no column is to be synthesised", hint="name some columns")
     rules = build_rules(list(options.rules), domain, codes)
-    return Problem(codes, sizes, target, risk, rules, free)
+    return Problem(stirred.records, sizes, target, risk, rules, free)
 
 
 def make_front(
     problem: Problem,
+    codes: Codes,
     components: tuple[Component, ...],
     scenario: Scenario,
     options: Synthesiser,
@@ -253,7 +277,7 @@ def make_front(
         options.noise_floor,
         scenario.risks,
         FRESH_SHARE * floor.risks,
-        bootstrap_risks(problem.original, problem.risk, rng),
+        bootstrap_risks(codes, problem.risk, rng),
     )
 
 
@@ -281,16 +305,11 @@ def ranked(
     return alive[order[: max(1, options.copies)]]
 
 
-def _full_distance(
-    engine: Engine, slot: int, components: tuple[Component, ...]
-) -> float:
+def _full_distance(engine: Engine, slot: int, codes: Codes) -> float:
     """Return the distance of a candidate's full table."""
     population = engine.population
-    if _FULL in components:
-        return float(population.groups[slot, components.index(_FULL)])
-    problem = population.problem
-    found = distances(problem.original, population.codes[slot], problem.sizes, (_FULL,))
-    return float(found[0])
+    sizes = population.problem.sizes
+    return float(distances(codes, population.codes[slot], sizes, (_FULL,))[0])
 
 
 def _criteria(options: Synthesiser) -> tuple[Any, ...]:
