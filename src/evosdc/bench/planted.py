@@ -2,8 +2,9 @@
 
 Every file has ordinary people, and among them: thirteen with a job that nobody else
 has, two to four with the same rare one, thirteen more with one of their own and every
-other value at random, one record with a combination that should not exist, one huge and one negative income, an
-impossible age; and beside them four columns that say who everybody is.
+other value at random, one with a combination that should not exist, one huge and one
+negative income, an impossible age; and beside them four columns that say who everybody
+is.
 """
 
 from __future__ import annotations
@@ -38,13 +39,15 @@ class Planted:
 class Found:
     """What an attacker who knows the planted people finds in a copy.
 
-    `chance` is how many of the thirteen a copy with the same margins and nothing else
-    would show on average; `problems` are sentences.
+    `whole` of the thirteen with a job of their own are there with all values, `nearly`
+    so many with all but one; the chances are what records with the same margins and
+    nothing else would show on average. `problems` are sentences.
     """
 
     whole: int
     nearly: int
-    chance: float
+    chance_whole: float
+    chance_nearly: float
     problems: list[str] = field(default_factory=list)
 
 
@@ -139,17 +142,17 @@ def look(planted: Planted, copy: pa.Table, least: int = 5) -> Found:
     ]
     if sum(child) > 1:
         problems.append(f"{sum(child)} widowed children")
-    whole, nearly, chance = _again(planted, copy, planted.people["some"])
+    some = _again(planted, copy, planted.people["some"])
     alone = np.concatenate([planted.people[k] for k in ("lone", "few")])
     if _again(planted, copy, alone)[0]:
         problems.append("a person with a rare job is in the copy, whole")
-    return Found(whole, nearly, chance, problems)
+    return Found(*some, problems)
 
 
 def _again(
     planted: Planted, copy: pa.Table, people: NDArray[np.int64]
-) -> tuple[int, int, float]:
-    """Count people who are in a copy whole, and with all values but one.
+) -> tuple[int, int, float, float]:
+    """Count people who are in a copy whole, and with all values but one; and by chance.
 
     The job is what they are looked for by; it is never the one that may differ.
     """
@@ -160,11 +163,20 @@ def _again(
     same = np.array([made[:, job] == person[job] for person in real[people]])
     whole = int((alike == len(PERSON)).any(axis=1).sum())
     nearly = int(((alike >= len(PERSON) - 1) & same).any(axis=1).sum())
-    share = np.ones(len(people))
-    for j in range(len(PERSON)):
-        share *= (real[:, j] == real[people, j][:, None]).mean(axis=1)
-    chance = float(-np.expm1(len(made) * np.log1p(-share)).sum())
-    return whole, nearly, chance
+    # The share of records with each value that a person has.
+    share = np.array(
+        [
+            (real[:, j] == real[people, j][:, None]).mean(axis=1)
+            for j in range(len(PERSON))
+        ]
+    )
+    every = share.prod(axis=0)
+    others = np.delete(share, job, axis=0)
+    but_one = every * (1.0 + ((1.0 - others) / others).sum(axis=0))
+    by_chance = [
+        float(-np.expm1(len(made) * np.log1p(-p)).sum()) for p in (every, but_one)
+    ]
+    return whole, nearly, by_chance[0], by_chance[1]
 
 
 def _texts(table: pa.Table, name: str) -> NDArray:

@@ -46,6 +46,7 @@ def write_synthesis(
         [{**row, "utility": row[first]} for row in front] if alike else None,
         force,
         utility=_AXES.get(first, "jsd_2"),
+        small_groups=result.model.small_groups_,
     )
 
 
@@ -57,13 +58,16 @@ def write_page(
     force: bool,
     *,
     utility: str = "jsd_2",
+    small_groups: Any = None,
 ) -> None:
     """Write report.html."""
     from evosdc.io import open_output
     from evosdc.report.synthesis import synthesis_html
 
     output.mkdir(parents=True, exist_ok=True)
-    page = synthesis_html(evaluation, run, front, utility=utility)
+    page = synthesis_html(
+        evaluation, run, front, utility=utility, small_groups=small_groups
+    )
     with open_output(output / "report.html", force) as stream:
         stream.write(page.encode())
 

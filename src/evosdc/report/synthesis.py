@@ -15,6 +15,7 @@ from evosdc.metrics.evaluation import (
     MetricValue,
     PairGap,
 )
+from evosdc.report.small_groups import groups_html
 
 Row = Mapping[str, Any]
 Point = tuple[float, float]
@@ -62,6 +63,7 @@ def synthesis_html(
     title: str = "Synthetic data",
     utility: str = "jsd_2",
     risk: str = "dcap_u",
+    small_groups: Any = None,
 ) -> str:
     """Return the page as text.
 
@@ -80,6 +82,8 @@ def synthesis_html(
         The heading.
     utility, risk
         The metrics on the axes of the risk-utility map.
+    small_groups
+        What a synthesis did about small groups, `evosdc.synth.small_groups`.
     """
     shown = comparisons or evaluation.comparisons
     parts = [
@@ -87,6 +91,7 @@ def synthesis_html(
         _facts(evaluation),
         _verdict(evaluation),
         _section("What was not protected", _list(evaluation.plain_words)),
+        _section("Small groups", groups_html(small_groups)) if small_groups else "",
         _section(
             "Risk and utility",
             _map(evaluation, front or (), utility=utility, risk=risk),

@@ -169,6 +169,7 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
     population = engine.population
     closer = {}
     if pareto:
+        _measure(engine, codes, engine.alive, components)
         fresh = float(floor.objectives[measured.index(_FULL)])
         closer = {
             slot: closer_than(_full_distance(engine, slot, codes), fresh)
@@ -176,11 +177,8 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
         }
     order = ranked(engine, scenario, options, closer)
     best = int(order[0])
-    # From here on, distances are those from the original, not from what was stirred.
-    for slot in map(int, order):
-        population.groups[slot] = distances(
-            codes, population.codes[slot], domain.sizes, components
-        )
+    if not pareto:
+        _measure(engine, codes, order, components)
     risk = dict(zip(RISKS, map(float, population.risks[best]), strict=True))
     judged = scenario.judged
     met = all(population.risks[best][r] <= v + 1e-12 for r, v in judged.items())
@@ -303,6 +301,18 @@ def ranked(
         outside |= risks[:, r] > scenario.limits[r] + 1e-12
     order = np.lexsort((engine.costs(), outside))
     return alive[order[: max(1, options.copies)]]
+
+
+def _measure(
+    engine: Engine, codes: Codes, slots: Ints, components: tuple[Component, ...]
+) -> None:
+    """Set the distances of some slots: from the original, not from what was stirred."""
+    population = engine.population
+    sizes = population.problem.sizes
+    for slot in map(int, slots):
+        population.groups[slot] = distances(
+            codes, population.codes[slot], sizes, components
+        )
 
 
 def _full_distance(engine: Engine, slot: int, codes: Codes) -> float:

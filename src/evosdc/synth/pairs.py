@@ -30,6 +30,9 @@ _HARDLY = 1e-6
 # Neighbours are a part of all levels this large, on both sides.
 _PART = 20
 _FEW = 20
+# Of a level with so few times `least` people no small cell stays by chance, of one with
+# so many every one may: all that is known of a small level is known of few.
+_SMALL_LEVEL = (3, 7)
 
 Floats = NDArray[np.float64]
 
@@ -109,15 +112,18 @@ def _exchanged(
     rows, columns = (
         np.bincount(codes[:, k], minlength=int(sizes[k])) for k in range(2)
     )
-    dense = cells <= _MOST_CELLS
     takes = np.zeros((0, 0))
     expected = rows[seen // sizes[1]] * columns[seen % sizes[1]] / len(codes)
-    if dense:
+    if cells <= _MOST_CELLS:
         table = np.bincount(numbers, minlength=cells).reshape(tuple(sizes))
-        takes, chance = _room(table, ordered, least)
-        expected = chance.ravel()[seen]
+        takes, usual = _room(table, ordered, least)
+        expected = usual.ravel()[seen]
+    fewest = np.minimum(rows[seen // sizes[1]], columns[seen % sizes[1]])
+    small, large = _SMALL_LEVEL
+    share = np.clip((fewest / least - small) / (large - small), 0.0, 1.0)
+    chance = share * -np.expm1(-expected) * _as_few(expected, count)
     # By cell, not by person: a cell stays or goes.
-    stays = rng.random(len(count)) < -np.expm1(-expected) * _as_few(expected, count)
+    stays = rng.random(len(count)) < chance
     restless = rng.permutation(np.flatnonzero(((count < least) & ~stays)[place]))
     asked = rng.integers(0, len(codes), (len(restless), _ASKED))
     one, two = codes[:, 0].copy(), codes[:, 1].copy()
@@ -161,11 +167,10 @@ def _as_few(expected: Floats, count: Ints) -> Floats:
     """Return how usual it is that a cell holds so few where so many are expected."""
     term = np.exp(-expected)
     total = term.copy()
-    for k in range(1, int(count.max()) + 1):
+    # Beyond that a cell is not small, whatever it is asked for.
+    for k in range(1, min(int(count.max()), _FEW) + 1):
         term = term * expected / k
         total += np.where(count >= k, term, 0.0)
-        if k > _FEW:
-            break
     return np.minimum(1.0, 2.0 * total)
 
 
