@@ -86,6 +86,8 @@ def synthesis_html(
         What a synthesis did about small groups, `evosdc.synth.small_groups`.
     """
     shown = comparisons or evaluation.comparisons
+    # What the copy must not show, its report must not either.
+    rare = small_groups.least / max(1, evaluation.rows) if small_groups else 0.0
     parts = [
         f"<h1>{escape(title)}</h1>",
         _facts(evaluation),
@@ -100,7 +102,7 @@ def synthesis_html(
         _section("Utility", _metrics(evaluation, "utility")),
         _section("Risk", _metrics(evaluation, "risk")),
         _section("Not measured", _skipped(evaluation)) if evaluation.skipped else "",
-        _section("One variable at a time", _margins(shown.margins)),
+        _section("One variable at a time", _margins(shown.margins, rare)),
         _section("Two variables at a time", _pairs(shown.pairs)),
     ]
     return (
@@ -343,8 +345,8 @@ def _generations(run: Sequence[Row]) -> str:
     return f'<div class="grid">{"".join(charts)}</div>'
 
 
-def _margins(margins: Sequence[Margin]) -> str:
-    charts = "".join(_margin(margin) for margin in margins[:_MAX_VARIABLES])
+def _margins(margins: Sequence[Margin], rare: float) -> str:
+    charts = "".join(_margin(margin, rare) for margin in margins[:_MAX_VARIABLES])
     rest = len(margins) - _MAX_VARIABLES
     more = f"<p class=dim>and {rest} more variables</p>" if rest > 0 else ""
     return (
@@ -353,9 +355,10 @@ def _margins(margins: Sequence[Margin]) -> str:
     )
 
 
-def _margin(margin: Margin) -> str:
+def _margin(margin: Margin, rare: float) -> str:
     order = sorted(range(len(margin.labels)), key=lambda i: -margin.original[i])
-    shown = order[:_MAX_LEVELS]
+    common = [i for i in order if not 0.0 < margin.original[i] < rare - 1e-12]
+    shown = common[:_MAX_LEVELS]
     top = max(max(margin.original), max(margin.synthetic))
     rows = []
     for place, i in enumerate(shown):

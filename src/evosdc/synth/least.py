@@ -144,8 +144,12 @@ def _by_beginning(
             if len(start) == length < len(values[i]):
                 found.setdefault(start, []).append(i)
         for start, mine in found.items():
+            near = [label for label in groups if label.startswith(start)]
+            if counts[mine].sum() < least and near:
+                # Too few for a pool of their own: the smallest beside them widens.
+                mine += groups.pop(min(near, key=lambda k: counts[groups[k]].sum()))
             if counts[mine].sum() >= least:
-                groups[_free(start + "*", taken)] = mine
+                groups[_free(start + "*", taken | set(groups))] = mine
         done = {i for mine in groups.values() for i in mine}
         rest = [i for i in rest if i not in done]
     return groups, rest
