@@ -185,11 +185,13 @@ def test_a_front_has_points_at_the_noise_floor_and_behind_them_closer_ones(peopl
     assert f" {nearest.number}" in note
 
 
-def test_a_guarded_front_has_no_point_that_is_closer_than_a_fresh_sample(people):
+def test_a_guarded_front_begins_with_a_point_that_is_not_closer_than_fresh(people):
     model = Synthesiser(KEY, "health", mode="pareto", **QUICK).fit(people)
-    assert {p.closer_than_fresh for p in model.front_} == {False}
-    points = np.array([[*p.distances.values(), _mean_risk(p)] for p in model.front_])
-    assert len(non_dominated(points)) == len(points)
+    assert model.small_groups_.guarded
+    first = model.front_[0]
+    assert not first.closer_than_fresh
+    assert first.distances["jsd:full"] >= 0.99 * model.floor_["jsd:full"]
+    assert first.distances["jsd:2"] < 0.5 * model.floor_["jsd:2"]
 
 
 def test_a_front_repeats_on_any_number_of_workers(people):

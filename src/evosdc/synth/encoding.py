@@ -114,7 +114,7 @@ def build_index(
         numbers = (
             number(codes, table, stride) if number else cell_numbers(codes, stride)
         )
-        seen, count, inverse = _seen(numbers, cells)
+        seen, count, inverse = seen_cells(numbers, cells)
         whole = complete is not None and bool(complete[t])
         small = len(table) <= 2 and cells <= _COMPLETE_SHARE * len(seen)
         if whole or small:
@@ -153,7 +153,7 @@ def build_index(
     return index, _joined(counts, np.zeros(0, np.int32)), inverses
 
 
-def _seen(numbers: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
+def seen_cells(numbers: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
     """Return the cells that occur, their counts, and each record's place in them."""
     if cells > _DENSE_CELLS:
         seen, inverse, count = np.unique(

@@ -48,6 +48,7 @@ from evosdc.synth.scenario import (
     named_columns,
 )
 from evosdc.synth.small_groups import PairCount, count_pairs
+from evosdc.synth.stirred_floor import raised
 from evosdc.synth.tables import JSD, Component, build_target
 
 if TYPE_CHECKING:
@@ -248,7 +249,16 @@ def make_problem(
     stirred = stir(codes, sizes, free, domain.ordered, options.least, rng)
     target = build_target(codes, sizes, components, stirred.numbers)
     if options.noise_floor:
-        fresh = floor.objectives[: len(components)]
+        fresh = raised(
+            floor.objectives[: len(components)],
+            codes,
+            sizes,
+            components,
+            free,
+            domain.ordered,
+            options.least if stirred.exchanges else 0,
+            rng,
+        )
         target = target._replace(floor=floors_that_bind(fresh, components))
     if scenario.key is None or scenario.target is None:
         risk = no_risk(codes, sizes)

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from evosdc.synth.encoding import Codes, Ints, cell_numbers, strides
+from evosdc.synth.encoding import Codes, Ints, cell_numbers, seen_cells, strides
 
 Pair = tuple[int, int]
 
@@ -106,7 +106,7 @@ def _exchanged(
     """
     stride, cells = strides(sizes, (1, 0))
     numbers = cell_numbers(codes, stride)
-    seen, place, count = np.unique(numbers, return_inverse=True, return_counts=True)
+    seen, count, place = seen_cells(numbers, cells)
     if count.min() >= least:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     rows, columns = (

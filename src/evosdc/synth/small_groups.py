@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from evosdc.synth.domain import Domain
-from evosdc.synth.encoding import Codes, Ints, cell_numbers, strides
+from evosdc.synth.encoding import Codes, Ints, cell_numbers, seen_cells, strides
 from evosdc.synth.identifiers import Identifier
 from evosdc.synth.variable import as_numbers
 
@@ -201,18 +201,19 @@ def count_pairs(
 def _small_cells(
     original: Codes, synthetic: Codes, sizes: Ints, pair: tuple[int, int], least: int
 ) -> tuple[int, int, float]:
-    stride, _ = strides(sizes, pair)
-    cells, first, count = np.unique(
-        cell_numbers(original, stride), return_index=True, return_counts=True
-    )
-    small = count < least
-    shown = np.isin(cells[small], cell_numbers(synthetic, stride))
-    share = np.ones(int(small.sum()))
-    for j in pair:
+    stride, cells = strides(sizes, pair)
+    seen, count, _ = seen_cells(cell_numbers(original, stride), cells)
+    rare = seen[count < least]
+    there, _, _ = seen_cells(cell_numbers(synthetic, stride), cells)
+    shown = np.isin(rare, there)
+    # The first of the pair has stride 1.
+    levels = rare % sizes[pair[0]], rare // sizes[pair[0]]
+    share = np.ones(len(rare))
+    for j, level in zip(pair, levels, strict=True):
         margin = np.bincount(original[:, j], minlength=int(sizes[j])) / len(original)
-        share *= margin[original[first[small], j]]
+        share *= margin[level]
     chance = float(-np.expm1(len(synthetic) * np.log1p(-share)).sum())
-    return int(small.sum()), int(shown.sum()), round(chance, 2)
+    return len(rare), int(shown.sum()), round(chance, 2)
 
 
 def _rare_levels(
