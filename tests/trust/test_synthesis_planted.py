@@ -173,6 +173,7 @@ def test_the_command_says_what_it_did_and_names_no_rare_level(
     assert "job × " in page or " × job" in page
     for secret in (LONE, str(HUGE), "Mill Lane"):
         assert secret not in said
+        assert secret not in page
     copy = pd.read_csv(tmp_path / "a" / "synthetic.csv")
     assert "note" not in copy
     assert not copy["job"].str.startswith(LONE).any()
