@@ -97,6 +97,7 @@ class Synthesis:
             "claim": self.claim.summary(),
             "not_measured": list(self.evaluation.not_measured),
             "not_protected": list(self.evaluation.plain_words),
+            "small_groups": model.small_groups_.to_dict(),
             "rows": self.evaluation.synthetic_rows,
             "copies": len(self.copies),
             "generations": model.generations_,
@@ -153,7 +154,10 @@ def synthesise(
         if on_copies is not None:
             on_copies(made)
         roles = {"key": list(key), "target": target, "seed": model.seed}
-        judged = _evaluated(frame, made, holdout, roles, clock.left)
+        # What identifies people is no statistic: left out or made anew.
+        files = tuple(model.comparable(copy) for copy in made)
+        other = None if holdout is None else model.comparable(holdout)
+        judged = _evaluated(model.comparable(frame), files, other, roles, clock.left)
     reasons = (*judged.reasons, *_limits(model))
     if reasons:
         judged = replace(judged, verdict="not fit for release", reasons=reasons)
