@@ -90,6 +90,11 @@ class SmallGroups:
         """Whether small groups were guarded at all."""
         return self.least > 1
 
+    @property
+    def made_anew(self) -> list[str]:
+        """Columns with fresh values, none of them real."""
+        return [i.name for i in self.identifiers if i.action == "new"]
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain values; no level of the original is among them."""
         return {

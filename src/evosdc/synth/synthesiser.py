@@ -318,14 +318,6 @@ class Synthesiser:
             )
         return like(self._with_fresh(table, rng), self._frame)
 
-    def comparable(self, frame: Any) -> Any:
-        """Return a frame without the columns that identify people."""
-        table = to_table(frame)
-        names = [n for n in table.column_names if n in self.domain_.names]
-        if len(names) == table.num_columns:
-            return frame
-        return like(table.select(names), frame)
-
     def _with_fresh(self, table: pa.Table, rng: np.random.Generator) -> pa.Table:
         """Add fresh values of the identifiers that are made anew."""
         fresh = {
