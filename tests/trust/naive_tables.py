@@ -112,6 +112,7 @@ def tabulate(records: Sequence[Record], design: Design) -> dict[Key, Cell]:
     for group in groups_of(cells, design):
         full = cells[group.full]
         full.sensitive = True
+        # That somebody is elsewhere must be possible: one less, not one more.
         full.lpl = max(full.lpl, Fraction(1))
     return cells
 
