@@ -139,3 +139,10 @@ def test_a_copy_of_another_file_is_refused_by_name() -> None:
         api.evaluate(frame, frame.drop(columns="job"), key=["age", "job"], target="ill")
     with pytest.raises(InputError, match="extra"):
         api.evaluate(frame, frame.assign(more=1), key=["age"], target="ill")
+
+
+def test_a_column_with_a_value_for_everybody_has_a_map() -> None:
+    names = [f"Person {k}" for k in range(300)]
+    frame = pd.DataFrame({"name": names, "sex": ["f", "m"] * 150})
+    found = api.evaluate(frame, frame.assign(name="other"), key=["name"], target="sex")
+    assert np.isfinite(found["mca"].value)

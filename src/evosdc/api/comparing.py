@@ -99,7 +99,7 @@ def make_alike(
             raise InputError(
                 f"the synthetic file lacks the column {name!r}",
                 expected="every column of key and target in both files",
-                hint="is it a copy of this original?",
+                hint="name the original that the copy was made from",
             )
     left_out = {
         name: _ABSENT for name in first.column_names if name not in second.column_names

@@ -35,10 +35,14 @@ def category_coordinates(
     scale = np.sqrt(np.where(masses > 0, masses, 1.0))
     cross = burt / (rows * columns**2) - np.outer(masses, masses)
     width = min(dimensions, len(masses))
+    matrix = cross / np.outer(scale, scale)
     inertias, vectors = eigh(
-        cross / np.outer(scale, scale),
-        subset_by_index=(len(masses) - width, len(masses) - 1),
+        matrix, subset_by_index=(len(masses) - width, len(masses) - 1)
     )
+    if len(inertias) < width:
+        # Many equal inertias, of a column of names say: LAPACK may find none of them.
+        inertias, vectors = eigh(matrix, driver="evd")
+        inertias, vectors = inertias[-width:], vectors[:, -width:]
     inertias = np.maximum(inertias[::-1], 0.0)
     coordinates = vectors[:, ::-1] * np.sqrt(inertias) / scale[:, None]
     return masses, coordinates, inertias
