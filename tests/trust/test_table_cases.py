@@ -717,3 +717,34 @@ def test_a_publication_with_more_columns_is_refused(run: Run, tmp_path: Path) ->
     code, _, error = run("audit", path, "--published", wide)
     assert code == 2
     assert "'weight'" in error
+
+
+def test_a_branch_with_one_part_is_a_sub_total(run: Run, tmp_path: Path) -> None:
+    """A and A1 have the same rows: A, p follows from the total by halves."""
+    path = tmp_path / "t.csv"
+    rows = ["A,p,5,u", "A,q,180,s", "A,k,77,s", "A1,p,5,s", "A1,q,180,s", "A1,k,77,s"]
+    rows += ["B,p,49,s", "B,q,24,s", "B,k,11,s", "C,p,90,s", "C,q,81,s", "C,k,12,s"]
+    path.write_text("\n".join(["g,c,value,status", *rows]) + "\n")
+    code, _, error = run("protect", path, "-o", tmp_path / "o", "--level-percent", 20)
+    assert code == 2
+    assert "'A1'" in error
+    assert "--hierarchy" in error
+
+
+def test_what_was_changed_by_hand_is_in_the_claim(run: Run, tmp_path: Path) -> None:
+    path, safe = tmp_path / "t.csv", tmp_path / "a.hst"
+    write_table(path, block())
+    safe.write_text("a,x,S\n")
+    words = ("protect", path, "-o", tmp_path / "o", "--evaluations", 5, "--json")
+    code, text, error = run(*words, "--apriori", safe)
+    assert code == 0, error
+    claim = json.loads(text)["claim"]["rules"]
+    assert "a-priori file a.hst (1 cells made safe" in claim
+
+
+def test_consent_of_strangers_is_refused() -> None:
+    rows = lone_block().append_column("h", pa.array([str(k) for k in range(24)]))
+    with pytest.raises(InputError, match="1 of 2 contributors"):
+        evosdc.tabulate(
+            rows, ["r", "c"], "v", holding="h", rules="p:10", waiver=["3", "nobody"]
+        )

@@ -144,6 +144,7 @@ def tabulate(
             refuse_mixed(dimensions, codes, rows.column("value").to_numpy(), loose)
         cells = roll_up(dimensions, inner.cells_of(rows, codes, facts))
         identity = Identity.of(connection)
+        _refuse_strangers(connection, waiver)
         contributors, who = _contributors(
             cells, facts, columns, connection, dimensions, n_top, asked, waiver
         )
@@ -285,6 +286,21 @@ def _table(
         origin=Origin(rules=tuple(marked.items()), counts=counts, zeros=bool(groups)),
         **found,
     )
+
+
+def _refuse_strangers(connection: Any, waiver: Sequence[str]) -> None:
+    """Refuse consent of somebody who is not in the records: a name may be misspelt."""
+    if not waiver:
+        return
+    known = {h for (h,) in connection.sql("SELECT DISTINCT h FROM records").fetchall()}
+    strangers = [name for name in waiver if name not in known]
+    if strangers:
+        raise InputError(
+            f"{len(strangers)} of {len(waiver)} contributors who consented are not in "
+            "the records",
+            expected="contributors as the column of holdings names them",
+            hint="check the spelling; capitals count",
+        )
 
 
 def _check_consent(holding: str | None, waiver: Sequence[str]) -> None:
