@@ -118,7 +118,7 @@ def show_verdict(
     console.print(words)
     asked = "proved" if found.kind == "safe" else "asked"
     for name, parts in (
-        (asked, (claim.rules, claim.levels)),
+        (asked, (claim.rules, claim.levels, claim.publication)),
         ("against", (claim.knowledge, claim.insiders)),
     ):
         said = "; ".join(part.strip().rstrip(".") for part in parts)
