@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.construct.hypercube_2d import protection_failed
-from evosdc.suppress.construct.sp import cell_order, finish
+from evosdc.suppress.construct.sp import cell_order
+from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only, register

@@ -24,7 +24,7 @@ from evosdc.evolution.stopping import (
     TimeLimit,
 )
 from evosdc.suppress.auto import choose
-from evosdc.suppress.construct.build import Builder
+from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.linear.model import Move
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from evosdc.suppress.construct.build import Builder
+from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.linear.grid import MOST_PLACES
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem

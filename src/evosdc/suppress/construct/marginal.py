@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from evosdc.suppress.construct.build import Builder
-from evosdc.suppress.construct.raising import raise_totals
+from evosdc.suppress.linear.build import Builder
+from evosdc.suppress.linear.raising import raise_totals
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, register

@@ -8,19 +8,16 @@ cells free once hidden, upper levels first and then lower ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import MethodError
+from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only, register
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.network.engine import PatternState
 
 ORDERS = ("given", "descending", "ascending", "random")
 
@@ -62,19 +59,6 @@ def cell_order(
     raise MethodError(
         f"there is no order {order!r} of cells", expected=f"one of {', '.join(ORDERS)}"
     )
-
-
-def finish(state: PatternState, search: Search, clean_up: bool, event: str) -> Pattern:
-    """Offer a covered state, clean it up if asked, and return its pattern."""
-    pattern = state.pattern()
-    search.count()
-    search.offer(pattern, event)
-    if clean_up:
-        state.clean_up(stopped=search.stopped)
-        pattern = state.pattern()
-        search.count()
-        search.offer(pattern, f"{event}, cleaned up")
-    return pattern
 
 
 def run_sp(problem: Problem, parameters: SpParameters, search: Search) -> Pattern:

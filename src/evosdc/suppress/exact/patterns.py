@@ -64,7 +64,7 @@ class LinearPatterns:
     """Incremental attacker programs on any table."""
 
     def __init__(self, problem: Problem, search: Search) -> None:
-        from evosdc.suppress.construct.build import Builder
+        from evosdc.suppress.linear.build import Builder
 
         self._search = search
         self._problem = problem
@@ -77,7 +77,7 @@ class LinearPatterns:
         price: NDArray[np.float64] | None = None,
         start: NDArray[np.bool_] | None = None,
     ) -> Pattern:
-        from evosdc.suppress.construct.build import Builder
+        from evosdc.suppress.linear.build import Builder
 
         return Builder(
             self._problem, self._search, like=self._first, start=start, cost=price

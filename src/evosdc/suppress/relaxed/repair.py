@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.construct.build import Builder
-from evosdc.suppress.construct.sp import finish
+from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.linear.model import Move
+from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
