@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, register
+from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, ORDERS, known
 from evosdc.suppress.search import Search
 
@@ -51,9 +52,6 @@ class GreedyParameters:
 def _run(rule: str) -> Callable[[Problem, GreedyParameters, Search], Pattern]:
     def run(problem: Problem, parameters: GreedyParameters, search: Search) -> Pattern:
         """Give each equation room by the rule, then repair by the strict check."""
-        # Imported here so that listing the methods does not load the compiler.
-        from evosdc.suppress.relaxed.ground import Ground
-
         ground = Ground(problem, search, parameters.check)
         cells = ground.in_order(parameters.order)
         ground.safe(ground.build(ground.choice(rule), cells), "greedy")

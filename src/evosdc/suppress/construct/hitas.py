@@ -24,6 +24,8 @@ from evosdc.evolution.stopping import (
     TimeLimit,
 )
 from evosdc.suppress.auto import choose
+from evosdc.suppress.construct.part_problem import PartProblems
+from evosdc.suppress.construct.subtables import subtables
 from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.linear.model import Move
 from evosdc.suppress.pattern import Pattern
@@ -129,9 +131,6 @@ class _Decomposition:
     def __init__(
         self, problem: Problem, parameters: HitasParameters, search: Search
     ) -> None:
-        from evosdc.suppress.construct.part_problem import PartProblems
-        from evosdc.suppress.construct.subtables import subtables
-
         self.problem = problem
         self.parameters = parameters
         self.search = search

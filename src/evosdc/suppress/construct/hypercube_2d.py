@@ -12,7 +12,9 @@ import numpy as np
 
 from evosdc.errors import ProtectionFailed
 from evosdc.suppress.construct.sp import cell_order
+from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.network.finish import finish
+from evosdc.suppress.network.rectangle import cheapest_rectangle
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only, register
@@ -43,9 +45,6 @@ def run_hypercube(
     problem: Problem, parameters: HypercubeParameters, search: Search
 ) -> Pattern:
     """Hide the cheapest rectangle of each sensitive cell."""
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
-    from evosdc.suppress.network.rectangle import cheapest_rectangle
-
     network = TableNetwork(problem)
     state = PatternState(network)
     demands, arcs = network.demands, network.arcs

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.suppress.construct.sp import cell_order
+from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -32,8 +33,6 @@ class KellyParameters:
 
 def run_kelly(problem: Problem, parameters: KellyParameters, search: Search) -> Pattern:
     """Send each level at least cost a unit; what the flow moves is hidden."""
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
-
     network = TableNetwork(problem)
     state = PatternState(network)
     cells = cell_order(problem, parameters.order, search.rng(0))

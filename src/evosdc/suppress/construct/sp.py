@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import MethodError
+from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -63,9 +64,6 @@ def cell_order(
 
 def run_sp(problem: Problem, parameters: SpParameters, search: Search) -> Pattern:
     """Run SP once."""
-    # Imported here so that listing the methods does not load the compiler.
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
-
     cells = cell_order(problem, parameters.order, search.rng(0))
     network = TableNetwork(problem)
     state = PatternState(network)

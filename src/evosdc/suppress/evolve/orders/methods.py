@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from evosdc.suppress.evolve.orders.evaluator import Evaluator
+from evosdc.suppress.evolve.orders.flows import FlowEvaluator
+from evosdc.suppress.evolve.orders.genetic import Evolution
 from evosdc.suppress.evolve.orders.parameters import (
     InsertParameters,
     InvertParameters,
@@ -17,6 +19,8 @@ from evosdc.suppress.evolve.orders.parameters import (
     SwapParameters,
     WeightParameters,
 )
+from evosdc.suppress.evolve.orders.programs import ProgramEvaluator
+from evosdc.suppress.evolve.orders.refine import Refiner
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, register
@@ -32,11 +36,7 @@ def make_evaluator(
     grouping = parameters.grouping_for(problem)
     every = parameters.clean == "every"
     if problem.network is not None:
-        from evosdc.suppress.evolve.orders.flows import FlowEvaluator
-
         return FlowEvaluator(problem, grouping, search, every)
-    from evosdc.suppress.evolve.orders.programs import ProgramEvaluator
-
     return ProgramEvaluator(problem, grouping, search, every)
 
 
@@ -44,8 +44,6 @@ def run_orders(
     problem: Problem, parameters: OrderParameters, search: Search
 ) -> Pattern:
     """Search for the order that leads to the cheapest pattern."""
-    from evosdc.suppress.evolve.orders.genetic import Evolution
-
     evaluator = make_evaluator(problem, parameters, search)
     refine = _refiner(evaluator, parameters.ruin_for(problem), search)
     Evolution(evaluator, parameters, search, refine).run()
@@ -58,9 +56,6 @@ def _refiner(
     """What to do between orders: walk on from the best pattern, or nothing."""
     if ruin <= 0:
         return lambda _: None
-    from evosdc.suppress.evolve.orders.flows import FlowEvaluator
-    from evosdc.suppress.evolve.orders.refine import Refiner
-
     assert isinstance(evaluator, FlowEvaluator)
     return Refiner(evaluator.network, search, ruin * evaluator.length).work
 
