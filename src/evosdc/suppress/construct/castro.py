@@ -19,7 +19,7 @@ from evosdc.suppress.network.finish import finish
 from evosdc.suppress.network.strata import stratified_path
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 
@@ -138,15 +138,13 @@ def _room(
     return np.where(slots & 1, down[cells], up[cells])
 
 
-register(
-    Method(
-        name="castro",
-        summary="shortest paths that share no cell; minimum cost flows where they fail",
-        tables="two-dimensional",
-        source="Castro 2005",
-        parameters=CastroParameters,
-        run=run_castro,
-        takes=networks_only,
-        may_fail=True,
-    )
+METHOD = Method(
+    name="castro",
+    summary="shortest paths that share no cell; minimum cost flows where they fail",
+    tables="two-dimensional",
+    source="Castro 2005",
+    parameters=CastroParameters,
+    run=run_castro,
+    takes=networks_only,
+    may_fail=True,
 )

@@ -30,7 +30,7 @@ from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.linear.model import Move
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, find_method, register
+from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 
 # The share of the time that is left for the check of the whole table.
@@ -268,14 +268,12 @@ class _With:
         return self.search.reason if self.search.stopped() else None
 
 
-register(
-    Method(
-        name="hitas",
-        summary="sub-tables from the top down, then the whole; tau-Argus's modular",
-        tables="any; made for hierarchical and linked ones",
-        source="de Wolf 2002; cited by Almeida, Schuetz and Carvalho 2008",
-        parameters=HitasParameters,
-        run=run,
-        parts=("attacker", "optimal", "hybrid"),
-    )
+METHOD = Method(
+    name="hitas",
+    summary="sub-tables from the top down, then the whole; tau-Argus's modular",
+    tables="any; made for hierarchical and linked ones",
+    source="de Wolf 2002; cited by Almeida, Schuetz and Carvalho 2008",
+    parameters=HitasParameters,
+    run=run,
+    parts=("attacker", "optimal", "hybrid"),
 )

@@ -17,7 +17,7 @@ from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 
@@ -111,14 +111,12 @@ def _exchange_lone_cells(state: PatternState) -> None:
             break
 
 
-register(
-    Method(
-        name="pbp",
-        summary="row and column bounds first, from many starts, then shortest paths",
-        tables="two-dimensional",
-        source="Almeida, Schuetz & Carvalho 2008",
-        parameters=PbpParameters,
-        run=run_pbp,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="pbp",
+    summary="row and column bounds first, from many starts, then shortest paths",
+    tables="two-dimensional",
+    source="Almeida, Schuetz & Carvalho 2008",
+    parameters=PbpParameters,
+    run=run_pbp,
+    takes=networks_only,
 )

@@ -17,7 +17,7 @@ from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 ORDERS = ("given", "descending", "ascending", "random")
@@ -71,14 +71,12 @@ def run_sp(problem: Problem, parameters: SpParameters, search: Search) -> Patter
     return finish(state, search, parameters.clean_up, "shortest paths")
 
 
-register(
-    Method(
-        name="sp",
-        summary="cheapest augmenting paths for one level after another, then clean-up",
-        tables="two-dimensional",
-        source="Carvalho, Dellaert & Osorio 1994; Almeida, Schuetz & Carvalho 2008",
-        parameters=SpParameters,
-        run=run_sp,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="sp",
+    summary="cheapest augmenting paths for one level after another, then clean-up",
+    tables="two-dimensional",
+    source="Carvalho, Dellaert & Osorio 1994; Almeida, Schuetz & Carvalho 2008",
+    parameters=SpParameters,
+    run=run_sp,
+    takes=networks_only,
 )

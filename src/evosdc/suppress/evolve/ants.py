@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
 from evosdc.suppress.relaxed.check import Live
 from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
@@ -179,13 +179,11 @@ def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pa
     return ground.answer()
 
 
-register(
-    Method(
-        name="ants",
-        summary="ant colony with trails on cells, or on the order and the rule",
-        tables="any",
-        source="Dorigo et al. 1996; Staggemeier et al., ant colonies of the ONS",
-        parameters=AntsParameters,
-        run=run_ants,
-    )
+METHOD = Method(
+    name="ants",
+    summary="ant colony with trails on cells, or on the order and the rule",
+    tables="any",
+    source="Dorigo et al. 1996; Staggemeier et al., ant colonies of the ONS",
+    parameters=AntsParameters,
+    run=run_ants,
 )

@@ -26,7 +26,7 @@ from evosdc.suppress.evolve.mend import Mender
 from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 
@@ -130,14 +130,12 @@ def crowded_first(state: PatternState) -> NDArray[np.int64]:
     return cells[np.argsort(-weight, kind="stable")]
 
 
-register(
-    Method(
-        name="gapn",
-        summary="genetic algorithm that exchanges simple rectangles",
-        tables="two-dimensional",
-        source="Ditrich 2010, as described by Herrington 2015",
-        parameters=GapnParameters,
-        run=run_gapn,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="gapn",
+    summary="genetic algorithm that exchanges simple rectangles",
+    tables="two-dimensional",
+    source="Ditrich 2010, as described by Herrington 2015",
+    parameters=GapnParameters,
+    run=run_gapn,
+    takes=networks_only,
 )

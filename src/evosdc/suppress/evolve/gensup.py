@@ -22,7 +22,7 @@ from evosdc.suppress.exact.bounds import node_bound
 from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 Flags = NDArray[np.bool_]
@@ -246,14 +246,12 @@ def mutate(
         mender.drop_in_turn(state, part)
 
 
-register(
-    Method(
-        name="gensup",
-        summary="genetic algorithm on patterns, children repaired by cheapest paths",
-        tables="two-dimensional",
-        source="Almeida, Schuetz & Carvalho 2008",
-        parameters=GensupParameters,
-        run=run_gensup,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="gensup",
+    summary="genetic algorithm on patterns, children repaired by cheapest paths",
+    tables="two-dimensional",
+    source="Almeida, Schuetz & Carvalho 2008",
+    parameters=GensupParameters,
+    run=run_gensup,
+    takes=networks_only,
 )

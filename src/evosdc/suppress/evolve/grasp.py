@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
 from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
 from evosdc.suppress.search import Search
@@ -98,13 +98,11 @@ def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> 
     return ground.answer()
 
 
-register(
-    Method(
-        name="grasp",
-        summary="greedy randomised constructions, each followed by a descent",
-        tables="any",
-        source="Feo & Resende 1995; Staggemeier et al., GRASP of the ONS",
-        parameters=GraspParameters,
-        run=run_grasp,
-    )
+METHOD = Method(
+    name="grasp",
+    summary="greedy randomised constructions, each followed by a descent",
+    tables="any",
+    source="Feo & Resende 1995; Staggemeier et al., GRASP of the ONS",
+    parameters=GraspParameters,
+    run=run_grasp,
 )

@@ -29,7 +29,7 @@ from evosdc.suppress.evolve.mend import Mender
 from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 Cells = NDArray[np.int64]
@@ -244,14 +244,12 @@ def run_heurgene(
     return search.best
 
 
-register(
-    Method(
-        name="heurgene",
-        summary="genetic algorithm that swaps circuits of protection between patterns",
-        tables="two-dimensional",
-        source="Herrington 2015",
-        parameters=HeurgeneParameters,
-        run=run_heurgene,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="heurgene",
+    summary="genetic algorithm that swaps circuits of protection between patterns",
+    tables="two-dimensional",
+    source="Herrington 2015",
+    parameters=HeurgeneParameters,
+    run=run_heurgene,
+    takes=networks_only,
 )

@@ -32,7 +32,7 @@ from evosdc.suppress.exact.master import Cut
 from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 Flags = NDArray[np.bool_]
@@ -305,15 +305,13 @@ def _state_of(run: _Run, pattern: Pattern) -> PatternState:
     return run.mender.child(run.people.states[0], pattern.hidden)
 
 
-register(
-    Method(
-        name="hybrid",
-        summary="bound-guided patterns, breeding, ruin and integer programmes in turn",
-        tables="two-dimensional",
-        source="this project, after Almeida et al. 2008 and Fischetti & Salazar 1999",
-        parameters=HybridParameters,
-        run=run_hybrid,
-        takes=networks_only,
-        parts=("gensup", "ls-ruin"),
-    )
+METHOD = Method(
+    name="hybrid",
+    summary="bound-guided patterns, breeding, ruin and integer programmes in turn",
+    tables="two-dimensional",
+    source="this project, after Almeida et al. 2008 and Fischetti & Salazar 1999",
+    parameters=HybridParameters,
+    run=run_hybrid,
+    takes=networks_only,
+    parts=("gensup", "ls-ruin"),
 )

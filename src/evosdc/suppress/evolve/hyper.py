@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
 from evosdc.suppress.relaxed.balance import Choice
 from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.moves import ANYWHERE, DEAR, TOGETHER, move
@@ -277,13 +277,11 @@ def _shares(used: NDArray[np.int64]) -> str:
     )
 
 
-register(
-    Method(
-        name="hyper",
-        summary="hyper-heuristic: learns which low-level moves to make",
-        tables="any",
-        source="Cowling et al. 2000; Staggemeier et al., hyper-heuristics of the ONS",
-        parameters=HyperParameters,
-        run=run_hyper,
-    )
+METHOD = Method(
+    name="hyper",
+    summary="hyper-heuristic: learns which low-level moves to make",
+    tables="any",
+    source="Cowling et al. 2000; Staggemeier et al., hyper-heuristics of the ONS",
+    parameters=HyperParameters,
+    run=run_hyper,
 )

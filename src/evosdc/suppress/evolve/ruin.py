@@ -20,7 +20,7 @@ from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 # Steps between two looks at the clock.
@@ -214,14 +214,12 @@ def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pa
     return search.best
 
 
-register(
-    Method(
-        name="ls-ruin",
-        summary="local search: ruin, recreate by cheapest paths, late acceptance",
-        tables="two-dimensional",
-        source="after Schrimpf et al. 2000; Burke & Bykov 2017",
-        parameters=RuinParameters,
-        run=run_ruin,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="ls-ruin",
+    summary="local search: ruin, recreate by cheapest paths, late acceptance",
+    tables="two-dimensional",
+    source="after Schrimpf et al. 2000; Burke & Bykov 2017",
+    parameters=RuinParameters,
+    run=run_ruin,
+    takes=networks_only,
 )

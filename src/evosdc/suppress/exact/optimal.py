@@ -18,7 +18,7 @@ from evosdc.suppress.exact.branch import Branch
 from evosdc.suppress.exact.patterns import Patterns, patterns
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
 
 
@@ -124,13 +124,11 @@ def _branch(
             return
 
 
-register(
-    Method(
-        name="optimal",
-        summary="cut and branch: proves the optimum, or ends with bound and gap",
-        tables="any; proofs for tables of a few thousand cells",
-        source="after Fischetti & Salazar 1999, 2000; Almeida, Schuetz & Carvalho 2008",
-        parameters=OptimalParameters,
-        run=run_optimal,
-    )
+METHOD = Method(
+    name="optimal",
+    summary="cut and branch: proves the optimum, or ends with bound and gap",
+    tables="any; proofs for tables of a few thousand cells",
+    source="after Fischetti & Salazar 1999, 2000; Almeida, Schuetz & Carvalho 2008",
+    parameters=OptimalParameters,
+    run=run_optimal,
 )

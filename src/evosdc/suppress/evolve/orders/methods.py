@@ -23,7 +23,7 @@ from evosdc.suppress.evolve.orders.programs import ProgramEvaluator
 from evosdc.suppress.evolve.orders.refine import Refiner
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
 
 _SOURCE = "Smith, Clark, Staggemeier and Serpell 2011"
@@ -83,40 +83,47 @@ def _answer(evaluator: Evaluator, search: Search) -> Pattern:
     return search.best
 
 
-register(
-    Method(
-        name="order-by-weight",
-        summary="incremental attacker, falling weight, no clean-up, as published",
+def _method(name: str, summary: str, parameters: type[OrderParameters]) -> Method:
+    return Method(
+        name=name,
+        summary=summary,
         tables="any",
-        source="Fischetti & Salazar 2001; " + _SOURCE,
-        parameters=WeightParameters,
-        run=run_by_weight,
+        source=_SOURCE,
+        parameters=parameters,
+        run=run_orders,
     )
+
+
+BY_WEIGHT = Method(
+    name="order-by-weight",
+    summary="incremental attacker, falling weight, no clean-up, as published",
+    tables="any",
+    source="Fischetti & Salazar 2001; " + _SOURCE,
+    parameters=WeightParameters,
+    run=run_by_weight,
 )
-for _name, _summary, _parameters in (
-    ("order-ga", "genetic algorithm over orders that adapts itself", OrderParameters),
-    ("order-ga-swap", "genetic algorithm over orders, swap mutation", SwapParameters),
-    (
-        "order-ga-insert",
-        "genetic algorithm over orders, insert mutation",
-        InsertParameters,
-    ),
-    (
-        "order-ga-invert",
-        "genetic algorithm over orders, invert mutation",
-        InvertParameters,
-    ),
-    ("ls-swap", "local search over orders by swaps", LocalSwapParameters),
-    ("ls-insert", "local search over orders by insertions", LocalInsertParameters),
-    ("ls-invert", "local search over orders by inversions", LocalInvertParameters),
-):
-    register(
-        Method(
-            name=_name,
-            summary=_summary,
-            tables="any",
-            source=_SOURCE,
-            parameters=_parameters,
-            run=run_orders,
-        )
-    )
+GENETIC = _method(
+    "order-ga", "genetic algorithm over orders that adapts itself", OrderParameters
+)
+GENETIC_SWAP = _method(
+    "order-ga-swap", "genetic algorithm over orders, swap mutation", SwapParameters
+)
+GENETIC_INSERT = _method(
+    "order-ga-insert",
+    "genetic algorithm over orders, insert mutation",
+    InsertParameters,
+)
+GENETIC_INVERT = _method(
+    "order-ga-invert",
+    "genetic algorithm over orders, invert mutation",
+    InvertParameters,
+)
+LOCAL_SWAP = _method(
+    "ls-swap", "local search over orders by swaps", LocalSwapParameters
+)
+LOCAL_INSERT = _method(
+    "ls-insert", "local search over orders by insertions", LocalInsertParameters
+)
+LOCAL_INVERT = _method(
+    "ls-invert", "local search over orders by inversions", LocalInvertParameters
+)
