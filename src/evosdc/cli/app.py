@@ -9,7 +9,6 @@ import typer
 from evosdc import __version__
 from evosdc.cli import (
     audit,
-    bench,
     bounds,
     demo,
     evaluate,
@@ -59,7 +58,6 @@ app.command("verify")(verify.verify)
 app.command("bounds")(bounds.bounds)
 app.command("synthesise")(synthesise.synthesise)
 app.command("evaluate")(evaluate.evaluate)
-app.command("bench")(bench.bench)
 app.command("methods")(methods.methods)
 app.command(
     "instances",
