@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -206,7 +206,28 @@ class Protection:
     @property
     def secondaries(self) -> int:
         """How many cells are hidden beyond the sensitive ones."""
-        return int((self.table.status == SECONDARY).sum())
+        return int(((self.table.status == SECONDARY) & self.table.shown).sum())
+
+    def visible(self) -> Protection:
+        """Return the result with the cells that are shown only, for people."""
+        if self.table.unshown is None:
+            return self
+        number = np.cumsum(self.table.shown) - 1
+        exposed = tuple(
+            replace(
+                e,
+                cell=int(number[e.cell]),
+                insider_cell=int(number[e.insider_cell]) if e.insider else -1,
+            )
+            for e in self.verdict.exposed
+        )
+        return replace(
+            self,
+            table=self.table.visible(),
+            verdict=replace(self.verdict, exposed=exposed),
+            known=None if self.known is None else self.known[self.table.shown],
+            wished=None if self.wished is None else self.wished[self.table.shown],
+        )
 
     def summary(self) -> dict[str, Any]:
         """Return the object that ``evosdc protect --json`` prints."""

@@ -22,6 +22,7 @@ from evosdc.table import Table
 from evosdc.table.singletons import knows_contributors
 from evosdc.table.status import PRIMARY, SECONDARY
 
+_RING = "what linked tables in a ring say together of cells that none of them shows"
 # Publishing and hiding secondaries settles within a few rounds or not at all.
 _ROUNDS = 10
 
@@ -154,6 +155,8 @@ def judge_all(
         )
     if not verdict.judged and not table.origin.rules:
         verdict = replace(verdict, safe=None)
+    if verdict.safe and verdict.judged and table.origin.ring:
+        verdict = replace(verdict, safe=None, open=(_RING,))
     return verdict, certificate
 
 

@@ -32,6 +32,7 @@ def show_protection(result: Protection, output: Path) -> None:
     from evosdc.report import cut_before_use, savings
 
     console = Console()
+    result = result.visible()
     table = result.table
     cut = cut_before_use(result)
     if cut is not None:

@@ -33,6 +33,7 @@ RESERVED = (
     "frequency",
     "holdings",
     "respondent",
+    "unshown",
 )
 # Names of values that count people or firms.
 _COUNTS = ("count", "counts", "n", "freq", "frequency", "number", "persons", "people")
@@ -161,6 +162,7 @@ def table_from_frame(
         frequency=frequency,
         holdings=cells.counts("holdings"),
         respondent=cells.words("respondent"),
+        unshown=cells.counts("unshown"),
         origin=origin or Origin(bounds="columns" if given else AUTO),
         **columns,
     )

@@ -37,6 +37,9 @@ class Origin:
         The least level of a sensitive cell; 0 where nobody set one.
     waived
         How many contributors consented, so that rules passed them over.
+    ring
+        Whether it is of linked tables in a ring, made one by one: what follows from the
+        cells that none of them shows cannot be judged.
     source
         A fingerprint of the records, the same for all tables made of them.
     """
@@ -48,6 +51,7 @@ class Origin:
     threshold: int | None = None
     floor: float = 0.0
     waived: int = 0
+    ring: bool = False
     source: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -60,6 +64,7 @@ class Origin:
             "threshold": self.threshold,
             "floor": self.floor,
             "waived": self.waived,
+            "ring": self.ring,
             "source": self.source,
         }
 
@@ -80,6 +85,7 @@ class Origin:
             threshold=None if threshold is None else int(threshold),
             floor=float(data.get("floor", 0.0)),
             waived=int(data.get("waived", 0)),
+            ring=bool(data.get("ring", False)),
             source=str(data.get("source", "")),
         )
 
@@ -104,5 +110,6 @@ class Origin:
             threshold=thresholds.pop() if len(thresholds) == 1 else None,
             floor=max(o.floor for o in origins),
             waived=max(o.waived for o in origins),
+            ring=any(o.ring for o in origins),
             source=sources.pop() if len(sources) == 1 else "",
         )
