@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test lint types doors unit docs clean
+.PHONY: install demo test lint types doors unit bench docs clean
 
 install: .venv/.installed
 
@@ -33,6 +33,12 @@ doors: .venv/.installed-dev
 
 unit: .venv/.installed-dev
 	$(BIN)/pytest -q
+
+# A published experiment again: make bench SUITE=ons ARGS=--quick
+SUITE ?= gensup
+ARGS ?=
+bench: .venv/.installed-dev
+	$(BIN)/python -m benchmarks $(SUITE) $(ARGS) -o bench-output
 
 docs: .venv/.installed-dev
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
