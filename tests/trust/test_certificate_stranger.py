@@ -296,10 +296,10 @@ def proves(
 def make_files(
     folder: Path, *, counts: bool = False, insiders: bool = True, strict: bool = False
 ) -> tuple[Path, Path, Path]:
+    from evosdc.api.claims import claim_of
     from evosdc.attack import certificate_arrays, judge, judge_insiders
     from evosdc.io import published_frame, write_labelled
     from evosdc.io.delimited import write_csv
-    from evosdc.results import Claim
     from evosdc.table import Dimension, Hierarchy, Origin, build_table
 
     tree = Hierarchy.from_parents({"a": "Total", "b": "Total", "b1": "b", "b2": "b"})
@@ -327,7 +327,8 @@ def make_files(
         )
     assert verdict.safe
     arrays = certificate_arrays(
-        certificate, table=table, claim=Claim(*"abcdefg"), strict=strict,
+        certificate, table=table, strict=strict,
+        claim=claim_of(table, verdict, strict=strict, secondaries=False),
         secondaries=False, insiders=insiders,
     )  # fmt: skip
     paths = tuple(folder / n for n in ("table.csv", "proof.npz", "published.csv"))

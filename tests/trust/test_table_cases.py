@@ -86,7 +86,7 @@ def test_other_values_in_a_pattern_are_an_error(run: Run, tmp_path: Path) -> Non
     code, _, error = run("audit", table, "--pattern", wrong)
     assert code == 2
     assert "r=a, c=x" in error
-    assert "11" not in error
+    assert "11" not in error.replace(str(tmp_path), "")
 
 
 def test_the_publication_itself_is_audited(run: Run, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,23 @@ from evosdc.io.frames import published_frame
 from evosdc.io.published import read_published
 from evosdc.results import Claim
 from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
-from evosdc.table.knowledge import with_bounds
+from evosdc.table.knowledge import knowledge_words, with_bounds
+from evosdc.table.singletons import lone_respondents
 
 CLAIM = Claim("rules", "levels", "knowledge", "insiders", "pub", "strict", "proof")
+
+
+def claim_for(table: Table, how: dict[str, Any]) -> Claim:
+    """The sentences that a checker compares with what it checked."""
+    lone = "not judged against lone respondents"
+    if how["insiders"]:
+        lone = f"each of {int(lone_respondents(table).max()) + 1} lone respondents"
+    return replace(
+        CLAIM,
+        knowledge=knowledge_words(table),
+        strictness=f"levels must be {'exceeded' if how['strict'] else 'reached'}",
+        insiders=lone,
+    )
 
 
 @pytest.fixture
@@ -37,7 +52,10 @@ def table() -> Table:
 def arrays_of(table: Table, **changes: Any) -> dict[str, np.ndarray]:
     how: dict[str, Any] = {"strict": False, "secondaries": False, "insiders": False}
     _, certificate = judge(table, known=changes.get("known"))
-    return certificate_arrays(certificate, table=table, claim=CLAIM, **(how | changes))
+    how |= changes
+    return certificate_arrays(
+        certificate, table=table, claim=claim_for(table, how), **how
+    )
 
 
 def faults(table: Table, arrays: dict[str, np.ndarray], **more: Any) -> str:
@@ -257,3 +275,19 @@ def test_publications_of_another_table_are_refused(table: Table) -> None:
         with pytest.raises(InputError, match=words) as caught:
             read_published(bad, table)
         assert "99" not in str(caught.value)
+
+
+def test_a_claim_in_other_words_than_what_was_checked(table: Table) -> None:
+    claim = replace(claim_for(table, {"insiders": False, "strict": False}))
+    other = replace(claim, insiders="each of 9 lone respondents")
+    _, certificate = judge(table)
+    how = {"strict": False, "secondaries": False, "insiders": False}
+    good = certificate_arrays(certificate, table=table, claim=claim, **how)
+    assert not faults(table, good)
+    bad = certificate_arrays(certificate, table=table, claim=other, **how)
+    assert "something else on insiders" in faults(table, bad)
+
+
+def test_a_tolerance_beyond_rounding_is_refused(table: Table) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_proof(arrays_of(table, tolerance=0.5))

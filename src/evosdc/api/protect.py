@@ -209,6 +209,8 @@ def protect(
         problem, chosen, parameters, search, wishes, strict, clock.end
     )
     notes += more
+    if search.reason == "interrupted":
+        clock.hurry()
     mask = pattern.hidden | kept | unshown | (granted.status == PRIMARY)
     # What must be published, or was, is fixed for the search only.
     status = np.where(granted.status == FIXED, resolved.status, granted.status)

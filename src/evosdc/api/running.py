@@ -29,6 +29,7 @@ from evosdc.table import Dimension, Hierarchy, build_table
 _BOUND_CELLS = 50_000
 # Someone who pressed Ctrl-C waits no longer than this for a last resort.
 _HURRY_SECONDS = 2.0
+_JUDGE_SECONDS = 5.0
 _BOUND_SECONDS = 5.0
 # Of a limit of time, where judging takes its share.
 _SEARCH_SHARE = 0.8
@@ -59,6 +60,12 @@ class Clock:
     def settled(self) -> float | None:
         """The moment by which a pattern is settled: what is left is for its judge."""
         return None if self._limit is None else self._start + self._limit
+
+    def hurry(self) -> None:
+        """Somebody waits: leave the judge a few seconds from now."""
+        spent = self.seconds
+        limit = spent + _JUDGE_SECONDS
+        self._limit = limit if self._limit is None else min(self._limit, limit)
 
     def forget(self, since: float) -> None:
         """Leave out what went by since a number of seconds: it was compiling."""

@@ -21,13 +21,20 @@ from evosdc.attack.seal import GROUPS, digest_of, seal_of, table_digests
 from evosdc.errors import EvosdcError, InputError
 from evosdc.results import Certificate, Claim
 from evosdc.table import Table
-from evosdc.table.knowledge import as_counts, with_bounds, with_threshold
+from evosdc.table.knowledge import (
+    as_counts,
+    knowledge_words,
+    with_bounds,
+    with_threshold,
+)
 from evosdc.table.singletons import knows_contributors, lone_respondents
 from evosdc.table.status import HIDDEN, PRIMARY, SAFE, SECONDARY
 
 _MASKS = ("hidden", "known", "wished")
 _TEXTS = ("format", "claim", "settings", "digests", "digest", "seal")
 _SWITCHES = ("strict", "secondaries", "insiders", "whole", "counts")
+# Beyond rounding a witness proves nothing, whatever a file says of itself.
+_MOST_TOLERANCE = 1e-6
 # Witnesses that fail are named one by one up to this many.
 _SHOWN = 5
 
@@ -125,7 +132,7 @@ def read_proof(arrays: Mapping[str, NDArray[Any]]) -> Proof:
         if not all(isinstance(settings[name], bool) for name in _SWITCHES):
             raise ValueError("settings")
         tolerance = float(settings["tolerance"])
-        if not 0 <= tolerance < 1:
+        if not 0 <= tolerance <= _MOST_TOLERANCE:
             raise ValueError("tolerance")
         settings["bounds"] = str(settings["bounds"])
         if settings["threshold"] is not None:
@@ -209,7 +216,27 @@ def check_proof(
             remarks.append(f"witnesses hold to {check.error:.1e} of the move they show")
     if published is not None:
         faults += _publication(assumed, proof, published)
+    faults += _claimed(assumed, proof, check)
     return ProofReport(not faults, tuple(faults), tuple(remarks), check)
+
+
+def _claimed(table: Table, proof: Proof, check: CheckReport | None) -> list[str]:
+    """Compare what the claim says in words with what was looked at here."""
+    strict = "exceeded" if proof.settings["strict"] else "reached"
+    insiders = "not judged against lone respondents"
+    if proof.settings["insiders"]:
+        many = 0 if check is None or check.insiders is None else check.insiders
+        insiders = f"each of {many:,} lone respondents"
+    expected = {
+        "knowledge": knowledge_words(table),
+        "strictness": f"levels must be {strict}",
+        "insiders": insiders,
+    }
+    return [
+        f"the claim says something else on {name} than what was checked"
+        for name, words in expected.items()
+        if not proof.claim[name].startswith(words)
+    ]
 
 
 def _assumed(table: Table, settings: Mapping[str, Any]) -> tuple[Table, list[str]]:

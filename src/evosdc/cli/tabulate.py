@@ -92,6 +92,12 @@ def tabulate(
     from evosdc.tabulation import hierarchy_from_columns
 
     check_output_file(output, force=force)
+    if output.exists() and output.resolve() == micro.resolve():
+        raise InputError(
+            f"the table would be written over the records in {micro}",
+            expected="another file for the table",
+            hint="give another name: -o table.csv",
+        )
     spans = [shared.names(text) for text in by]
     names = list(dict.fromkeys(name for span in spans for name in span))
     if not all(spans):
