@@ -39,6 +39,8 @@ def evolved(args: argparse.Namespace, **options: Any) -> Maker:
     """Return a synthesiser of this package with some options."""
 
     def make(frame: Any, seed: int) -> Any:
+        # What the search itself is worth: small groups are guarded at a price.
+        options.setdefault("least", 0)
         model = Synthesiser(
             args.key, args.target, seed=seed, time_limit=args.time_limit, **options
         )

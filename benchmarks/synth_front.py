@@ -44,6 +44,7 @@ def main() -> None:
         initial=args.initial,
         time_limit=args.time_limit,
         seed=args.seed,
+        least=0,
     ).fit(frame)
     wall, used = time.perf_counter() - wall, time.process_time() - used
     print(f"{wall:.1f} s, {used:.1f} CPU s, {model.reason_}")

@@ -29,6 +29,7 @@ def speed(args: argparse.Namespace) -> None:
         mode="weighted",
         risk_weight=0.0,
         memetic=False,
+        least=0,
         population=100,
         generations=args.generations,
         time_limit=None,

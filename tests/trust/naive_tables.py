@@ -112,7 +112,8 @@ def tabulate(records: Sequence[Record], design: Design) -> dict[Key, Cell]:
     for group in groups_of(cells, design):
         full = cells[group.full]
         full.sensitive = True
-        full.upl, full.lpl = max(full.upl, Fraction(1)), max(full.lpl, Fraction(1))
+        # That somebody is elsewhere must be possible: one less, not one more.
+        full.lpl = max(full.lpl, Fraction(1))
     return cells
 
 

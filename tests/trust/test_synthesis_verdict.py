@@ -305,7 +305,7 @@ def test_what_is_shared_says_nothing_of_few_people() -> None:
 CHANGES = {
     "scenario": {"key": ["age", "town"]},
     "coding": {"bins": 7},
-    "small_groups": {"pool": 3},
+    "small_groups": {"least": 3},
     "closeness": {"noise_floor": False},
     "holdout": {"holdout": people(300, 11)},
 }
@@ -348,6 +348,6 @@ def test_the_claim_stands_beside_the_verdict(
 def test_the_report_lists_the_tests_and_the_reasons() -> None:
     frame = people(300, 12)
     found = evaluate(frame, frame, key=KEY, target="ill", metrics=["jsd_2", "dcap_u"])
-    page = synthesis_html(found, claim=api.claim_of(found))
+    page = synthesis_html(found, claim=api.synthetic_claim_of(found))
     assert "Verdict: not fit for release." in page
     assert page.count("<strong>failed</strong>") == len(found.reasons) > 0

@@ -640,3 +640,18 @@ def test_origins_of_linked_tables_are_joined() -> None:
     assert both.floor == 2.0
     assert Origin.joint([one, Origin()]).rules is None
     assert Origin.from_json(json.loads(json.dumps(one.as_json()))) == one
+
+
+def test_our_own_files_are_read_without_guessing(run: Run, tmp_path: Path) -> None:
+    """Three decimals in all fractions look like thousands, but not in our files."""
+    rows = [("a", "x", 1.234), ("a", "y", 7.0), ("b", "x", 8.0), ("b", "y", 9.0)]
+    rows += [("d", c, 10.0 + k) for c in "xy" for k in range(4)]
+    made = evosdc.tabulate(firms(rows), ["r", "c"], "v", rules="freq:2,20").table
+    table, out = tmp_path / "t.csv", tmp_path / "out"
+    write_table(table, made)
+    code, _, error = run("protect", table, "-o", out, "--evaluations", 5)
+    assert code in (0, 3), error
+    pattern = out / "confidential" / "pattern.csv"
+    assert "1.234" in pattern.read_text()
+    code, _, error = run("audit", table, "--pattern", pattern)
+    assert code in (0, 3), error

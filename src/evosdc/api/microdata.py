@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evosdc import __version__
+from evosdc.api.comparing import measured
 from evosdc.api.protect import DEFAULT_TIME_LIMIT
 from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.clock import Clock
@@ -106,6 +107,7 @@ class Synthesis:
             "claim": self.claim.summary(),
             "not_measured": list(self.evaluation.not_measured),
             "not_protected": list(self.evaluation.plain_words),
+            "small_groups": model.small_groups_.to_dict(),
             "rows": self.evaluation.synthetic_rows,
             "copies": len(self.copies),
             "generations": model.generations_,
@@ -162,6 +164,7 @@ def synthesise(
         if on_copies is not None:
             on_copies(made)
         roles = {"key": list(key), "target": target, "seed": model.seed}
+        roles["anew"] = model.small_groups_.made_anew
         judged = _evaluated(frame, made, holdout, roles, clock.left)
     reasons = (*judged.reasons, *_limits(model))
     if reasons:
@@ -182,14 +185,12 @@ def _evaluated(
     left: Callable[[], float],
 ) -> Evaluation:
     """Measure the first copy and judge all of them."""
-    from evosdc.metrics import evaluate as measure
-
     # The verdict on every copy comes before what one of them is worth.
     others = [
-        measure(frame, copy, holdout=holdout, metrics=[], left=left, **roles)
+        measured(frame, copy, holdout, metrics=[], left=left, **roles)
         for copy in copies[1:]
     ]
-    first = measure(frame, copies[0], holdout=holdout, left=left, **roles)
+    first = measured(frame, copies[0], holdout, left=left, **roles)
     reasons = list(first.reasons)
     for number, other in enumerate(others, 2):
         reasons += [f"copy {number}: {reason}" for reason in other.reasons]
@@ -229,17 +230,17 @@ def evaluate(
 ) -> Evaluation:
     """Measure utility and risk of synthetic records and say what is not protected.
 
-    What `time_limit` leaves no time for is listed as not measured.
+    What `time_limit` leaves no time for is listed as not measured. Columns that the
+    synthetic file lacks or that identify people are not compared; `left_out` says which
+    and why.
     """
-    from evosdc.metrics import evaluate as measure
-
     with Clock(time_limit, on_compile) as clock:
-        return measure(
+        return measured(
             original,
             synthetic,
-            key=list(key),
+            holdout,
+            key=key,
             target=target,
-            holdout=holdout,
             seed=seed,
             left=clock.left,
         )

@@ -237,6 +237,8 @@ def protect(
             if resolved.origin.rules
             else ("no cell is sensitive and no rule looked for any: not judged",)
         )
+    # What was settled after the search is part of the cost, and of the record.
+    search.best = problem.pattern(mask)
     search.note(ending(search, chosen.name, evaluations))
     hidden = shown.with_pattern(mask)
     if on_pattern is not None:

@@ -47,12 +47,10 @@ def _small_groups(model: Any) -> str:
     """Take what the model says of small groups."""
     if model is None:
         return "not guarded"
-    said = getattr(model, "small_groups_", None)
-    if said:
-        return str(said)
+    said = str(model.small_groups_.claim())
     if model.pool > 0:
-        return f"levels of fewer than {model.pool} records are pooled"
-    return "not guarded"
+        said += f"; levels of fewer than {model.pool} records counted as one"
+    return said
 
 
 def _closeness(evaluation: Evaluation, model: Any) -> str:

@@ -190,28 +190,37 @@ class Decimals:
         self.plain = bool(
             np.all((self.array == np.rint(self.array)) & (np.abs(self.array) < 2.0**50))
         )
+        self._over: tuple[int, Any] | None = None
 
     @cached_property
     def ratios(self) -> list[tuple[int, int]]:
         """Numerator and denominator of each, in lowest terms."""
         return [Decimal(repr(x)).as_integer_ratio() for x in self.array.tolist()]
 
+    @cached_property
+    def denominators(self) -> frozenset[int]:
+        """The denominators that occur."""
+        return frozenset(d for _, d in self.ratios)
+
+    def over(self, scale: int) -> Any:
+        """Return the numbers times a scale that makes them whole; kept for the next."""
+        if self._over is None or self._over[0] != scale:
+            factor = {d: scale // d for d in self.denominators}
+            numbers = np.empty(len(self.array), dtype=object)
+            numbers[:] = [n * factor[d] for n, d in self.ratios]
+            self._over = (scale, numbers)
+        return self._over[1]
+
 
 def over_one_scale(columns: Sequence[Decimals]) -> tuple[int, list[Any]]:
     """Return the smallest power of ten that makes all numbers whole, and these."""
     if all(column.plain for column in columns):
         return 1, [column.array.astype(np.int64) for column in columns]
-    denominators = {d for column in columns for _, d in column.ratios}
+    denominators = frozenset().union(*(column.denominators for column in columns))
     scale = 1
     while any(scale % d for d in denominators):
         scale *= 10
-    factor = {d: scale // d for d in denominators}
-    out = []
-    for column in columns:
-        numbers = np.empty(len(column.array), dtype=object)
-        numbers[:] = [n * factor[d] for n, d in column.ratios]
-        out.append(numbers)
-    return scale, out
+    return scale, [column.over(scale) for column in columns]
 
 
 # What a table is in decimals is asked for once for each lone respondent.

@@ -102,9 +102,9 @@ class Trial:
 
         names = table.column_names
         attack = {"key": names[:-1], "target": names[-1]} if self.attacked else {}
-        model = Synthesiser(
-            **attack, **self.options, seed=self.seed, workers=workers
-        ).fit(table)
+        # The thesis aims at every cell: small groups are not guarded.
+        options = {"least": 0, **attack, **self.options}
+        model = Synthesiser(**options, seed=self.seed, workers=workers).fit(table)
         first, last = model.record_[0], model.record_[-1]
         chosen, utility, risk = 0, last.utility, last.risks[1]
         if model.mode == "pareto":

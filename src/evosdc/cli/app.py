@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -69,6 +70,9 @@ app.command(
 
 def main() -> None:
     """Run the command line."""
+    # Matrices here are small. On a machine with other work, threads that wait for each
+    # other make them a hundred times slower, past any limit of time.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         app()
     except EvosdcError as error:

@@ -83,6 +83,7 @@ def write_synthesis(output: Path, result: Synthesis, *, suffix: str) -> None:
         run,
         [{**row, "utility": row[first]} for row in front] if alike else None,
         utility=_AXES.get(first, "jsd_2"),
+        small_groups=result.model.small_groups_,
     )
     summary = {**result.summary(), "evaluation": result.evaluation.summary()}
     _write_json(folder / "evaluation.json", summary)
@@ -121,11 +122,19 @@ def write_page(
     front: Sequence[Mapping[str, Any]] | None,
     *,
     utility: str = "jsd_2",
+    small_groups: Any = None,
 ) -> None:
     """Write report.html for the owner of the data."""
     from evosdc.report.synthesis import synthesis_html
 
-    page = synthesis_html(evaluation, run, front, utility=utility, claim=claim)
+    page = synthesis_html(
+        evaluation,
+        run,
+        front,
+        utility=utility,
+        claim=claim,
+        small_groups=small_groups,
+    )
     _write_text(folder / "report.html", page)
 
 

@@ -41,6 +41,17 @@ def synthesise(
         "size).",
     ),
     bins: int = typer.Option(20, help="Bins of such a column."),
+    least: int = typer.Option(
+        5,
+        help="The smallest group a copy may show: rare levels are pooled, tails coded "
+        "(0 or 1: off).",
+    ),
+    identifier: list[str] = typer.Option(
+        [],
+        "--identifier",
+        help="NAME=drop, new (fresh values) or keep, for columns that identify people "
+        "(recognised ones are dropped).",
+    ),
     memetic: bool = typer.Option(
         True, help="Improve candidates by record moves (off: the plain GA)."
     ),
@@ -108,6 +119,8 @@ def synthesise(
             columns=None if columns is None else shared.names(columns),
             most_levels=most_levels,
             bins=bins,
+            least=least,
+            identifiers=shared.pairs(identifier, "--identifier"),
             memetic=memetic,
             moves=moves,
             generations=generations,

@@ -60,8 +60,11 @@ def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], lis
     return codes, rows, [note] * bool(note) + look_alikes(name, codes)
 
 
-def number_column(frame: Any, name: str) -> NDArray[np.float64]:
-    """Numbers of a column; NaN where it is blank."""
+def number_column(frame: Any, name: str, *, ours: bool = False) -> NDArray[np.float64]:
+    """Numbers of a column; NaN where it is blank.
+
+    A file of `ours` has no thousands separators: a point is a point.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -72,7 +75,8 @@ def number_column(frame: Any, name: str) -> NDArray[np.float64]:
     if _is_text(kind):
         words = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
         column = pc.if_else(pc.equal(words, ""), None, words)
-        _refuse_thousands(column, name)
+        if not ours:
+            _refuse_thousands(column, name)
     elif not (
         pa.types.is_integer(kind)
         or pa.types.is_floating(kind)

@@ -48,7 +48,7 @@ def read_csv(path: PathLike, *, numbers: Collection[str] = ()) -> Any:
     if frame.num_rows == 0:
         raise InputError(
             f"{path} has a header and no rows",
-            expected="a row a cell",
+            expected="at least one row below it",
             hint="check that the program that wrote it ended well",
         )
     return decimal_points(frame, numbers, separator, str(path))

@@ -53,7 +53,7 @@ def read_earlier(source: Any, table: Table) -> Earlier:
             expected="the codes (or cell_id) and value of each cell",
             hint="give the published.csv of a run",
         )
-    value = number_column(frame, "value")
+    value = number_column(frame, "value", ours=True)
     shown = np.isfinite(value)
     cell = (
         _numbers(frame, table, path) if not table.dimensions else _cells(frame, table)

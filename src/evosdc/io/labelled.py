@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.errors import InputError, TableError
+from evosdc.io.columns import number_column
 from evosdc.io.delimited import read_csv, write_csv
 from evosdc.io.frames import RESERVED, frame_of, table_from_frame
 from evosdc.io.paths import (
@@ -27,6 +28,7 @@ from evosdc.table.build import equations
 
 _KEY = b"evosdc"
 _FORMAT = "evosdc-table"
+_TEXTS = ("status", "respondent")
 
 
 def read_labelled(
@@ -64,6 +66,7 @@ def read_labelled(
         trees = known["hierarchies"] | trees
         dimensions = dimensions or list(known["hierarchies"])
         missing = missing or known["absent"]
+        frame = _with_numbers(frame, value or "value")
     return table_from_frame(
         frame,
         dimensions=dimensions,
@@ -77,6 +80,18 @@ def read_labelled(
         flat=flat,
         trusted=trusted,
     )
+
+
+def _with_numbers(frame: Any, value: str) -> Any:
+    """Read the numbers of a file that we wrote, without guessing at separators."""
+    import pyarrow as pa
+
+    for at, name in enumerate(frame.column_names):
+        if name == value or (name in RESERVED and name not in _TEXTS):
+            numbers = number_column(frame, name, ours=True)
+            column = pa.array(numbers, from_pandas=True)
+            frame = frame.set_column(at, name, column)
+    return frame
 
 
 def labelled_columns(path: PathLike) -> list[str]:

@@ -48,7 +48,7 @@ def read_published(source: Any, table: Table) -> NDArray[np.bool_]:
             hint="give the published.csv of a run",
         )
     cells = _cells(frame, path, table)
-    value = number_column(frame, "value")
+    value = number_column(frame, "value", ours=True)
     blank = np.isnan(value)
 
     def refuse(bad: NDArray[np.bool_], what: str, expected: str, hint: str) -> None:

@@ -100,7 +100,7 @@ def write_records(
             parquet.write_table(frame, stream)
         return
     like = like or Records(frame)
-    for column in sorted({*like.missing, *like.decimals}):
+    for column in sorted({*like.missing, *like.decimals} & {*frame.column_names}):
         at = frame.column_names.index(column)
         words = _as_written(
             frame[column].combine_chunks(),

@@ -296,7 +296,7 @@ def _refuse_other_values(
     """Refuse a pattern of other values: it was made for another table."""
     if "value" not in frame.column_names:
         return
-    value, mine = number_column(frame, "value"), table.value[cells]
+    value, mine = number_column(frame, "value", ours=True), table.value[cells]
     off = np.abs(value - mine) > ADDITIVITY * np.maximum(1.0, np.abs(mine))
     if off.any():
         raise InputError(

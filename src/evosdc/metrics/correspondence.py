@@ -12,6 +12,7 @@ from scipy.linalg import eigh, svd
 from evosdc.metrics.base import Breakdown, Goal, Kind, Metric
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.logistic import pair_sums
+from evosdc.metrics.patience import check_time
 
 Floats = NDArray[np.float64]
 
@@ -34,10 +35,14 @@ def category_coordinates(
     scale = np.sqrt(np.where(masses > 0, masses, 1.0))
     cross = burt / (rows * columns**2) - np.outer(masses, masses)
     width = min(dimensions, len(masses))
+    matrix = cross / np.outer(scale, scale)
     inertias, vectors = eigh(
-        cross / np.outer(scale, scale),
-        subset_by_index=(len(masses) - width, len(masses) - 1),
+        matrix, subset_by_index=(len(masses) - width, len(masses) - 1)
     )
+    if len(inertias) < width:
+        # Many equal inertias, of a column of names say: LAPACK may find none of them.
+        inertias, vectors = eigh(matrix, driver="evd")
+        inertias, vectors = inertias[-width:], vectors[:, -width:]
     inertias = np.maximum(inertias[::-1], 0.0)
     coordinates = vectors[:, ::-1] * np.sqrt(inertias) / scale[:, None]
     return masses, coordinates, inertias
@@ -91,29 +96,36 @@ class McaDistance(Metric):
 
     def compute(self, original: Categorical, synthetic: Categorical) -> float:
         """Return the relative distance of the clouds."""
-        masses, first, second, _ = self._clouds(original, synthetic)
-        size = float((masses[:, None] * first**2).sum())
-        if size == 0:
-            return 0.0
-        gap = float((masses[:, None] * (first - second) ** 2).sum())
-        return float(np.sqrt(gap / size))
+        return self.measure(original, synthetic)[0]
 
     def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
         """Return the distance each category moved."""
-        _, first, second, both = self._clouds(original, synthetic)
+        return self.measure(original, synthetic)[1]
+
+    def measure(
+        self, original: Categorical, synthetic: Categorical
+    ) -> tuple[float, Breakdown]:
+        """Return both from one analysis of each file."""
+        masses, first, second, both = self._clouds(original, synthetic)
         labels = [
             f"{name}={label}"
             for name, words in zip(original.names, original.labels, strict=True)
             for label in words
         ]
         moved = np.sqrt(((first - second) ** 2).sum(axis=1))
-        return [(labels[i], float(d)) for i, d in zip(both, moved, strict=True)]
+        parts = [(labels[i], float(d)) for i, d in zip(both, moved, strict=True)]
+        size = float((masses[:, None] * first**2).sum())
+        if size == 0:
+            return 0.0, parts
+        gap = float((masses[:, None] * (first - second) ** 2).sum())
+        return float(np.sqrt(gap / size)), parts
 
     def _clouds(
         self, original: Categorical, synthetic: Categorical
     ) -> tuple[Floats, Floats, Floats, NDArray[np.intp]]:
         sizes, width = original.levels, self.dimensions
         masses, first, _ = category_coordinates(original.codes, sizes, width)
+        check_time()
         other, second, _ = category_coordinates(synthetic.codes, sizes, width)
         both = np.flatnonzero((masses > 0) & (other > 0))
         masses, first, second = masses[both], first[both], second[both]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Literal
 
@@ -97,6 +97,8 @@ class Evaluation:
         Whether the target is a number of many values, taken in classes.
     tests
         The attacks that the verdict rests on, beside the same with a fresh sample.
+    left_out
+        Columns of the original that were not compared, and why.
     """
 
     values: tuple[MetricValue, ...]
@@ -115,6 +117,7 @@ class Evaluation:
     synthetic_rows: int
     holdout_rows: int | None
     seed: int
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> MetricValue:
         """Return a metric by name."""
@@ -156,6 +159,7 @@ class Evaluation:
             "not_protected": list(self.plain_words),
             "key": list(self.key),
             "target": self.target,
+            "left_out": dict(self.left_out),
             "rows": self.rows,
             "synthetic_rows": self.synthetic_rows,
             "holdout_rows": self.holdout_rows,

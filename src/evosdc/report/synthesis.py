@@ -16,6 +16,7 @@ from evosdc.metrics.evaluation import (
     PairGap,
 )
 from evosdc.metrics.fresh import FreshTest
+from evosdc.report.small_groups import groups_html
 from evosdc.synthetic_claim import SyntheticClaim
 
 Row = Mapping[str, Any]
@@ -65,6 +66,7 @@ def synthesis_html(
     utility: str = "jsd_2",
     risk: str = "dcap_u",
     claim: SyntheticClaim | None = None,
+    small_groups: Any = None,
 ) -> str:
     """Return the page as text.
 
@@ -86,8 +88,12 @@ def synthesis_html(
         was no time for one of them.
     claim
         What the verdict is about.
+    small_groups
+        What a synthesis did about small groups, `evosdc.synth.small_groups`.
     """
     shown = comparisons or evaluation.comparisons
+    # What the copy must not show, its report must not either.
+    rare = small_groups.least / max(1, evaluation.rows) if small_groups else 0.0
     parts = [
         f"<h1>{escape(title)}</h1>",
         _facts(evaluation),
@@ -95,6 +101,7 @@ def synthesis_html(
         claim_block(claim) if claim is not None else "",
         _section("The tests behind the verdict", _tests(evaluation.tests)),
         _section("What was not protected", _list(evaluation.plain_words)),
+        _section("Small groups", groups_html(small_groups)) if small_groups else "",
         ""
         if {utility, risk} & set(evaluation.not_measured)
         else _section(
@@ -105,7 +112,7 @@ def synthesis_html(
         _section("Utility", _metrics(evaluation, "utility")),
         _section("Risk", _metrics(evaluation, "risk")),
         _section("Not measured", _skipped(evaluation)) if evaluation.skipped else "",
-        _section("One variable at a time", _margins(shown.margins)),
+        _section("One variable at a time", _margins(shown.margins, rare)),
         _section("Two variables at a time", _pairs(shown.pairs)),
     ]
     return (
@@ -379,8 +386,8 @@ def _generations(run: Sequence[Row]) -> str:
     return f'<div class="grid">{"".join(charts)}</div>'
 
 
-def _margins(margins: Sequence[Margin]) -> str:
-    charts = "".join(_margin(margin) for margin in margins[:_MAX_VARIABLES])
+def _margins(margins: Sequence[Margin], rare: float) -> str:
+    charts = "".join(_margin(margin, rare) for margin in margins[:_MAX_VARIABLES])
     rest = len(margins) - _MAX_VARIABLES
     more = f"<p class=dim>and {rest} more variables</p>" if rest > 0 else ""
     return (
@@ -389,9 +396,10 @@ def _margins(margins: Sequence[Margin]) -> str:
     )
 
 
-def _margin(margin: Margin) -> str:
+def _margin(margin: Margin, rare: float) -> str:
     order = sorted(range(len(margin.labels)), key=lambda i: -margin.original[i])
-    shown = order[:_MAX_LEVELS]
+    common = [i for i in order if not 0.0 < margin.original[i] < rare - 1e-12]
+    shown = common[:_MAX_LEVELS]
     top = max(max(margin.original), max(margin.synthetic))
     rows = []
     for place, i in enumerate(shown):

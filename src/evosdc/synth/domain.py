@@ -7,14 +7,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.synth.encoding import Codes, Ints
+from evosdc.synth.least import check_least
 from evosdc.synth.variable import Variable, is_number, make_variable
 
 # Numbers with more different values are binned: between these, by default.
 _FEW_LEVELS, _MANY_LEVELS = 30, 100
 _MOST_LEVELS = 32_000
+# So few different numbers may be codes: neighbours mean nothing.
+_FEW_CODES = 12
+# Numbers are binned where so many people have one that is rare.
+_RARE_SHARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -29,13 +35,18 @@ class Coding:
         "quantile" or "width" (equal width).
     restore
         How a binned value is drawn again: "uniform" between the smallest and the
-        largest value of the bin, or "empirical", one of the original's values in it.
+        largest value of the bin, tilted so that the mean of the bin stays, or
+        "empirical", one of the original's values in it.
     most_levels
         A numeric column with more distinct values is continuous. By default as many
         as there are tens of records, but 30 at least and 100 at most: years of age are
         levels of a large file, and the incomes of a small one are not.
     pool
-        Levels with fewer records are pooled into one.
+        Levels with fewer records are counted as one, and drawn again by frequency.
+    least
+        Nothing is shown that fewer people have: rare levels are pooled, bins merged,
+        tails coded; see `evosdc.synth.least` and `evosdc.synth.tails`. 0 and 1 switch
+        this off.
     """
 
     bins: int | Mapping[str, int | Sequence[float]] = 20
@@ -44,6 +55,7 @@ class Coding:
     most_levels: int | None = None
     pool: int = 0
     cuts: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    least: int = 0
 
     def __post_init__(self) -> None:
         if self.binning not in ("quantile", "width"):
@@ -70,7 +82,13 @@ class Coding:
         most = self.most_levels
         if most is None:
             most = min(max(len(column) // 10, _FEW_LEVELS), _MANY_LEVELS)
-        return len(column.unique().drop_null()) > most
+        counts = column.drop_null().value_counts().field("counts")
+        if self.least > 1 and len(counts) > 1:
+            # Numbers that mostly few people have are ranges, not levels.
+            counts = np.asarray(counts)
+            if counts[counts < self.least].sum() > _RARE_SHARE * counts.sum():
+                return True
+        return len(counts) > most
 
 
 @dataclass(frozen=True)
@@ -89,6 +107,13 @@ class Domain:
     def sizes(self) -> Ints:
         """The number of levels of each variable."""
         return np.array([v.size for v in self.variables], np.int64)
+
+    @property
+    def ordered(self) -> NDArray[np.bool_]:
+        """Whose levels are numbers with neighbours, and not a few codes."""
+        return np.array(
+            [is_number(v.type) and v.size > _FEW_CODES for v in self.variables]
+        )
 
     @property
     def cells(self) -> int:
@@ -142,6 +167,7 @@ def make_domain(table: pa.Table, coding: Coding) -> Domain:
             f"bins are given for the unknown column {unknown[0]!r}",
             expected="one of " + ", ".join(map(repr, table.column_names)),
         )
+    check_least(coding.least, table.num_rows)
     variables = []
     for name in table.column_names:
         column = table.column(name)
@@ -155,6 +181,7 @@ def make_domain(table: pa.Table, coding: Coding) -> Domain:
                 restore=coding.restore,
                 pool=coding.pool,
                 cuts=coding.cuts.get(name, ()),
+                least=coding.least,
             )
         )
     for variable in variables:

@@ -9,6 +9,7 @@ has records.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -82,11 +83,13 @@ def build_index(
     sizes: Ints,
     tables: list[tuple[int, ...]],
     complete: NDArray[np.bool_] | None = None,
+    number: Callable[[Codes, tuple[int, ...], Ints], Ints] | None = None,
 ) -> tuple[CellIndex, NDArray[np.int32], list[Ints]]:
     """Index the cells of some tables of the original.
 
     Tables marked `complete` get a counter for every cell, seen or not; so do tables
-    that most of their cells occur in.
+    that most of their cells occur in. `number` gives the cells of records in a table
+    by its strides, where they are not those of the codes themselves.
 
     Returns
     -------
@@ -108,8 +111,10 @@ def build_index(
         members[t, : len(table)] = table
         steps[t, : len(table)] = stride[list(table)]
         heads[t, 4] = min(cells, _EXACT_LIMIT)
-        numbers = cell_numbers(codes, stride)
-        seen, count, inverse = _seen(numbers, cells)
+        numbers = (
+            number(codes, table, stride) if number else cell_numbers(codes, stride)
+        )
+        seen, count, inverse = seen_cells(numbers, cells)
         whole = complete is not None and bool(complete[t])
         small = len(table) <= 2 and cells <= _COMPLETE_SHARE * len(seen)
         if whole or small:
@@ -148,7 +153,7 @@ def build_index(
     return index, _joined(counts, np.zeros(0, np.int32)), inverses
 
 
-def _seen(numbers: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
+def seen_cells(numbers: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
     """Return the cells that occur, their counts, and each record's place in them."""
     if cells > _DENSE_CELLS:
         seen, inverse, count = np.unique(

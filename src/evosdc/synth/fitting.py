@@ -21,6 +21,7 @@ from evosdc.synth.engines import make_engine
 from evosdc.synth.front import Front, two_fronts
 from evosdc.synth.goal import Goal
 from evosdc.synth.holding import Holder
+from evosdc.synth.identifiers import Identifier, find_identifiers
 from evosdc.synth.noise import (
     Floor,
     bootstrap_risks,
@@ -36,6 +37,7 @@ from evosdc.synth.objective import (
     parse_objective,
     resolve_objective,
 )
+from evosdc.synth.pairs import stir
 from evosdc.synth.population import Population, Problem, Team
 from evosdc.synth.risk import RISKS, build_risk, no_risk
 from evosdc.synth.rules import build_rules, cut_points
@@ -47,8 +49,11 @@ from evosdc.synth.scenario import (
     base_goal,
     baselines,
     make_scenario,
+    named_columns,
 )
 from evosdc.synth.shades import Exact, exact_of, exact_values
+from evosdc.synth.small_groups import PairCount, count_pairs
+from evosdc.synth.stirred_floor import raised
 from evosdc.synth.tables import JSD, Component, build_target
 
 if TYPE_CHECKING:
@@ -93,6 +98,8 @@ class Fitted:
     seconds: float
     notes: list[str]
     roles: list[str]
+    identifiers: list[Identifier]
+    pairs: list[PairCount]
 
 
 @dataclass(frozen=True)
@@ -125,6 +132,10 @@ def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
 
 
 def _fit(table: pa.Table, options: Synthesiser, workers: int, clock: Clock) -> Fitted:
+    identifiers = find_identifiers(
+        table, options.least, dict(options.identifiers or {}), named_columns(options)
+    )
+    table = table.drop_columns([i.name for i in identifiers if i.action != "keep"])
     rules = list(options.rules)
     coding = Coding(
         options.bins,
@@ -133,6 +144,7 @@ def _fit(table: pa.Table, options: Synthesiser, workers: int, clock: Clock) -> F
         options.most_levels,
         options.pool,
         cut_points(rules),
+        options.least,
     )
     domain = make_domain(table, coding)
     codes = domain.encode(table)
@@ -177,9 +189,10 @@ def _fit(table: pa.Table, options: Synthesiser, workers: int, clock: Clock) -> F
     population = engine.population
     closer = {}
     if pareto:
+        _measure(engine, codes, engine.alive, components)
         fresh = float(floor.objectives[measured.index(_FULL)])
         closer = {
-            slot: closer_than(_full_distance(engine, slot, components), fresh)
+            slot: closer_than(_full_distance(engine, slot, codes), fresh)
             for slot in map(int, engine.alive)
         }
     order = ranked(engine, scenario, options, closer)
@@ -192,6 +205,8 @@ def _fit(table: pa.Table, options: Synthesiser, workers: int, clock: Clock) -> F
             if held is not made:
                 population.put(slot, held)
     best = int(order[0])
+    if not pareto:
+        _measure(engine, codes, order, components)
     risks = {int(s): _risks(population, int(s), exact, scenario) for s in order}
     judged = scenario.judged
     met = all(risks[best][r] <= v + 1e-12 for r, v in judged.items())
@@ -239,6 +254,8 @@ def _fit(table: pa.Table, options: Synthesiser, workers: int, clock: Clock) -> F
         notes(domain, codes, problem, scenario, met, run)
         + front_notes([bool(closer.get(int(s))) for s in order]),
         [domain.names[j] for j in (*(key or ()), target) if j is not None],
+        identifiers,
+        count_pairs(codes, population.codes[best], domain, options.least),
     )
 
 
@@ -253,9 +270,26 @@ def make_problem(
 ) -> Problem:
     """Index the original for the search."""
     sizes = domain.sizes
-    target = build_target(codes, sizes, components)
+    free = np.arange(len(sizes))
+    if options.columns is not None:
+        free = np.array(sorted({domain.position(c) for c in options.columns}), np.int64)
+        if not len(free):
+            raise InputError("no column is to be synthesised", hint="name some columns")
+    # A stream of its own: what is stirred changes no other draw.
+    rng = np.random.default_rng([options.seed, 6])
+    stirred = stir(codes, sizes, free, domain.ordered, options.least, rng)
+    target = build_target(codes, sizes, components, stirred.numbers)
     if options.noise_floor:
-        fresh = floor.objectives[: len(components)]
+        fresh = raised(
+            floor.objectives[: len(components)],
+            codes,
+            sizes,
+            components,
+            free,
+            domain.ordered,
+            options.least if stirred.exchanges else 0,
+            rng,
+        )
         target = target._replace(floor=floors_that_bind(fresh, components))
     if scenario.key is None or scenario.target is None:
         risk = no_risk(codes, sizes)
@@ -263,13 +297,8 @@ def make_problem(
         risk = build_risk(
             exact.codes, exact.sizes, scenario.key, scenario.target, exact.shades
         )
-    free = np.arange(len(sizes))
-    if options.columns is not None:
-        free = np.array(sorted({domain.position(c) for c in options.columns}), np.int64)
-        if not len(free):
-            raise InputError("no column is to be synthesised", hint="name some columns")
     rules = build_rules(list(options.rules), domain, codes)
-    return Problem(codes, sizes, target, risk, rules, free)
+    return Problem(stirred.records, sizes, target, risk, rules, free)
 
 
 def make_front(
@@ -341,16 +370,23 @@ def _risks(
     return np.array([figures[name] for name in RISKS])
 
 
-def _full_distance(
-    engine: Engine, slot: int, components: tuple[Component, ...]
-) -> float:
+def _measure(
+    engine: Engine, codes: Codes, slots: Ints, components: tuple[Component, ...]
+) -> None:
+    """Set the distances of some slots: from the original, not from what was stirred."""
+    population = engine.population
+    sizes = population.problem.sizes
+    for slot in map(int, slots):
+        population.groups[slot] = distances(
+            codes, population.codes[slot], sizes, components
+        )
+
+
+def _full_distance(engine: Engine, slot: int, codes: Codes) -> float:
     """Return the distance of a candidate's full table."""
     population = engine.population
-    if _FULL in components:
-        return float(population.groups[slot, components.index(_FULL)])
-    problem = population.problem
-    found = distances(problem.original, population.codes[slot], problem.sizes, (_FULL,))
-    return float(found[0])
+    sizes = population.problem.sizes
+    return float(distances(codes, population.codes[slot], sizes, (_FULL,))[0])
 
 
 def _criteria(options: Synthesiser) -> tuple[Any, ...]:

@@ -41,7 +41,13 @@ def like(table: pa.Table, frame: Any) -> Any:
         import polars
 
         out = polars.from_arrow(table)
-        return out.cast(dict(frame.schema))
+        kinds = {n: k for n, k in frame.schema.items() if n in table.column_names}
+        for name, kind in kinds.items():
+            if isinstance(kind, polars.Enum):
+                # Categories of few people are pooled: their list is not the same.
+                shown = table[name].unify_dictionaries().chunk(0).dictionary
+                kinds[name] = polars.Enum(shown.to_pylist())
+        return out.cast(kinds)
     if _from(frame, "pandas"):
         return table.to_pandas()
     return table

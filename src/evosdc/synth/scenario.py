@@ -77,6 +77,14 @@ def attack(
     return members, at
 
 
+def named_columns(options: Synthesiser) -> list[str]:
+    """Return the columns that the user names as part of the attack or the copy."""
+    key = options.key.split(",") if isinstance(options.key, str) else options.key
+    bins = list(options.bins) if isinstance(options.bins, Mapping) else []
+    target = [] if options.target is None else [options.target]
+    return [*(key or ()), *target, *(options.columns or ()), *bins]
+
+
 def make_scenario(
     options: Synthesiser,
     key: tuple[int, ...] | None,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
@@ -16,10 +17,13 @@ from evosdc.evolution.rates import Rate
 from evosdc.synth.encoding import Codes
 from evosdc.synth.fitting import Fitted, fit
 from evosdc.synth.frames import like, to_table
+from evosdc.synth.identifiers import fresh_column, with_fresh
+from evosdc.synth.least import DEFAULT_LEAST
 from evosdc.synth.risk import RISKS
 from evosdc.synth.rules import Rule
 from evosdc.synth.run import Generation
 from evosdc.synth.shades import decode_by_dice
+from evosdc.synth.small_groups import describe
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,13 @@ class Synthesiser:
         Columns to synthesise; the others are kept as they are (partial synthesis).
     bins, binning, restore, most_levels, pool
         How columns become levels; see `evosdc.synth.domain.Coding`.
+    least
+        The smallest group that a copy may show: levels of fewer people are pooled,
+        tails of numbers coded, pairs of values that fewer people have not aimed at, and
+        columns that identify people left out. 0 or 1 for no such guard.
+    identifiers
+        By column that identifies people: "drop" (the default for those recognised),
+        "new" for fresh values, or "keep" for an ordinary column.
     rules
         What is forbidden; see `evosdc.synth.rules`.
     noise_floor
@@ -138,6 +149,8 @@ class Synthesiser:
         restore: str = "uniform",
         most_levels: int | None = None,
         pool: int = 0,
+        least: int = DEFAULT_LEAST,
+        identifiers: Mapping[str, str] | None = None,
         noise_floor: bool = True,
         patience: int | None = None,
         stop_utility: float | None = None,
@@ -176,6 +189,8 @@ class Synthesiser:
         self.restore = restore
         self.most_levels = most_levels
         self.pool = pool
+        self.least = least
+        self.identifiers = identifiers
         self.noise_floor = noise_floor
         self.patience = patience
         self.stop_utility = stop_utility
@@ -230,11 +245,14 @@ class Synthesiser:
             Points of the Pareto front; of other modes the one answer.
         ``record_``, ``reason_``, ``generations_``, ``seconds_``, ``hurried_``
             The run by generation, and why and when it ended.
+        ``small_groups_``
+            What was done about small groups, and what the first copy shows of them.
         ``notes_``
             What the user should know, in plain words.
         """
         workers = self.workers or min(4, os.cpu_count() or 1)
-        fitted = fit(to_table(frame), self, workers)
+        table = to_table(frame)
+        fitted = fit(table, self, workers)
         self._fitted: Fitted = fitted
         self._frame = frame[:0] if hasattr(frame, "__getitem__") else frame
         self.domain_ = fitted.domain
@@ -251,7 +269,10 @@ class Synthesiser:
         self.hurried_ = fitted.hurried
         self.generations_ = fitted.record[-1].generation
         self.seconds_ = fitted.seconds
-        self.notes_ = tuple(fitted.notes)
+        self._anew = {
+            i.name: table[i.name] for i in fitted.identifiers if i.action == "new"
+        }
+        self._order = table.column_names
         self.front_ = tuple(
             FrontPoint(
                 k,
@@ -262,6 +283,17 @@ class Synthesiser:
             )
             for k, score in enumerate(fitted.scores)
         )
+        named = self.columns
+        self.small_groups_ = describe(
+            table,
+            to_table(self.sample()),
+            fitted.domain,
+            self.least,
+            fitted.identifiers,
+            fitted.pairs,
+            [] if named is None else [n for n in self.domain_.names if n not in named],
+        )
+        self.notes_ = (*self.small_groups_.sentences(), *fitted.notes)
         return self
 
     def sample(self, n: int | None = None, number: int = 0) -> Any:
@@ -284,7 +316,15 @@ class Synthesiser:
             table = decode_by_dice(
                 table, self.domain_, codes, self.seed, self._fitted.roles
             )
-        return like(table, self._frame)
+        return like(self._with_fresh(table, rng), self._frame)
+
+    def _with_fresh(self, table: pa.Table, rng: np.random.Generator) -> pa.Table:
+        """Add fresh values of the identifiers that are made anew."""
+        fresh = {
+            name: fresh_column(column, table.num_rows, rng)
+            for name, column in self._anew.items()
+        }
+        return with_fresh(table, fresh, self._order) if fresh else table
 
     def samples(self) -> list[Any]:
         """Return all copies (or all points of the front)."""

@@ -10,6 +10,7 @@ cells it leaves and enters:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import NamedTuple
 
@@ -77,9 +78,12 @@ class Target(NamedTuple):
 
 
 def build_target(
-    codes: Codes, sizes: Ints, components: tuple[Component, ...]
+    codes: Codes,
+    sizes: Ints,
+    components: tuple[Component, ...],
+    number: Callable[[Codes, tuple[int, ...], Ints], Ints] | None = None,
 ) -> Target:
-    """Tabulate the original for some objectives."""
+    """Tabulate the original for some objectives; see `build_index` for `number`."""
     sets: list[tuple[int, ...]] = []
     kinds: list[int] = []
     groups: list[int] = []
@@ -94,7 +98,7 @@ def build_target(
         weights.append(scale / len(chosen))
     complete = np.array([k == CRAMER for k in kinds])
     _refuse_huge(sizes, sets, complete)
-    index, original, _ = build_index(codes, sizes, sets, complete)
+    index, original, _ = build_index(codes, sizes, sets, complete, number)
     touch = [
         np.array([t for t, s in enumerate(sets) if j in s], np.int32)
         for j in range(codes.shape[1])

@@ -1,13 +1,14 @@
 """One variable: values of a column grouped into levels, and drawn again from them.
 
 A level is a set of values. Most levels hold one value; a bin holds a range of numbers,
-a pooled level holds the rare values, and the level of missing values holds none.
+a pooled level holds the rare values, and the level of missing values holds none. With
+`least`, values of fewer people are part of a level but never drawn from it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.synth.encoding import Ints
+from evosdc.synth.least import Care, Pools, pool_others, pool_texts, round_numbers
+from evosdc.synth.tails import Bins, draw, plain_bins, safe_bins
 
 _DECIMALS = 6
 
@@ -49,9 +52,11 @@ class Variable:
     Attributes
     ----------
     values, level
-        The distinct values of the original and the level of each.
+        The distinct values of the original and the level of each; labels of pooled
+        levels come last.
     weight
-        How often each value occurs, for drawing one of a level's values.
+        How often each value occurs, for drawing one of a level's values; 0 for values
+        that must not be drawn.
     missing
         The level of missing values, or -1.
     edges
@@ -60,6 +65,12 @@ class Variable:
         have levels of their own.
     categories
         All categories of a categorical column, used or not, in order.
+    ends
+        The low end, the high end and the mean of each bin's numbers.
+    absent
+        The level that a missing value is counted in where too few are missing.
+    care
+        What was done about small groups.
     """
 
     name: str
@@ -72,6 +83,9 @@ class Variable:
     edges: NDArray[np.float64] | None = None
     uniform: bool = True
     categories: pa.Array | None = None
+    ends: NDArray[np.float64] | None = None
+    absent: int = -1
+    care: Care = field(default_factory=Care)
 
     def encode(self, column: pa.ChunkedArray) -> NDArray[np.int16]:
         """Return the level of each value of a column."""
@@ -83,7 +97,7 @@ class Variable:
         null = np.asarray(plain.is_null().to_numpy(zero_copy_only=False), bool)
         # One more level at the end, -1, for values that are not known.
         out = np.append(self.level, -1)[known]
-        out[null] = self.missing
+        out[null] = self.missing if self.missing >= 0 else self.absent
         strange = np.flatnonzero(out < 0)
         if len(strange) and self.edges is not None and not null[strange].any():
             numbers = as_numbers(plain)[strange]
@@ -118,7 +132,8 @@ class Variable:
 
     def _draw(self, codes: NDArray[np.int16], rng: np.random.Generator) -> Ints:
         """Draw one of the values of each code's level, by frequency."""
-        order = np.argsort(self.level, kind="stable")
+        # What must not be drawn comes first in its level, out of rounding's reach.
+        order = np.lexsort((self.weight > 0, self.level))
         heap = np.concatenate([[0.0], np.cumsum(self.weight[order])])
         start = np.searchsorted(self.level[order], np.arange(self.size))
         stop = np.searchsorted(self.level[order], np.arange(self.size), "right")
@@ -132,15 +147,14 @@ class Variable:
     def _spread(
         self, codes: NDArray[np.int16], drawn: pa.Array, rng: np.random.Generator
     ) -> pa.Array:
-        """Draw uniformly between the ends of each bin."""
-        ends = np.array([self._number_ends(level) for level in range(self.size)])
+        """Draw between the ends of each bin, so that its mean stays."""
+        assert self.ends is not None
         whole = not (pa.types.is_floating(self.type) or pa.types.is_decimal(self.type))
-        low, high = ends[codes, 0], ends[codes, 1]
-        u = rng.random(len(codes))
         digits = 0 if whole else self._decimals()
-        # Every number of the grid is as likely, the two ends of a bin like the others.
-        step = 10.0**-digits
-        numbers = low + np.floor(u * (np.rint((high - low) / step) + 1.0)) * step
+        # The level of missing values has no ends.
+        known = np.minimum(codes, len(self.ends) - 1).astype(np.int64)
+        numbers = draw(self.ends, 10.0**-digits, rng.random(len(codes)), known)
+        low, high, _ = self.ends[known].T
         numbers = np.clip(np.round(numbers, digits), low, high)
         mask = np.asarray(drawn.is_null().to_numpy(zero_copy_only=False), bool)
         numbers = np.where(mask, 0.0, numbers)
@@ -158,16 +172,15 @@ class Variable:
                 return digits
         return 15
 
-    def _number_ends(self, level: int) -> tuple[float, float]:
-        mine = as_numbers(self.values)[self.level == level]
-        return (float(mine.min()), float(mine.max())) if len(mine) else (0.0, 0.0)
-
     def samples(self, level: int) -> list[Any]:
         """Return values that stand for a level in a rule; None for missing values.
 
         Those are all its values, but the two ends of a bin.
         """
-        mine = self.values.filter(pa.array(self.level == level)).to_pylist()
+        here = self.level == level
+        # What is never drawn breaks no rule.
+        shown = here & (self.weight > 0)
+        mine = self.values.filter(pa.array(shown if shown.any() else here)).to_pylist()
         if not mine:
             return [None]
         return mine if self.edges is None else sorted({min(mine), max(mine)})
@@ -182,6 +195,7 @@ def make_variable(
     restore: str,
     pool: int,
     cuts: Sequence[float],
+    least: int = 0,
 ) -> Variable:
     """Group the values of a column into levels."""
     plain = _plain(column)
@@ -190,29 +204,80 @@ def make_variable(
     order = _order(column, values)
     values = values.take(pa.array(order))
     weight = np.asarray(weight, float)[order]
-    edges = None
-    if bins is None or len(values) == 0:
-        level = np.arange(len(values), dtype=np.int64)
-    else:
-        numbers = as_numbers(values)
-        edges, level = _binned(name, numbers, weight, bins, binning, cuts)
-    if pool > 0:
-        level = _pooled(level, weight, pool)
-    size = int(level.max()) + 1 if len(level) else 0
-    missing = -1
-    if plain.null_count:
-        missing, size = size, size + 1
-    return Variable(
+    out = Variable(
         name,
         column.type,
         values,
-        level,
+        np.arange(len(values), dtype=np.int64),
         weight,
-        size,
-        missing,
-        edges,
-        restore == "uniform",
-        _categories(column),
+        len(values),
+        uniform=restore == "uniform",
+        categories=_categories(column),
+    )
+    if bins is not None and len(values) > 0:
+        numbers = as_numbers(values)
+        edges, level, alone = _binned(name, numbers, weight, bins, binning, cuts, least)
+        found = plain_bins(numbers, weight, level)
+        if least > 1:
+            found = safe_bins(numbers, weight, level, alone, least)
+        out = _with_bins(out, edges, found)
+    elif least > 1 and len(values) > 0:
+        out = _with_pools(out, _pools(values, weight, least))
+    level = out.level
+    if pool > 0:
+        every = np.zeros(len(level))
+        every[: len(weight)] = weight
+        level = _pooled(level, every, pool)
+    size = int(level.max()) + 1 if len(level) else 0
+    gone = plain.null_count
+    if 0 < gone < least and size > 0:
+        usual = int(np.bincount(level, weights=out.weight).argmax())
+        care = replace(out.care, missing=True)
+        return replace(out, level=level, size=size, absent=usual, care=care)
+    if gone:
+        return replace(out, level=level, size=size + 1, missing=size)
+    return replace(out, level=level, size=size)
+
+
+def _pools(values: pa.Array, weight: NDArray[np.float64], least: int) -> Pools:
+    """Pool rare levels in the way of their type."""
+    if is_number(values.type):
+        return round_numbers(as_numbers(values), weight, least)
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        return pool_texts(values.to_pylist(), weight, least)
+    return pool_others(weight, least)
+
+
+def _with_pools(variable: Variable, pools: Pools) -> Variable:
+    labels = pa.array(pools.labels, variable.values.type)
+    pooled = np.array(
+        [variable.weight[pools.level == level].sum() for level in pools.label_level]
+    )
+    categories = variable.categories
+    if categories is not None:
+        # A list of categories would tell what no record shows.
+        secret = variable.values.filter(pa.array(pools.hidden))
+        categories = categories.filter(pc.invert(pc.is_in(categories, secret)))
+        categories = pa.concat_arrays([categories, labels])
+    return replace(
+        variable,
+        values=pa.concat_arrays([variable.values, labels]),
+        level=np.concatenate([pools.level, pools.label_level]),
+        weight=np.concatenate([np.where(pools.hidden, 0.0, variable.weight), pooled]),
+        categories=categories,
+        care=pools.care,
+    )
+
+
+def _with_bins(variable: Variable, edges: NDArray[np.float64], found: Bins) -> Variable:
+    beyond = int(variable.weight[found.hidden].sum())
+    return replace(
+        variable,
+        level=found.level,
+        weight=np.where(found.hidden, 0.0, variable.weight),
+        edges=edges,
+        ends=found.ends,
+        care=Care(tails=beyond),
     )
 
 
@@ -251,8 +316,9 @@ def _binned(
     bins: int | Sequence[float],
     binning: str,
     cuts: Sequence[float],
-) -> tuple[NDArray[np.float64], Ints]:
-    """Return edges and the level of each distinct number.
+    least: int,
+) -> tuple[NDArray[np.float64], Ints, NDArray[np.bool_]]:
+    """Return edges, the level of each distinct number, and which stand alone.
 
     Numbers that fill a quantile bin alone (zeros, special codes) keep their own level,
     so that they come back exactly.
@@ -266,7 +332,7 @@ def _binned(
     elif binning == "width":
         edges = np.linspace(numbers.min(), numbers.max(), bins + 1)
     else:
-        alone = weight >= total / bins
+        alone = weight >= max(total / bins, least)
         rest = numbers[~alone]
         heap = np.cumsum(weight[~alone])
         quantiles = np.linspace(0, 1, bins + 1)[1:-1]
@@ -281,7 +347,7 @@ def _binned(
     bump = np.cumsum(alone) * 2
     raw = raw * (2 * len(numbers) + 2) + bump - alone
     _, level = np.unique(raw, return_inverse=True)
-    return edges, level.astype(np.int64)
+    return edges, level.astype(np.int64), alone
 
 
 def _pooled(level: Ints, weight: NDArray[np.float64], pool: int) -> Ints:

@@ -1,0 +1,147 @@
+"""Which columns of an original and a copy are compared, and who judges them.
+
+A copy may lack columns. And a column that says who somebody is must not take part in
+the comparison of whole records: with fresh values in it no record would ever equal
+another, and a copy of everybody would pass. What such a column must not hold is the
+original's values; that is tested by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from evosdc.errors import InputError
+from evosdc.metrics import Evaluation, from_codes
+from evosdc.metrics.data import exact_codes
+from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
+
+_ABSENT = "not in the copy"
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """Files with the columns that are compared, and why others are left out."""
+
+    original: pa.Table
+    synthetic: pa.Table
+    holdout: pa.Table | None
+    left_out: dict[str, str]
+    tests: tuple[FreshTest, ...]
+
+
+def measured(
+    original: Any,
+    synthetic: Any,
+    holdout: Any,
+    *,
+    key: Sequence[str],
+    target: str,
+    seed: int,
+    left: Callable[[], float] | None,
+    anew: Sequence[str] = (),
+    metrics: Sequence[str] | None = None,
+) -> Evaluation:
+    """Measure and judge a copy by the columns that can be compared.
+
+    `anew` are columns that are known to have fresh values in the copy.
+    """
+    from evosdc.metrics import evaluate
+
+    files = make_alike(
+        original, synthetic, holdout, [*key, target], anew=anew, seed=seed
+    )
+    found = evaluate(
+        files.original,
+        files.synthetic,
+        key=list(key),
+        target=target,
+        holdout=files.holdout,
+        seed=seed,
+        left=left,
+        metrics=metrics,
+    )
+    words = [f"column {n!r} was not compared: {w}" for n, w in files.left_out.items()]
+    failed = [test.words() for test in files.tests if not test.passed]
+    return replace(
+        found,
+        left_out=files.left_out,
+        plain_words=(*found.plain_words, *words),
+        tests=(*found.tests, *files.tests),
+        reasons=(*found.reasons, *failed),
+        verdict="not fit for release" if failed else found.verdict,
+    )
+
+
+def make_alike(
+    original: Any,
+    synthetic: Any,
+    holdout: Any,
+    named: Sequence[str],
+    *,
+    anew: Sequence[str] = (),
+    seed: int = 0,
+) -> Alike:
+    """Leave out what the copy lacks and what identifies people.
+
+    Columns that are `named` as key or target take part whatever they are.
+    """
+    from evosdc.synth.frames import to_table
+    from evosdc.synth.identifiers import find_identifiers
+    from evosdc.synth.least import DEFAULT_LEAST
+
+    first, second = to_table(original), to_table(synthetic)
+    for name in named:
+        if name in first.column_names and name not in second.column_names:
+            raise InputError(
+                f"the synthetic file lacks the column {name!r}",
+                expected="every column of key and target in both files",
+                hint="name the original that the copy was made from",
+            )
+    left_out = {
+        name: _ABSENT for name in first.column_names if name not in second.column_names
+    }
+    left_out |= {name: "made anew" for name in anew if name not in left_out}
+    tests: list[FreshTest] = []
+    for identifier in find_identifiers(first, DEFAULT_LEAST, {}, named):
+        name = identifier.name
+        if identifier.action == "keep" or left_out.get(name) == _ABSENT:
+            continue
+        left_out[name] = f"it identifies people ({identifier.why})"
+        tests += _real_values(name, first.column(name), second.column(name), seed)
+    third = None if holdout is None else to_table(holdout)
+    return Alike(
+        _without(first, left_out),
+        _without(second, left_out),
+        None if third is None else _without(third, left_out),
+        left_out,
+        tuple(tests),
+    )
+
+
+def _without(table: pa.Table, names: dict[str, str]) -> pa.Table:
+    return table.drop_columns([n for n in names if n in table.column_names])
+
+
+def _real_values(
+    name: str, original: pa.ChunkedArray, synthetic: pa.ChunkedArray, seed: int
+) -> list[FreshTest]:
+    """Test whether a copy holds more of an identifier than other people would."""
+    codes = exact_codes(name, [original, synthetic])[:, None]
+    levels = [int(codes.max()) + 1]
+    first, second = (
+        from_codes(part, key=[0], target=0, levels=levels)
+        for part in (codes[: len(original)], codes[len(original) :])
+    )
+    return [
+        replace(test, name=f"identifier {name}", title=f"people whose {name} is there")
+        for test in fresh_tests(
+            Coded(first, first),
+            Coded(second, second),
+            seed=seed,
+            attacks=("copied_people",),
+        )
+    ]

@@ -1,0 +1,73 @@
+"""The part of a page that says what a copy shows of small groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+_MAX_ROWS = 60
+
+
+def groups_html(groups: Any) -> str:
+    """Return what was done and what is left, as sentences and three tables.
+
+    Parameters
+    ----------
+    groups
+        An `evosdc.synth.small_groups.SmallGroups`. It holds counts and names of
+        columns; no level of the original is on the page.
+    """
+    lines = "".join(f"<li>{escape(line)}</li>" for line in groups.sentences())
+    return "".join(
+        [
+            f"<ul>{lines}</ul>" if lines else "<p>There are none.</p>",
+            _table(
+                f"Levels that fewer than {groups.least} people have",
+                ("column", "in the original", "of these in the copy"),
+                [(c.name, c.few, c.shown) for c in groups.columns if c.few],
+            ),
+            _table(
+                f"Pairs of values that fewer than {groups.least} people have",
+                ("columns", "in the original", "of these in the copy", "by chance"),
+                [
+                    (f"{p.first} × {p.second}", p.few, p.shown, f"{p.chance:.1f}")
+                    for p in sorted(groups.pairs, key=lambda p: -p.few)
+                ],
+            ),
+            _table(
+                "Numbers as they are in both files",
+                ("column", "file", *_heads(groups)),
+                [
+                    (n.name, file, *(f"{found[h]:,g}" for h in _heads(groups)))
+                    for n in groups.numbers
+                    for file, found in (
+                        ("original", n.original),
+                        ("copy", n.synthetic),
+                    )
+                    if found
+                ],
+            ),
+        ]
+    )
+
+
+def _heads(groups: Any) -> list[str]:
+    """Return what is known of numbers: mean, standard deviation, quantiles."""
+    return next((list(n.original) for n in groups.numbers if n.original), [])
+
+
+def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    if not rows:
+        return ""
+    top = "".join(f"<th>{escape(head)}</th>" for head in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
+        for row in rows[:_MAX_ROWS]
+    )
+    rest = len(rows) - _MAX_ROWS
+    more = f"<p class=dim>and {rest} more</p>" if rest > 0 else ""
+    return (
+        f"<h3>{escape(title)}</h3><div class=wide><table><thead><tr>{top}</tr></thead>"
+        f"<tbody>{body}</tbody></table></div>{more}"
+    )
