@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test lint types doors unit coverage docs clean
+.PHONY: install demo test lint types doors unit coverage bench docs clean
 
 install: .venv/.installed
 
@@ -37,6 +37,12 @@ unit: .venv/.installed-dev
 # Not part of `test`: it takes longer.
 coverage: .venv/.installed-dev
 	$(BIN)/pytest -q --cov --cov-report=term --cov-report=html
+
+# A published experiment again: make bench SUITE=ons ARGS=--quick
+SUITE ?= gensup
+ARGS ?=
+bench: .venv/.installed-dev
+	$(BIN)/python -m benchmarks $(SUITE) $(ARGS) -o bench-output
 
 docs: .venv/.installed-dev
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'

@@ -9,17 +9,23 @@ usage: synth_compare.py DATA.csv --key a,b,c --target t [--seeds 3] [--time-limi
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evosdc.bench.thesis_rivals import RIVALS
-from evosdc.bench.write import markdown_table, number
 from evosdc.io import read_records
 from evosdc.metrics import evaluate
 from evosdc.synth import Synthesiser
+
+# A script of its own finds the package it is part of.
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.experiments.thesis_rivals import RIVALS
+from benchmarks.experiments.write import markdown_table, number
 
 METRICS = {
     "jsd_full": "full JS",

@@ -11,11 +11,17 @@ one, beside what chance alone would show. Exit code 1 where anything planted is 
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 import numpy as np
 
-from evosdc.bench.planted import KEY, TARGET, look, plant
 from evosdc.synth import Synthesiser
+
+# A script of its own finds the package it is part of.
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.experiments.planted import KEY, TARGET, look, plant
 
 
 def main() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -224,7 +224,28 @@ class Protection:
     @property
     def secondaries(self) -> int:
         """How many cells are hidden beyond the sensitive ones."""
-        return int((self.table.status == SECONDARY).sum())
+        return int(((self.table.status == SECONDARY) & self.table.shown).sum())
+
+    def visible(self) -> Protection:
+        """Return the result with the cells that are shown only, for people."""
+        if self.table.unshown is None:
+            return self
+        number = np.cumsum(self.table.shown) - 1
+        exposed = tuple(
+            replace(
+                e,
+                cell=int(number[e.cell]),
+                insider_cell=int(number[e.insider_cell]) if e.insider else -1,
+            )
+            for e in self.verdict.exposed
+        )
+        return replace(
+            self,
+            table=self.table.visible(),
+            verdict=replace(self.verdict, exposed=exposed),
+            known=None if self.known is None else self.known[self.table.shown],
+            wished=None if self.wished is None else self.wished[self.table.shown],
+        )
 
     def __repr__(self) -> str:
         """Say what it is in one line, without the cost.
@@ -233,9 +254,11 @@ class Protection:
         and what is shown by itself ends up in logs and shared notebooks.
         """
         gap = "unknown" if self.gap is None else f"{100 * self.gap:.2f} %"
+        shown = self.table.shown
+        primaries = int(shown[self.table.primaries].sum())
         return (
-            f"Protection({self.verdict.brief}; {len(self.table):,} cells, "
-            f"{len(self.table.primaries):,} primaries, {self.secondaries:,} "
+            f"Protection({self.verdict.brief}; {int(shown.sum()):,} cells, "
+            f"{primaries:,} primaries, {self.secondaries:,} "
             f"secondaries; gap {gap}, by {self.method})"
         )
 

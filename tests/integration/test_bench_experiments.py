@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from evosdc.bench import gensup, write
-from evosdc.bench.experiment import Settings, conduct
-from evosdc.bench.run import COLUMNS, KEY, Run
-from evosdc.bench.store import Row, Store
-from evosdc.cli import main
+from benchmarks import command
+from benchmarks.experiments import gensup, write
+from benchmarks.experiments.experiment import Settings, conduct
+from benchmarks.experiments.run import COLUMNS, KEY, Run
+from benchmarks.experiments.store import Row, Store
 from evosdc.errors import InputError
 from evosdc.parallel import make_mapper
 
-Evosdc = Callable[..., tuple[int, str, str]]
+Bench = Callable[..., tuple[int, str, str]]
 TINY = Settings(
     tables=2,
     methods=("sp", "hypercube-2d"),
     families=("class1-6x30", "class2-6x6"),
     time_limit=1.0,
 )
-
-
-@pytest.fixture
-def evosdc(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["evosdc", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return int(ended.value.code or 0), shown.out, shown.err
-
-    return call
 
 
 @pytest.fixture
@@ -51,7 +40,7 @@ def run_tiny(folder: Path, settings: Settings = TINY, **more) -> list[Row]:
         gensup.EXPERIMENT,
         settings,
         folder,
-        command="evosdc bench gensup",
+        command="python -m benchmarks gensup",
         hear=lambda row, done, total: heard.append(row),
         **more,
     )
@@ -62,10 +51,10 @@ def stored(folder: Path) -> list[Row]:
     return Store(folder / "gensup.csv", KEY, COLUMNS).rows
 
 
-def test_the_command_writes_rows_page_and_plots(evosdc: Evosdc, tmp_path: Path) -> None:
+def test_the_command_writes_rows_page_and_plots(bench: Bench, tmp_path: Path) -> None:
     words = ("--tables", 2, "--time-limit", 1, "--families", "class2-6x6")
-    code, out, err = evosdc(
-        "bench", "gensup", *words, "--methods", "sp,hypercube-2d,kelly", "-o", tmp_path
+    code, out, err = bench(
+        "gensup", *words, "--methods", "sp,hypercube-2d,kelly", "-o", tmp_path
     )
     assert code == 0
     names = [Path(line).name for line in out.splitlines()]
@@ -78,7 +67,12 @@ def test_the_command_writes_rows_page_and_plots(evosdc: Evosdc, tmp_path: Path) 
     ]
     assert "6/6 class2-6x6" in err
     page = (tmp_path / "gensup.md").read_text()
-    for part in ("evosdc bench gensup --tables 2", "Friedman", "Holm", "Python 3"):
+    for part in (
+        "python -m benchmarks gensup --tables 2",
+        "Friedman",
+        "Holm",
+        "Python 3",
+    ):
         assert part in page
     assert "13.16 %" in page  # a published figure
     (sitting,) = json.loads((tmp_path / "gensup.sittings.json").read_text())
@@ -150,7 +144,7 @@ def test_force_begins_anew(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_an_interrupt_keeps_what_is_finished(
-    evosdc: Evosdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = 0
     real = Run.__call__
@@ -162,16 +156,16 @@ def test_an_interrupt_keeps_what_is_finished(
             raise KeyboardInterrupt
         return real(run)
 
-    words = ("bench", "gensup", "--tables", 2, "--families", "class2-6x6")
+    words = ("gensup", "--tables", 2, "--families", "class2-6x6")
     words = (*words, "--methods", "sp,kelly", "-o", tmp_path)
     monkeypatch.setattr(Run, "__call__", third_is_interrupted)
-    code, _, err = evosdc(*words)
+    code, _, err = bench(*words)
     assert code == 130
     assert "goes on from there" in err
     assert len(stored(tmp_path)) == 2
     assert (tmp_path / "gensup.md").exists()
     monkeypatch.setattr(Run, "__call__", real)
-    code, _, err = evosdc(*words)
+    code, _, err = bench(*words)
     assert code == 0
     assert err.startswith("3/4 ")
     assert len(stored(tmp_path)) == 4
@@ -214,8 +208,8 @@ def test_other_files_are_not_overwritten(tmp_path: Path) -> None:
         run_tiny(tmp_path / "gensup.csv")
 
 
-def test_unknown_experiments_are_refused(evosdc: Evosdc, tmp_path: Path) -> None:
-    code, _, err = evosdc("bench", "nothing", "-o", tmp_path)
+def test_unknown_experiments_are_refused(bench: Bench, tmp_path: Path) -> None:
+    code, _, err = bench("nothing", "-o", tmp_path)
     assert code == 2
     assert "gensup, heurgene" in err
 
@@ -237,3 +231,27 @@ def test_streams_give_everything_once() -> None:
     for workers in (1, 2):
         with make_mapper(workers) as mapper:
             assert sorted(mapper.stream(abs, [-3, 2, -1])) == [1, 2, 3]
+
+
+def test_the_module_runs_from_the_root_of_the_project(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    words = ("gensup", "--methods", "magic", "-o", str(tmp_path))
+    ended = subprocess.run(
+        [sys.executable, "-m", "benchmarks", *words],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("benchmarks: there is no method 'magic'")
+
+
+def test_without_matplotlib_nothing_is_run(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "find_spec", lambda _: None)
+    code, _, err = bench("gensup", "--tables", 1, "-o", tmp_path / "new")
+    assert code == 2
+    assert "evosdc[bench]" in err
+    assert not (tmp_path / "new").exists()

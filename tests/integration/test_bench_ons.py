@@ -8,18 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from evosdc.bench import ons, ons_page
-from evosdc.bench.experiment import Settings, conduct, plan
-from evosdc.bench.limits import OutOfTime, hard_limit
-from evosdc.bench.ons_published import LARGE_LINES, TABLE_III, TABLE_V, TABLE_VI
-from evosdc.bench.ons_rows import SIZES, contender_of, protected, with_relative
-from evosdc.bench.run import KEY, Contender, Instance, Run
-from evosdc.bench.store import Row, Store
+from benchmarks.experiments import ons, ons_page
+from benchmarks.experiments.experiment import Settings, conduct, plan
+from benchmarks.experiments.limits import OutOfTime, hard_limit
+from benchmarks.experiments.ons_published import (
+    LARGE_LINES,
+    TABLE_III,
+    TABLE_V,
+    TABLE_VI,
+)
+from benchmarks.experiments.ons_rows import (
+    SIZES,
+    contender_of,
+    protected,
+    with_relative,
+)
+from benchmarks.experiments.run import KEY, Contender, Instance, Run
+from benchmarks.experiments.store import Row, Store
 from evosdc.errors import InputError, MethodError
 from evosdc.instances import make
 from evosdc.instances.large import LARGE
 
-Evosdc = Callable[..., tuple[int, str, str]]
+Bench = Callable[..., tuple[int, str, str]]
 SMALL = Settings(
     tables=1, methods=("hypercube", "marginal"), families=("B",), time_limit=5.0
 )
@@ -30,12 +40,12 @@ def stored(folder: Path) -> list[Row]:
 
 
 def test_the_command_writes_the_page_of_the_study(
-    run: Evosdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("dots", "trade_off"):
         monkeypatch.setattr(ons_page, name, lambda *_: None)
-    words = ("bench", "ons", "--quick", "--methods", "hypercube,marginal,attacker")
-    code, out, err = run(*words, "-o", tmp_path)
+    words = ("ons", "--quick", "--methods", "hypercube,marginal,attacker")
+    code, out, err = bench(*words, "-o", tmp_path)
     assert code == 0
     names = [Path(line).name for line in out.splitlines()]
     assert names == ["ons.csv", "ons.md", "ons.sittings.json", "ons.tables.csv"]
@@ -50,20 +60,20 @@ def test_the_command_writes_the_page_of_the_study(
     assert {row["method"] for row in rows} >= {"order-by-weight", "attacker"}
     costs = {r["method"]: r["cost"] for r in rows if r["family"] == "B"}
     assert costs["attacker"] <= costs["order-by-weight"] < costs["marginal"]
-    code, _, err = run(*words, "-o", tmp_path)
+    code, _, err = bench(*words, "-o", tmp_path)
     assert (code, err) == (0, "")  # nothing is run again
 
 
-def test_a_method_that_does_not_exist_is_named(run: Evosdc, tmp_path: Path) -> None:
-    code, _, err = run("bench", "ons", "--methods", "magic", "-o", tmp_path)
+def test_a_method_that_does_not_exist_is_named(bench: Bench, tmp_path: Path) -> None:
+    code, _, err = bench("ons", "--methods", "magic", "-o", tmp_path)
     assert code == 2
     assert "'magic'" in err
 
 
-def test_options_of_other_experiments_are_refused(run: Evosdc, tmp_path: Path) -> None:
-    code, _, err = run("bench", "ons", "--bound-limit", 5, "-o", tmp_path)
+def test_options_of_other_experiments_are_refused(bench: Bench, tmp_path: Path) -> None:
+    code, _, err = bench("ons", "--bound-limit", 5, "-o", tmp_path)
     assert (code, "--bound-limit" in err) == (2, True)
-    code, _, err = run("bench", "gensup", "--quick", "-o", tmp_path)
+    code, _, err = bench("gensup", "--quick", "-o", tmp_path)
     assert (code, "--quick" in err) == (2, True)
 
 
@@ -77,7 +87,7 @@ def test_a_table_that_a_method_does_not_take_is_a_row() -> None:
 def test_a_run_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(OutOfTime), hard_limit(0.05):
         _work_on()
-    monkeypatch.setattr("evosdc.bench.run._protect", _raise_out_of_time)
+    monkeypatch.setattr("benchmarks.experiments.run._protect", _raise_out_of_time)
     row = Run(ons.instance("B", 1), Contender.parse("marginal", 1.0), 1)()
     assert (row["failed"], row["why"]) == (True, "OutOfTime")
 

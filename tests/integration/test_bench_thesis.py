@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evosdc.bench import thesis
-from evosdc.bench.store import Store
-from evosdc.bench.thesis_data import (
+from benchmarks.experiments import thesis
+from benchmarks.experiments.store import Store
+from benchmarks.experiments.thesis_data import (
     SHAPES,
     Material,
     coarsened,
@@ -19,9 +19,9 @@ from evosdc.bench.thesis_data import (
     find_material,
     sampled,
 )
-from evosdc.bench.thesis_published import THESIS_FIGURES
-from evosdc.bench.thesis_rivals import RIVALS
-from evosdc.bench.thesis_trials import COLUMNS, KEY
+from benchmarks.experiments.thesis_published import THESIS_FIGURES
+from benchmarks.experiments.thesis_rivals import RIVALS
+from benchmarks.experiments.thesis_trials import COLUMNS, KEY
 from evosdc.errors import InputError
 
 
@@ -141,7 +141,7 @@ def test_rows_are_kept_and_the_page_is_made_again(tmp_path: Path) -> None:
             seeds=seeds,
             experiments=["selection"],
             methods=["roulette"],
-            command="evosdc bench thesis",
+            command="python -m benchmarks thesis",
             hear=lambda row, done, total: told.append((done, total)),
             **options,  # type: ignore[arg-type]
         )
@@ -199,7 +199,7 @@ def test_the_genetic_algorithm_falls_as_published(
     assert row["fall"] >= published
 
 
-def test_help_shows_the_defaults(run: Callable[..., tuple[int, str, str]]) -> None:
-    code, text, _ = run("bench", "--help")
+def test_help_shows_the_defaults(bench: Callable[..., tuple[int, str, str]]) -> None:
+    code, text, _ = bench("--help")
     assert code == 0
     assert "(default: made up)" in " ".join(text.replace("│", " ").split())

@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 
 from evosdc.attack import judge
 from evosdc.instances import make
-from evosdc.suppress.construct.build import Builder
 from evosdc.suppress.linear import engine, local
+from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.linear.engine import Engine
 from evosdc.suppress.linear.kernels import movable, nearest
 from evosdc.suppress.problem import Problem

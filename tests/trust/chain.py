@@ -160,7 +160,12 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
     table = made.table
     keys = _keys(table, case)
     hidden = result.table.hidden
-    spare = [int(i) for i in hidden.nonzero()[0] if result.table.status[i] != "u"]
+    # What no table shows is hidden in any case, and the attacker here has none of it.
+    spare = [
+        int(i)
+        for i in (hidden & table.shown).nonzero()[0]
+        if result.table.status[i] != "u"
+    ]
     patterns = [hidden.copy() for _ in range(2)]
     if spare:
         patterns[0][rng.choice(spare)] = False
@@ -170,7 +175,10 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
         word = evosdc.audit(made, pattern, **options)
         shown = {
             key: None if hides else float(value)
-            for key, hides, value in zip(keys, pattern, table.value, strict=True)
+            for key, hides, value, there in zip(
+                keys, pattern, table.value, table.shown, strict=True
+            )
+            if there
         }
         found = attack(shown, cells, case.design, knowledge)
         open_to_all = {
@@ -178,13 +186,14 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
         }
         # Of empty cells beside a group in one category only one has to be possible.
         empty = {key for key in keys if key not in cells}
+        listed = [key for key in keys if key in shown]
         said = {keys[e.cell] for e in word.verdict.exposed if not e.insider}
         exposed = [
             (keys[e.cell], e.insider, e.low, e.high) for e in word.verdict.exposed
         ]
         words = (
             f"audit {word.safe} {exposed[:3]}, attack {found[:2]}, hidden "
-            f"{[k for k in keys if shown[k] is None]}"
+            f"{[k for k in listed if shown[k] is None]}"
         )
         if (found and word.safe is True) or open_to_all - said:
             outcome.audits.append(words)
@@ -300,6 +309,8 @@ def compare_marks(table: Any, case: Case, cells: dict[Key, Cell]) -> list[str]:
     """Where the naive marks and those of the package are not the same."""
     wrong, seen = [], set()
     for i, key in enumerate(_keys(table, case)):
+        if not table.shown[i]:
+            continue
         seen.add(key)
         cell = cells.get(key)
         if cell is None:

@@ -418,7 +418,8 @@ def test_the_terminal_says_what_was_proved(
     lines = shown(capsys, monkeypatch, result, tmp_path / "o").splitlines()
     at = next(k for k, line in enumerate(lines) if line.startswith("SAFE: 3"))
     claim = result.claim
-    assert lines[at + 1] == f"proved: {claim.rules}; {claim.levels}"
+    proved = f"proved: {claim.rules}; {claim.levels}; {claim.publication}"
+    assert lines[at + 1] == proved.rstrip(".")
     assert lines[at + 2] == f"against: {claim.knowledge}; {claim.insiders}"
     assert any("at most 17.00 % of it could be saved" in line for line in lines)
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from made_results import exposed, grid_of, linked_of, numbers, result_of, tree_of
 
+import evosdc
 from evosdc.errors import InputError
 from evosdc.io import check_also, published_frame, read_table
 from evosdc.io.also import FORMATS, LAYOUTS
@@ -161,3 +162,23 @@ def test_formats_that_a_table_has_not_are_refused() -> None:
     assert check_also("parquet,jj", bare) == ("parquet", "jj")
     with pytest.raises(InputError, match="without labels has no tab"):
         check_also("tab", bare)
+
+
+def test_cells_that_no_table_shows_are_in_none_of_them(tmp_path: Path) -> None:
+    draw = np.random.default_rng(3)
+    firms = {name: draw.choice(list("pqr"), 300).tolist() for name in "abc"}
+    firms["turnover"] = draw.integers(100_000, 999_999, 300).tolist()
+    spans = [["a", "b"], ["b", "c"], ["a", "c"]]
+    linked = evosdc.tabulate(firms, spans, "turnover", rules=["freq:32"])
+    assert linked.table.unshown is not None
+    result = evosdc.protect(linked, method="attacker", evaluations=1)
+    out = result.write(tmp_path / "out", also=LAYOUTS)
+    unshown = {float(x) for x in result.table.value[result.table.unshown]}
+    assert len(unshown) > 10
+    files = [p for p in out.iterdir() if p.name != "report.html"]
+    assert sum(p.name.endswith("-grid.csv") for p in files) == 3
+    for path in files:
+        assert not unshown & numbers_in(path), path.name
+        if path.name.endswith("-pivot.csv"):
+            assert len(path.read_text().splitlines()) == 1 + 16
+    assert f"{int(result.table.shown.sum())} cells" in repr(result)

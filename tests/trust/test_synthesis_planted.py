@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from evosdc.bench.planted import (
+from benchmarks.experiments.planted import (
     HUGE,
     IDENTIFIERS,
     KEY,

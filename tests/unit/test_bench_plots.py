@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evosdc.bench.plots import trade_off
+from benchmarks.experiments.plots import trade_off
 
 
 @pytest.mark.parametrize(("dear", "wide"), [(90.0, False), (30000.0, True)])

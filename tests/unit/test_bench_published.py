@@ -6,10 +6,10 @@ from fnmatch import fnmatch
 
 import pytest
 
-from evosdc.bench import gensup, heurgene
-from evosdc.bench.experiment import Experiment, Settings, plan
-from evosdc.bench.published import Figure
-from evosdc.bench.run import COLUMNS, Contender
+from benchmarks.experiments import gensup, heurgene
+from benchmarks.experiments.experiment import Experiment, Settings, plan
+from benchmarks.experiments.published import Figure
+from benchmarks.experiments.run import COLUMNS, Contender
 from evosdc.errors import InputError, MethodError
 
 EXPERIMENTS = [gensup.EXPERIMENT, heurgene.EXPERIMENT]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evosdc.bench.statistics import (
+from benchmarks.experiments.statistics import (
     Blocks,
     block_up,
     column,

@@ -7,6 +7,7 @@ import pytest
 
 from evosdc.errors import MethodError
 from evosdc.instances import make
+from evosdc.suppress.draw import draw
 from evosdc.suppress.evolve.gensup import (
     GensupParameters,
     Population,
@@ -20,7 +21,6 @@ from evosdc.suppress.evolve.heurgene import (
     run_heurgene,
 )
 from evosdc.suppress.evolve.hybrid import HybridParameters, run_hybrid
-from evosdc.suppress.evolve.mend_kernels import draw
 from evosdc.suppress.exact.optimal import OptimalParameters, run_optimal
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search

@@ -81,7 +81,10 @@ def test_prefer_moves_the_pattern() -> None:
     ("wishes", "words"),
     [
         ({"publish": "r=a"}, "1 cell is sensitive and must be published: r=a, s=x"),
-        ({"hide": "r=b,s=x", "publish": "r=b,s=x"}, "hidden and published: r=b, s=x"),
+        (
+            {"hide": "r=b,s=x", "publish": "r=b,s=x"},
+            "to be hidden and to be published: r=b, s=x",
+        ),
         ({"prefer": {"r=a": -1.0}}, "a preference of -1.0 for r=a"),
         ({"prefer": {"r=a": float("nan")}}, "a preference of nan"),
     ],

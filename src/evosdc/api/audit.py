@@ -41,10 +41,10 @@ class Audit:
         return self.verdict.safe
 
     def __repr__(self) -> str:
-        hidden = int((self.table.hidden & ~self.known).sum())
-        return (
-            f"Audit({self.verdict.brief}; {len(self.table):,} cells, {hidden:,} hidden)"
-        )
+        shown = self.table.shown
+        hidden = int((self.table.hidden & shown & ~self.known).sum())
+        cells = int(shown.sum())
+        return f"Audit({self.verdict.brief}; {cells:,} cells, {hidden:,} hidden)"
 
     def _repr_html_(self) -> str:
         """Show the verdict and what it states in a notebook: no value, no interval."""

@@ -55,7 +55,7 @@ def insider_words(table: Table, insiders: int | None) -> str:
             else "switched off"
         )
         return f"not judged against lone respondents: {sensitive:,} cells ({why})"
-    cells = int((lone_respondents(table) >= 0).sum())
+    cells = int(((lone_respondents(table) >= 0) & table.shown).sum())
     how = (
         "recognised wherever they are alone"
         if table.respondent is not None
@@ -83,6 +83,8 @@ def _rules(table: Table) -> str:
             if sensitive
             else f"no cell is sensitive under {each}"
         )
+    if origin.by_hand:
+        words += "; then changed by hand: " + "; ".join(origin.by_hand)
     if origin.waived:
         words += f"; {origin.waived:,} contributors consented and were passed over"
     return words
@@ -110,9 +112,16 @@ def _levels(table: Table, secondaries: bool) -> str:
 def _publication(
     table: Table, earlier: Sequence[str], known: NDArray[np.bool_] | None
 ) -> str:
+    if table.unshown is not None:
+        table = table.visible()
     parts = len(linked_parts(table))
     what = "this table on its own" if parts == 1 else f"{parts} linked tables together"
     words = f"{what}: {len(table):,} cells, {int(table.hidden.sum()):,} of them hidden"
+    if table.origin.ring:
+        words += (
+            "; they hang together in a ring: what follows from cells that none of them "
+            "shows is not judged (tabulate them together from the records)"
+        )
     if not earlier:
         return words + "; no earlier publication was named"
     cells = 0 if known is None else int(known.sum())
@@ -132,5 +141,5 @@ def _proof(verdict: Verdict) -> str:
     if verdict.exposed:
         words += f"; {len(verdict.exposed_cells):,} cells are exposed"
     if verdict.open:
-        words += f"; time left {len(verdict.open):,} cells open"
+        words += f"; left open: {len(verdict.open):,}"
     return words

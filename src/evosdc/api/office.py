@@ -14,7 +14,7 @@ from evosdc.attack import judge, judge_insiders
 from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
 from evosdc.results import Certificate, Verdict
-from evosdc.suppress.insiders import Pair, guard, hopeless_words
+from evosdc.suppress.linear.insiders import Pair, guard, hopeless_words
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 from evosdc.suppress.wishes import Wishes, with_least_levels
@@ -22,6 +22,7 @@ from evosdc.table import Table
 from evosdc.table.singletons import knows_contributors
 from evosdc.table.status import PRIMARY, SECONDARY
 
+_RING = "what linked tables in a ring say together of cells that none of them shows"
 # Publishing and hiding secondaries settles within a few rounds or not at all.
 _ROUNDS = 10
 
@@ -154,6 +155,8 @@ def judge_all(
         )
     if not verdict.judged and not table.origin.rules:
         verdict = replace(verdict, safe=None)
+    if verdict.safe and verdict.judged and table.origin.ring:
+        verdict = replace(verdict, safe=None, open=(_RING,))
     return verdict, certificate
 
 
@@ -176,7 +179,7 @@ def _protected(
     search: Search,
 ) -> NDArray[np.bool_]:
     """Hide more so that some secondaries keep their levels."""
-    from evosdc.suppress.construct.build import Builder
+    from evosdc.suppress.linear.build import Builder
 
     table = as_demands(problem.table, asked)
     wider = Problem.of(table, problem.cost, strict=strict)

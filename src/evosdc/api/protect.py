@@ -160,11 +160,13 @@ def protect(
     wishes = read_wishes(hide, publish, prefer)
     kept = (resolved.status == SECONDARY) & keep_secondaries & ~before.cells
     granted = wishes.grant(resolved, kept)
-    kept &= granted.status == SECONDARY
+    kept &= (granted.status == SECONDARY) & granted.shown
+    unshown = ~granted.shown
     insiders = guarded(granted, singletons)
     if insiders:
         lone_respondents(granted)  # refuses a table that does not know them
     prices = costs(granted, cost) * wishes.factors(granted)
+    prices[unshown] = 0.0
     # Hidden anyway: free to the search, and paid for by every pattern alike.
     paid = float(prices[kept].sum())
     asked = as_demands(granted, kept) if secondaries else granted
@@ -207,7 +209,7 @@ def protect(
         problem, chosen, parameters, search, wishes, strict, clock.end
     )
     notes += more
-    mask = pattern.hidden | kept | (granted.status == PRIMARY)
+    mask = pattern.hidden | kept | unshown | (granted.status == PRIMARY)
     # What must be published, or was, is fixed for the search only.
     status = np.where(granted.status == FIXED, resolved.status, granted.status)
     # A wished cell without levels is judged as such: nobody may work it out.
@@ -230,7 +232,7 @@ def protect(
             clock=clock,
         )
         mask, notes = settled.hidden, notes + settled.notes
-    notes = (*resolved.notes, *notes)
+    notes = (*resolved.notes, *before.notes, *notes)
     if not len(granted.primaries):
         notes += (
             ("the table has no sensitive cells, so there was nothing to protect",)

@@ -29,6 +29,7 @@ class Known:
 
     cells: NDArray[np.bool_]
     words: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 def as_table(source: Any, **reading: Any) -> Table:
@@ -117,7 +118,8 @@ def known_before(table: Table, earlier: Any) -> Known:
     if not isinstance(given, (list, tuple)):
         given = [given]
     cells = np.zeros(len(table), dtype=bool)
-    words = []
+    words: list[str] = []
+    notes: list[str] = []
     for source in given:
         found = read_earlier(source, table)
         cells |= found.known
@@ -126,8 +128,13 @@ def known_before(table: Table, earlier: Any) -> Known:
         word = f"{name} ({int(found.known.sum()):,} cells)"
         if found.others:
             word += f", {found.others:,} more of its cells are not judged with this"
+            notes.append(
+                f"{found.others:,} published cells of {name} are no cells of this "
+                "table: what follows from them is not judged; link the tables from the "
+                "records if they are of the same"
+            )
         words.append(word)
-    return Known(cells, tuple(words))
+    return Known(cells, tuple(words), tuple(notes))
 
 
 def template_of(source: Any) -> Any:

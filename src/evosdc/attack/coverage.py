@@ -78,6 +78,7 @@ class Levels:
         share = 1 - Fraction(tolerance)
         sensitive = np.asarray(table.status == "u", dtype=bool)
         judged = sensitive | (table.status == "m") if secondaries else sensitive
+        judged = judged & table.shown
         cells = np.flatnonzero(judged if among is None else judged & among).tolist()
         asked: dict[int, tuple[Fraction, Fraction, Fraction] | None] = {}
         for cell in cells:

@@ -62,7 +62,7 @@ def demands_of(
         of it: see `evosdc.table.singletons.OwnShares`.
     """
     asked = (PRIMARY, SECONDARY) if secondaries else (PRIMARY,)
-    judged = np.isin(table.status, asked)
+    judged = np.isin(table.status, asked) & table.shown
     cells = np.flatnonzero(judged if among is None else judged & among)
     margin = strict_margin(table)[cells] if strict else np.zeros(len(cells))
     levels = (table.upl[cells], table.lpl[cells], table.spl[cells])

@@ -10,7 +10,6 @@ import typer
 from evosdc import __version__
 from evosdc.cli import (
     audit,
-    bench,
     bounds,
     demo,
     evaluate,
@@ -60,7 +59,6 @@ app.command("verify")(verify.verify)
 app.command("bounds")(bounds.bounds)
 app.command("synthesise")(synthesise.synthesise)
 app.command("evaluate")(evaluate.evaluate)
-app.command("bench")(bench.bench)
 app.command("methods")(methods.methods)
 app.command(
     "instances",

@@ -144,6 +144,7 @@ def _proved(
     report = check_proof(table, read_proof(read_arrays(certificate)), published=hidden)
     words = (
         f"{certificate}: proves this publication"
+        + ("" if result.safe else " for what it assumes, which is not what you asked")
         if report.holds
         else f"{certificate}: does not prove this publication: "
         + "; ".join(report.faults)

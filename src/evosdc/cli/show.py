@@ -32,6 +32,7 @@ def show_protection(result: Protection, output: Path) -> None:
     from evosdc.report import cut_before_use, savings
 
     console = Console()
+    result = result.visible()
     table = result.table
     cut = cut_before_use(result)
     if cut is not None:
@@ -117,7 +118,7 @@ def show_verdict(
     console.print(words)
     asked = "proved" if found.kind == "safe" else "asked"
     for name, parts in (
-        (asked, (claim.rules, claim.levels)),
+        (asked, (claim.rules, claim.levels, claim.publication)),
         ("against", (claim.knowledge, claim.insiders)),
     ):
         said = "; ".join(part.strip().rstrip(".") for part in parts)

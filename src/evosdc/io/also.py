@@ -148,6 +148,8 @@ def file_words(names: Sequence[str]) -> str:
 
 def _parts(table: Table) -> list[tuple[str, Table]]:
     """The table, or each of several linked ones, with the beginning of its names."""
+    # Cells that no table shows are no part of a publication, not even as hidden ones.
+    table = table.visible()
     public = stripped(table)
     parts = linked_parts(table)
     if len(parts) == 1:

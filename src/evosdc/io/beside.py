@@ -18,7 +18,8 @@ from evosdc.io.paths import read_text, write_text
 from evosdc.table import Origin, Table
 
 _FORMAT = "evosdc-origin"
-_COLUMNS = ("frequency", "holdings", "respondent")
+_KINDS: dict[str, Any] = {"respondent": str, "unshown": bool}
+_COLUMNS = ("frequency", "holdings", "respondent", "unshown")
 
 
 def beside(path: Path) -> Path:
@@ -65,7 +66,7 @@ def with_beside(path: Path, table: Table) -> Table:
         }
         for name in _COLUMNS:
             if name in data:
-                kind: Any = str if name == "respondent" else np.int64
+                kind: Any = _KINDS.get(name, np.int64)
                 changes[name] = np.array(data[name], dtype=kind)
         cells = str(data["cells"])
     except (ValueError, KeyError, TypeError) as error:

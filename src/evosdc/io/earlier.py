@@ -75,7 +75,8 @@ def read_earlier(source: Any, table: Table) -> Earlier:
         raise InputError(
             f"{path} publishes no cell of this table",
             expected="an earlier publication that shares cells with it",
-            hint="check the file, or leave it out",
+            hint="if it is finer or by other variables, link the two tables from the "
+            "records instead; leave it out only if it is of other records",
         )
     return Earlier(known, int((shown & (cell < 0)).sum()))
 

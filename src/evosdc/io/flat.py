@@ -252,7 +252,7 @@ def _look(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:
             hint=_hint(d, rows, sure),
         )
     whole = find_sum(rows, 0, np.arange(len(rows.names)) > 0)
-    if whole is not None:
+    if whole is not None and len(whole.parts) < len(parts):
         rest = [rows.names[p] for p in parts if p not in whole.parts]
         raise NotAdditiveError(
             f"the totals {d.name}={rows.names[0]} do not add up: they are the sums of "

@@ -40,13 +40,18 @@ def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
             columns[name] = pa.array(getattr(table, name))
     if table.respondent is not None:
         columns["respondent"] = pa.array(table.respondent.astype(object), pa.string())
+    if table.unshown is not None:
+        columns["unshown"] = pa.array(table.unshown.astype(np.int64))
     return pa.table(columns)
 
 
 def pattern_frame(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
     """Return cell numbers, labels, values, statuses: for the owner, not to publish."""
+    import pyarrow as pa
+
     names = ["cell_id", *(d.name for d in table.dimensions), "value", "status"]
-    return frame_of(table, original_ids=original_ids).select(names)
+    frame = frame_of(table, original_ids=original_ids).select(names)
+    return frame if table.unshown is None else frame.filter(pa.array(table.shown))
 
 
 def published_frame(table: Table) -> Any:
@@ -63,7 +68,8 @@ def published_frame(table: Table) -> Any:
     columns["value"] = pa.array(np.where(hidden, 0.0, table.value), mask=hidden)
     seen = np.where(hidden, HIDDEN_MARK, table.status)
     columns["status"] = pa.array(seen.astype(object), pa.string())
-    return pa.table(columns)
+    frame = pa.table(columns)
+    return frame if table.unshown is None else frame.filter(pa.array(table.shown))
 
 
 def _ids(table: Table, original: ArrayLike | None) -> dict[str, Any]:

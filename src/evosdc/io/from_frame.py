@@ -33,6 +33,7 @@ RESERVED = (
     "frequency",
     "holdings",
     "respondent",
+    "unshown",
 )
 # Names of values that count people or firms.
 _COUNTS = ("count", "counts", "n", "freq", "frequency", "number", "persons", "people")
@@ -161,7 +162,10 @@ def table_from_frame(
         frequency=frequency,
         holdings=cells.counts("holdings"),
         respondent=cells.words("respondent"),
-        origin=origin or Origin(bounds="columns" if given else AUTO),
+        unshown=cells.counts("unshown"),
+        origin=_with_percent(
+            origin or Origin(bounds="columns" if given else AUTO), level_percent
+        ),
         **columns,
     )
     notes += _computed(table, len(codes))
@@ -176,6 +180,13 @@ def table_from_frame(
         table = as_counts(table)
         notes.append("cells are taken for counts of people or firms (--magnitudes)")
     return replace(table, notes=tuple(notes))
+
+
+def _with_percent(origin: Origin, percent: float | None) -> Origin:
+    if percent is None:
+        return origin
+    words = f"levels of {percent:g} % of the value where there were none"
+    return replace(origin, by_hand=(*origin.by_hand, words))
 
 
 def _counts(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,7 +131,17 @@ def read_apriori_into(
     level_percent: float | None = None,
 ) -> Table:
     """Return the table with an a-priori file applied."""
-    return apply_apriori(table, read_hst(path, separator), level_percent=level_percent)
+    entries = read_hst(path, separator)
+    changed = apply_apriori(table, entries, level_percent=level_percent)
+    safe = int(((table.status == PRIMARY) & (changed.status != PRIMARY)).sum())
+    unsafe = int(((table.status != PRIMARY) & (changed.status == PRIMARY)).sum())
+    levels = (table.lpl != changed.lpl) | (table.upl != changed.upl)
+    words = (
+        f"a-priori file {Path(path).name} ({safe:,} cells made safe, {unsafe:,} made "
+        f"sensitive, levels of {int(levels.sum()):,} set)"
+    )
+    origin = replace(table.origin, by_hand=(*table.origin.by_hand, words))
+    return changed.replace(origin=origin)
 
 
 class _Changes:

@@ -66,7 +66,14 @@ def read_published(source: Any, table: Table) -> NDArray[np.bool_]:
     each = f"each of the {len(table)} cells of the table once"
     hint = "check that the publication is of this table"
     refuse(count > 1, "stands twice", each, hint)
-    refuse(count == 0, "is missing", each, hint)
+    refuse((count == 0) & table.shown, "is missing", each, hint)
+    refuse(
+        (count > 0) & ~table.shown,
+        "is in the publication and in none of the tables that are published",
+        "the cells of the linked tables only",
+        "do not publish this file",
+    )
+    _refuse_more(frame, path, table)
     if "status" in frame.column_names:
         marked = letter_column(frame, "status") == _HIDDEN
         refuse(
@@ -89,4 +96,16 @@ def read_published(source: Any, table: Table) -> NDArray[np.bool_]:
         "the values of the table",
         hint,
     )
-    return by_cell(blank)
+    return by_cell(blank) | ~table.shown
+
+
+def _refuse_more(frame: Any, path: str, table: Table) -> None:
+    """Refuse columns that are no part of a publication: they may hold hidden values."""
+    known = {"cell_id", "value", "status", *(d.name for d in table.dimensions)}
+    more = [name for name in frame.column_names if name not in known]
+    if more:
+        raise InputError(
+            f"{path} has columns besides the table: {', '.join(map(repr, more[:5]))}",
+            expected="the codes, value and status, and nothing else",
+            hint="leave them out: weights, levels and notes give hidden values away",
+        )

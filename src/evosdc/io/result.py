@@ -276,7 +276,8 @@ def read_pattern(source: Any, table: Table) -> NDArray[np.bool_]:
             hint="correct the column 'status'",
         )
     count = np.bincount(cells, minlength=len(table))
-    for bad, what in ((count > 1, "stands twice"), (count == 0, "is missing")):
+    absent = (count == 0) & table.shown
+    for bad, what in ((count > 1, "stands twice"), (absent, "is missing")):
         if bad.any():
             cell = int(np.argmax(bad))
             raise InputError(
@@ -285,7 +286,7 @@ def read_pattern(source: Any, table: Table) -> NDArray[np.bool_]:
                 hint="check that the pattern belongs to this table",
             )
     _refuse_other_values(frame, path, table, cells)
-    hidden = np.zeros(len(table), dtype=bool)
+    hidden = ~table.shown
     hidden[cells] = np.isin(letters, HIDDEN)
     return hidden
 
@@ -357,6 +358,7 @@ def _cells(frame: Any, path: str, table: Table) -> NDArray[np.int64]:
 
 def _published_parts(table: Table) -> dict[str, Any]:
     """Each of several linked tables as it may be published, by the name of its file."""
+    table = table.visible()
     parts = linked_parts(table)
     if len(parts) == 1:
         return {}

@@ -58,6 +58,7 @@ def report_html(
     warnings
         What lies beside the result and must not be published with it.
     """
+    protection = protection.visible()
     heading = title or f"Protected table of {protection.table.name}"
     body = "".join(
         (

@@ -45,6 +45,7 @@ def share_html(protection: Protection, *, title: str | None = None) -> str:
     title
         The heading; by default it names the response variable.
     """
+    protection = protection.visible()
     table = as_published(protection.table)
     heading = title or f"Table of {table.name}"
     hidden = int(table.hidden.sum())

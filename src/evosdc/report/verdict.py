@@ -61,6 +61,15 @@ def headline(verdict: Verdict, table: Table) -> Headline:
             "more closely than the protection levels allow. Do not publish this table "
             "as it is.",
         )
+    if verdict.open and table.origin.ring:
+        return Headline(
+            "NOT JUDGED",
+            "open",
+            "the linked tables hang together in a ring",
+            "Each was made on its own. What they say together of cells that none of "
+            "them shows cannot be judged from them: tabulate them together from the "
+            "records.",
+        )
     if verdict.open:
         return Headline(
             "NOT JUDGED",

@@ -49,6 +49,7 @@ def mark(
     *,
     floor: float | Numbers = 0.0,
     whole: bool = False,
+    counted: NDArray[np.bool_] | None = None,
 ) -> Marks:
     """Mark the cells that violate any rule, with the largest level any rule asks for.
 
@@ -61,6 +62,8 @@ def mark(
     whole
         Round levels up to whole numbers, at least 1, as tau-Argus does: in a table of
         counts, half a person more or less hides nobody.
+    counted
+        The cells that are counted for each rule; all where None.
     """
     n = len(contributors)
     unsafe = np.zeros(n, dtype=bool)
@@ -68,7 +71,8 @@ def mark(
     marked: dict[str, int] = {}
     for rule in rules:
         hit, up, down = rule.apply(contributors)
-        marked[rule_text(rule)] = int(hit.sum())
+        shown = hit if counted is None else hit & counted
+        marked[rule_text(rule)] = int(shown.sum())
         unsafe |= hit
         upl, lpl = np.maximum(upl, up), np.maximum(lpl, down)
     # Levels are read as decimals later on: without the dirt of floating point.

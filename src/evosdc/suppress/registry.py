@@ -1,7 +1,7 @@
 """Every method is an entry here: a name, the tables it takes, parameters and source.
 
-A module of a method calls `register` when it is imported; `load_methods` imports them
-all. Scripts call methods by these names, so a name never changes.
+`METHODS` says in which module each one is; it is imported when it is asked for. Scripts
+call methods by these names, so a name never changes.
 """
 
 from __future__ import annotations
@@ -17,31 +17,42 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 
-# Modules that register methods, in the order `evosdc methods` lists them.
-_MODULES: list[str] = [
-    "evosdc.suppress.construct.hypercube",
-    "evosdc.suppress.construct.greedy",
-    "evosdc.suppress.construct.marginal",
-    "evosdc.suppress.construct.attacker",
-    "evosdc.suppress.construct.sp",
-    "evosdc.suppress.construct.castro",
-    "evosdc.suppress.construct.kelly",
-    "evosdc.suppress.construct.hypercube_2d",
-    "evosdc.suppress.construct.pbp",
-    "evosdc.suppress.construct.hitas",
-    "evosdc.suppress.evolve.gensup",
-    "evosdc.suppress.evolve.heurgene",
-    "evosdc.suppress.evolve.gapn",
-    "evosdc.suppress.evolve.ruin",
-    "evosdc.suppress.evolve.rebuild",
-    "evosdc.suppress.evolve.descent",
-    "evosdc.suppress.evolve.grasp",
-    "evosdc.suppress.evolve.ants",
-    "evosdc.suppress.evolve.hyper",
-    "evosdc.suppress.exact.optimal",
-    "evosdc.suppress.evolve.hybrid",
-    "evosdc.suppress.evolve.orders.methods",
-]
+# Where each method is, in the order `evosdc methods` lists them. Strings, so that one
+# method is looked up without importing the others.
+METHODS: dict[str, str] = {
+    "hypercube": "evosdc.suppress.construct.hypercube:METHOD",
+    "greedy": "evosdc.suppress.construct.greedy:GREEDY",
+    "greedy-unit": "evosdc.suppress.construct.greedy:GREEDY_UNIT",
+    "greedy-few": "evosdc.suppress.construct.greedy:GREEDY_FEW",
+    "greedy-ahead": "evosdc.suppress.construct.greedy:GREEDY_AHEAD",
+    "marginal": "evosdc.suppress.construct.marginal:METHOD",
+    "attacker": "evosdc.suppress.construct.attacker:METHOD",
+    "sp": "evosdc.suppress.construct.sp:METHOD",
+    "hypercube-2d": "evosdc.suppress.construct.hypercube_2d:METHOD",
+    "castro": "evosdc.suppress.construct.castro:METHOD",
+    "kelly": "evosdc.suppress.construct.kelly:METHOD",
+    "pbp": "evosdc.suppress.construct.pbp:METHOD",
+    "hitas": "evosdc.suppress.construct.hitas:METHOD",
+    "gensup": "evosdc.suppress.evolve.gensup:METHOD",
+    "heurgene": "evosdc.suppress.evolve.heurgene:METHOD",
+    "gapn": "evosdc.suppress.evolve.gapn:METHOD",
+    "ls-ruin": "evosdc.suppress.evolve.ruin:METHOD",
+    "ls-rebuild": "evosdc.suppress.evolve.rebuild:METHOD",
+    "descent": "evosdc.suppress.evolve.descent:METHOD",
+    "grasp": "evosdc.suppress.evolve.grasp:METHOD",
+    "ants": "evosdc.suppress.evolve.ants:METHOD",
+    "hyper": "evosdc.suppress.evolve.hyper:METHOD",
+    "optimal": "evosdc.suppress.exact.optimal:METHOD",
+    "hybrid": "evosdc.suppress.evolve.hybrid:METHOD",
+    "order-by-weight": "evosdc.suppress.evolve.orders.methods:BY_WEIGHT",
+    "order-ga": "evosdc.suppress.evolve.orders.methods:GENETIC",
+    "order-ga-swap": "evosdc.suppress.evolve.orders.methods:GENETIC_SWAP",
+    "order-ga-insert": "evosdc.suppress.evolve.orders.methods:GENETIC_INSERT",
+    "order-ga-invert": "evosdc.suppress.evolve.orders.methods:GENETIC_INVERT",
+    "ls-swap": "evosdc.suppress.evolve.orders.methods:LOCAL_SWAP",
+    "ls-insert": "evosdc.suppress.evolve.orders.methods:LOCAL_INSERT",
+    "ls-invert": "evosdc.suppress.evolve.orders.methods:LOCAL_INVERT",
+}
 
 # What other programs call a method that is here under its author's name.
 _ALIASES = {"modular": "hitas"}
@@ -107,33 +118,24 @@ class Method:
         )
 
 
-_METHODS: dict[str, Method] = {}
-
-
-def register(method: Method) -> Method:
-    """Add a method to the registry."""
-    known = _METHODS.get(method.name)
-    if known is not None and known.run is not method.run:
-        raise MethodError(f"two methods are called {method.name!r}")
-    _METHODS[method.name] = method
-    return method
-
-
 def load_methods() -> dict[str, Method]:
-    """Import every method module and return all methods by name."""
-    for module in _MODULES:
-        import_module(module)
-    return _METHODS
+    """Import every method and return them by name."""
+    return {name: _load(name) for name in METHODS}
 
 
 def find_method(name: str) -> Method:
-    """Look a method up by name."""
-    methods = load_methods()
+    """Look a method up by name; only its own module is imported."""
     name = _ALIASES.get(name, name)
-    if name not in methods:
+    if name not in METHODS:
         raise MethodError(
             f"there is no method {name!r}",
-            expected=f"auto or one of {', '.join(sorted(methods))}",
+            expected=f"auto or one of {', '.join(sorted(METHODS))}",
             hint="see: evosdc methods",
         )
-    return methods[name]
+    return _load(name)
+
+
+def _load(name: str) -> Method:
+    module, _, attribute = METHODS[name].partition(":")
+    method: Method = getattr(import_module(module), attribute)
+    return method

@@ -53,7 +53,12 @@ class Wishes:
             and for one that cannot be hidden.
         """
         hide, publish = _any_of(table, self.hide), _any_of(table, self.publish)
-        _refuse(table, hide & publish, "must be hidden and published", "one of the two")
+        _refuse(
+            table,
+            hide & publish,
+            "both to be hidden and to be published",
+            "one of the two",
+        )
         _refuse(
             table,
             publish & (table.status == PRIMARY),

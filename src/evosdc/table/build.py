@@ -28,6 +28,7 @@ def build_table(
     frequency: ArrayLike | None = None,
     holdings: ArrayLike | None = None,
     respondent: ArrayLike | None = None,
+    unshown: ArrayLike | None = None,
     origin: Origin | None = None,
     **columns: ArrayLike | None,
 ) -> Table:
@@ -84,6 +85,9 @@ def build_table(
     if respondent is not None:
         # A total that is not given stands at the end: its parts tell who is alone.
         respondent = np.append(np.asarray(respondent, dtype=str), [""] * extra)
+    if unshown is not None:
+        unshown = np.append(np.asarray(unshown, dtype=bool), [False] * extra)
+        unshown = unshown if unshown.any() else None
     filled: dict[str, Any] = {}
     defaults = _defaults(full_values)
     for key, column in columns.items():
@@ -104,6 +108,7 @@ def build_table(
         frequency=full_counts,
         holdings=holdings,
         respondent=respondent,
+        unshown=unshown,
         origin=origin,
         name=name,
         **filled,

@@ -82,12 +82,15 @@ def with_threshold(table: Table, threshold: int) -> Table:
     lower = np.where(low, np.maximum(table.lower, 0.0), table.lower)
     upl = np.where(low, np.minimum(table.upl, upper - table.value), table.upl)
     lpl = np.where(low, np.minimum(table.lpl, table.value - lower), table.lpl)
+    cut = int(((upl < table.upl) | (lpl < table.lpl)).sum())
+    words = f"levels of {cut:,} cells cut to what a published threshold leaves"
+    by_hand = (*table.origin.by_hand, words) if cut else table.origin.by_hand
     return table.replace(
         lower=lower,
         upper=upper,
         upl=upl,
         lpl=lpl,
-        origin=replace(table.origin, threshold=threshold),
+        origin=replace(table.origin, threshold=threshold, by_hand=by_hand),
     )
 
 

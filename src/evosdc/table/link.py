@@ -7,8 +7,8 @@ of equations and one pattern protects them together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -64,21 +64,68 @@ def linked_parts(table: Table) -> tuple[Part, ...]:
     if not table.dimensions:
         return (Part((), np.arange(len(table))),)
     away = table.codes > 0
-    spans = np.unique(away, axis=0)
+    spans = np.unique(away[table.shown], axis=0)
     largest = [
         span
         for k, span in enumerate(spans)
         if not any(np.all(other >= span) for j, other in enumerate(spans) if j != k)
     ]
     # As they were given: by the first cell that has a span.
-    first = [int(np.argmax((away == span).all(axis=1))) for span in largest]
+    there = table.shown
+    first = [int(np.argmax((away == span).all(axis=1) & there)) for span in largest]
     return tuple(
         Part(
             tuple(np.flatnonzero(largest[k]).tolist()),
-            np.flatnonzero((away <= largest[k]).all(axis=1)),
+            np.flatnonzero((away <= largest[k]).all(axis=1) & there),
         )
         for k in np.argsort(first, kind="stable")
     )
+
+
+def cells_of_spans(
+    dimensions: Sequence[Dimension],
+    codes: NDArray[np.int32],
+    spans: Sequence[Collection[str]],
+) -> NDArray[np.bool_]:
+    """Return which cells of a table of all variables stand in a table by a span."""
+    away = codes > 0
+    found = np.zeros(len(codes), dtype=bool)
+    for span in spans:
+        inside = np.array([d.name in span for d in dimensions])
+        found |= (away <= inside).all(axis=1)
+    return found
+
+
+def in_a_ring(spans: Sequence[Collection[str]]) -> bool:
+    """Whether tables by these variables hang together in a ring.
+
+    Where they do not, any tables that agree in the cells they share are sums of one
+    table of all variables, and nothing follows from it that does not follow from them.
+    In a ring (a by b, b by c, c by a) more may follow: that no cell of the table of all
+    variables is negative. Graham's reduction: variables of one span alone, and spans
+    inside another, are taken away until nothing changes.
+    """
+    left = [set(span) for span in spans]
+    while True:
+        lone = {
+            name
+            for span in left
+            for name in span
+            if sum(name in other for other in left) == 1
+        }
+        smaller = [span - lone for span in left]
+        kept = [
+            span
+            for k, span in enumerate(smaller)
+            if span
+            and not any(
+                span < other or (span == other and j < k)
+                for j, other in enumerate(smaller)
+            )
+        ]
+        if kept == left:
+            return bool(kept)
+        left = kept
 
 
 def link_tables(tables: Sequence[Table]) -> LinkedTables:
@@ -168,10 +215,17 @@ def link_tables(tables: Sequence[Table]) -> LinkedTables:
         name=tables[0].name,
         holdings=counts("holdings"),
         respondent=_respondents(tables, first, place, n),
-        origin=Origin.joint(t.origin for t in tables),
+        origin=_origin(tables),
         notes=dict.fromkeys(note for t in tables for note in t.notes),
     )
     return LinkedTables(table, places)
+
+
+def _origin(tables: Sequence[Table]) -> Origin:
+    joint = Origin.joint(t.origin for t in tables)
+    if in_a_ring([[d.name for d in t.dimensions] for t in tables]):
+        return replace(joint, ring=True)
+    return joint
 
 
 def _respondents(

@@ -37,6 +37,12 @@ class Origin:
         The least level of a sensitive cell; 0 where nobody set one.
     waived
         How many contributors consented, so that rules passed them over.
+    by_hand
+        What was changed after the rules, in words: an a-priori file, levels by a
+        percentage.
+    ring
+        Whether it is of linked tables in a ring, made one by one: what follows from the
+        cells that none of them shows cannot be judged.
     source
         A fingerprint of the records, the same for all tables made of them.
     """
@@ -48,6 +54,8 @@ class Origin:
     threshold: int | None = None
     floor: float = 0.0
     waived: int = 0
+    by_hand: tuple[str, ...] = ()
+    ring: bool = False
     source: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -60,6 +68,8 @@ class Origin:
             "threshold": self.threshold,
             "floor": self.floor,
             "waived": self.waived,
+            "by_hand": list(self.by_hand),
+            "ring": self.ring,
             "source": self.source,
         }
 
@@ -80,6 +90,8 @@ class Origin:
             threshold=None if threshold is None else int(threshold),
             floor=float(data.get("floor", 0.0)),
             waived=int(data.get("waived", 0)),
+            by_hand=tuple(str(word) for word in data.get("by_hand", ())),
+            ring=bool(data.get("ring", False)),
             source=str(data.get("source", "")),
         )
 
@@ -104,5 +116,7 @@ class Origin:
             threshold=thresholds.pop() if len(thresholds) == 1 else None,
             floor=max(o.floor for o in origins),
             waived=max(o.waived for o in origins),
+            by_hand=tuple(dict.fromkeys(w for o in origins for w in o.by_hand)),
+            ring=any(o.ring for o in origins),
             source=sources.pop() if len(sources) == 1 else "",
         )

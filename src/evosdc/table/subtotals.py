@@ -41,6 +41,8 @@ _SURE = {
 }
 # Two rows that are the same are more often chance than a branch with one part.
 _SAME = 20.0
+# But not where one code begins as the other: A and A1.
+_SAME_BEGINNING = 8.0
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,8 @@ def find_sum(rows: Rows, code: int, alive: NDArray[np.bool_]) -> Sum | None:
     for parts, price, beside in _ways(rows, code, alive, bits):
         left = bits - price
         several = len(parts) > 1
-        enough = _SURE[beside, entries < 2] if several else _SAME
+        alike = _SAME_BEGINNING if beside else _SAME
+        enough = _SURE[beside, entries < 2] if several else alike
         sure = left >= enough and (several or entries > 1)
         if not sure and not (beside and several and left >= 0):
             continue
@@ -247,7 +250,7 @@ def _ways(
     others = others[others != code]
     n = len(others) + 1
     below = [c for c in rows.starting(rows.names[code]) if alive[c] and c != code]
-    if len(below) > 1 and rows.holds(code, below):
+    if below and rows.holds(code, below):
         yield below, log2(n), True
     at = rows.given[code]
     # A row with its own weights tells sums apart: one number stands for many.

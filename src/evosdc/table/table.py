@@ -53,6 +53,9 @@ class Table:
     respondent
         Who the lone contributor of each cell is, as a keyed hash; blank where there are
         more. None where nobody knows: totals then tell who is the same.
+    unshown
+        Cells that no table shows and linked tables are sums of: never published, never
+        judged, and known to attackers for what they are. None where there are none.
     origin
         How the table was made: rules, prior knowledge, consent.
     name
@@ -79,6 +82,7 @@ class Table:
     name: str = "value"
     holdings: NDArray[np.int64] | None = None
     respondent: NDArray[np.str_] | None = None
+    unshown: NDArray[np.bool_] | None = None
     origin: Origin = field(default_factory=Origin)
     notes: tuple[str, ...] = ()
 
@@ -102,6 +106,7 @@ class Table:
         name: str = "value",
         holdings: ArrayLike | None = None,
         respondent: ArrayLike | None = None,
+        unshown: ArrayLike | None = None,
         origin: Origin | None = None,
         notes: Iterable[str] = (),
     ) -> Table:
@@ -152,6 +157,7 @@ class Table:
             name=name,
             holdings=None if holdings is None else np.array(holdings, np.int64),
             respondent=None if respondent is None else np.array(respondent, dtype=str),
+            unshown=None if unshown is None else np.array(unshown, dtype=bool),
             origin=origin or Origin(),
             notes=tuple(notes),
         )
@@ -208,6 +214,7 @@ class Table:
         TableError
             For a pattern that hides a fixed cell or publishes a sensitive one.
         """
+        hidden = hidden | ~self.shown
         bare = np.flatnonzero(~hidden & (self.status == PRIMARY))
         if len(bare):
             raise TableError(
@@ -227,6 +234,34 @@ class Table:
             )
         status[hidden & (status != PRIMARY)] = SECONDARY
         return self.replace(status=status)
+
+    @cached_property
+    def shown(self) -> NDArray[np.bool_]:
+        """Which cells some table shows, hidden or not."""
+        if self.unshown is None:
+            return np.ones(len(self), dtype=bool)
+        return ~self.unshown
+
+    def visible(self) -> Table:
+        """Return the table of the cells that are shown, for people."""
+        if self.unshown is None:
+            return self
+        keep = np.flatnonzero(self.shown)
+        inside = self.matrix[:, np.flatnonzero(self.unshown)]
+        rows = np.flatnonzero(np.diff(sparse.csr_array(inside).indptr) == 0)
+        columns = ("value", "weight", "status", "lower", "upper", "lpl", "upl", "spl")
+        maybe = ("frequency", "holdings", "respondent")
+        return self.replace(
+            **{name: getattr(self, name)[keep] for name in columns},
+            **{
+                name: None if getattr(self, name) is None else getattr(self, name)[keep]
+                for name in maybe
+            },
+            codes=self.codes[keep],
+            matrix=sparse.csr_array(self.matrix[rows][:, keep]),
+            rhs=self.rhs[rows],
+            unshown=None,
+        )
 
     def replace(self, **changes: Any) -> Table:
         """Return a copy with some attributes changed, checked again."""

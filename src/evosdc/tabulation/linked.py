@@ -11,9 +11,10 @@ import pyarrow as pa
 
 from evosdc.errors import InputError
 from evosdc.rules import Group, Rule, rule_text
-from evosdc.table import Hierarchy
+from evosdc.table import Hierarchy, Table
 from evosdc.table.knowledge import read_bounds, with_bounds
-from evosdc.table.link import LinkedTables, link_tables
+from evosdc.table.link import LinkedTables, cells_of_spans, in_a_ring, link_tables
+from evosdc.table.status import SECONDARY
 from evosdc.tabulation.microdata import tabulate
 
 
@@ -67,6 +68,18 @@ def tabulate_linked(
         source = source.read_all()
     rules = list(options.pop("rules", ()))
     _refuse_groups(rules, list(known))
+    if in_a_ring(spans):
+        whole = tabulate(
+            source,
+            list(known),
+            value,
+            hierarchies=hierarchies,
+            digits=digits,
+            rules=rules,
+            spans=spans,
+            **options,
+        )
+        return LinkedTables(_of_spans(whole, spans), ())
     linked = link_tables(
         [
             tabulate(
@@ -86,6 +99,24 @@ def tabulate_linked(
         # Empty cells of one table may be hidden: nobody knows that a cell is not empty.
         linked = replace(linked, table=with_bounds(table, table.origin.bounds))
     return linked
+
+
+def _of_spans(table: Table, spans: Sequence[Sequence[str]]) -> Table:
+    """Leave the cells of a table of all variables that no span has unshown.
+
+    They cost nothing, have no levels and are hidden in any case: what attackers know
+    of them (that they are not negative, or empty) is part of the system all the same.
+    """
+    shown = cells_of_spans(table.dimensions, table.codes, spans)
+    status = np.where(shown, table.status, SECONDARY)
+    return table.replace(
+        status=status,
+        weight=np.where(shown, table.weight, 0.0),
+        lpl=np.where(shown, table.lpl, 0.0),
+        upl=np.where(shown, table.upl, 0.0),
+        spl=np.where(shown, table.spl, 0.0),
+        unshown=~shown,
+    )
 
 
 def _is_for(rule: Rule, span: Sequence[str]) -> bool:

@@ -14,6 +14,7 @@ from evosdc.rules import Contributors, Group, Request, Rule, mark, rule_text
 from evosdc.table import TOTAL, Dimension, Hierarchy, Origin, Table
 from evosdc.table.build import equations
 from evosdc.table.knowledge import read_bounds, with_bounds
+from evosdc.table.link import cells_of_spans
 from evosdc.table.origin import AUTO
 from evosdc.table.rounding import ROUNDING, significant
 from evosdc.table.status import PRIMARY, SAFE
@@ -51,6 +52,7 @@ def tabulate(
     bounds: str = AUTO,
     floor: float | None = None,
     waiver: Sequence[str] = (),
+    spans: Sequence[Sequence[str]] | None = None,
     total: str = TOTAL,
     digits: Mapping[str, int] | None = None,
     flat: Collection[str] = (),
@@ -91,6 +93,9 @@ def tabulate(
         tables of counts, and in others a hundredth of the mean contribution.
     waiver
         Holdings that consented to be recognised: rules pass them over.
+    spans
+        The tables that are made of this one, where it is not published itself: only
+        their cells are counted for the rules.
     digits
         How many digits the codes of a variable have, where their leading zeros are
         lost: with 2, code 7 is read as 07.
@@ -139,6 +144,7 @@ def tabulate(
             refuse_mixed(dimensions, codes, rows.column("value").to_numpy(), loose)
         cells = roll_up(dimensions, inner.cells_of(rows, codes, facts))
         identity = Identity.of(connection)
+        _refuse_strangers(connection, waiver)
         contributors, who = _contributors(
             cells, facts, columns, connection, dimensions, n_top, asked, waiver
         )
@@ -146,7 +152,10 @@ def tabulate(
     contributors = replace(
         contributors, floor=_floor(contributors, counts) if floor is None else floor
     )
-    table = _table(dimensions, cells, contributors, columns, rules, cost, counts=counts)
+    counted = None if spans is None else cells_of_spans(dimensions, cells.codes, spans)
+    table = _table(
+        dimensions, cells, contributors, columns, rules, cost, counted, counts=counts
+    )
     table = table.replace(
         respondent=np.append(
             identity.hashes(*who), [""] * (len(table) - len(cells.codes))
@@ -222,6 +231,7 @@ def _table(
     columns: Columns,
     rules: Sequence[Rule],
     cost: str | None,
+    counted: NDArray[np.bool_] | None,
     *,
     counts: bool,
 ) -> Table:
@@ -231,7 +241,7 @@ def _table(
     lowest = np.where(size - value > ROUNDING * size, -np.inf, 0.0)
     if counts and not groups:
         lowest = np.ones(len(value))
-    marks = mark(contributors, rules, floor=lowest, whole=counts)
+    marks = mark(contributors, rules, floor=lowest, whole=counts, counted=counted)
     frequency = cells.sums[:, inner.COUNT].astype(np.int64)
     price = {
         None: np.abs(value),
@@ -276,6 +286,21 @@ def _table(
         origin=Origin(rules=tuple(marked.items()), counts=counts, zeros=bool(groups)),
         **found,
     )
+
+
+def _refuse_strangers(connection: Any, waiver: Sequence[str]) -> None:
+    """Refuse consent of somebody who is not in the records: a name may be misspelt."""
+    if not waiver:
+        return
+    known = {h for (h,) in connection.sql("SELECT DISTINCT h FROM records").fetchall()}
+    strangers = [name for name in waiver if name not in known]
+    if strangers:
+        raise InputError(
+            f"{len(strangers)} of {len(waiver)} contributors who consented are not in "
+            "the records",
+            expected="contributors as the column of holdings names them",
+            hint="check the spelling; capitals count",
+        )
 
 
 def _check_consent(holding: str | None, waiver: Sequence[str]) -> None:

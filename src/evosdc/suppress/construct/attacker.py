@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evosdc.suppress.construct.build import Builder
+from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
 
 
@@ -21,13 +21,11 @@ def run(problem: Problem, _: AttackerParameters, search: Search) -> Pattern:
     return Builder(problem, search).finish("attacker programs")
 
 
-register(
-    Method(
-        name="attacker",
-        summary="incremental attacker programs, cells in order of weight",
-        tables="any",
-        source="Smith, Clark, Staggemeier and Serpell 2011; Fischetti and Salazar 2001",
-        parameters=AttackerParameters,
-        run=run,
-    )
+METHOD = Method(
+    name="attacker",
+    summary="incremental attacker programs, cells in order of weight",
+    tables="any",
+    source="Smith, Clark, Staggemeier and Serpell 2011; Fischetti and Salazar 2001",
+    parameters=AttackerParameters,
+    run=run,
 )

@@ -8,20 +8,19 @@ cell on a path is checked at once, both ways round; costs are stratified after C
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.construct.hypercube_2d import protection_failed
-from evosdc.suppress.construct.sp import cell_order, finish
+from evosdc.suppress.construct.sp import cell_order
+from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.network.finish import finish
+from evosdc.suppress.network.strata import stratified_path
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.network.engine import PatternState
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,6 @@ def run_castro(
     problem: Problem, parameters: CastroParameters, search: Search
 ) -> Pattern:
     """Cover each level that no earlier path has covered."""
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
-
     network = TableNetwork(problem)
     state = PatternState(network)
     work = _Castro(state)
@@ -92,8 +89,6 @@ class _Castro:
 
     def cover(self, level: int) -> bool:
         """Cover a level by paths that share no cell, if there are enough."""
-        from evosdc.suppress.network.strata import stratified_path
-
         network, arcs = self.network, self.network.arcs
         cell = int(network.demands.cell[level])
         rises = bool(network.demands.sign[level] > 0)
@@ -143,15 +138,13 @@ def _room(
     return np.where(slots & 1, down[cells], up[cells])
 
 
-register(
-    Method(
-        name="castro",
-        summary="shortest paths that share no cell; minimum cost flows where they fail",
-        tables="two-dimensional",
-        source="Castro 2005",
-        parameters=CastroParameters,
-        run=run_castro,
-        takes=networks_only,
-        may_fail=True,
-    )
+METHOD = Method(
+    name="castro",
+    summary="shortest paths that share no cell; minimum cost flows where they fail",
+    tables="two-dimensional",
+    source="Castro 2005",
+    parameters=CastroParameters,
+    run=run_castro,
+    takes=networks_only,
+    may_fail=True,
 )

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
+from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, ORDERS, known
 from evosdc.suppress.search import Search
 
@@ -51,9 +52,6 @@ class GreedyParameters:
 def _run(rule: str) -> Callable[[Problem, GreedyParameters, Search], Pattern]:
     def run(problem: Problem, parameters: GreedyParameters, search: Search) -> Pattern:
         """Give each equation room by the rule, then repair by the strict check."""
-        # Imported here so that listing the methods does not load the compiler.
-        from evosdc.suppress.relaxed.ground import Ground
-
         ground = Ground(problem, search, parameters.check)
         cells = ground.in_order(parameters.order)
         ground.safe(ground.build(ground.choice(rule), cells), "greedy")
@@ -62,14 +60,19 @@ def _run(rule: str) -> Callable[[Problem, GreedyParameters, Search], Pattern]:
     return run
 
 
-for _name, (_rule, _words) in VARIANTS.items():
-    register(
-        Method(
-            name=_name,
-            summary=f"takes {_words}, outwards from sensitive cells",
-            tables="any",
-            source="Staggemeier et al., greedy heuristics of the ONS",
-            parameters=GreedyParameters,
-            run=_run(_rule),
-        )
+def _method(name: str) -> Method:
+    rule, words = VARIANTS[name]
+    return Method(
+        name=name,
+        summary=f"takes {words}, outwards from sensitive cells",
+        tables="any",
+        source="Staggemeier et al., greedy heuristics of the ONS",
+        parameters=GreedyParameters,
+        run=_run(rule),
     )
+
+
+GREEDY = _method("greedy")
+GREEDY_UNIT = _method("greedy-unit")
+GREEDY_FEW = _method("greedy-few")
+GREEDY_AHEAD = _method("greedy-ahead")

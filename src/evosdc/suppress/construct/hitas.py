@@ -24,11 +24,13 @@ from evosdc.evolution.stopping import (
     TimeLimit,
 )
 from evosdc.suppress.auto import choose
-from evosdc.suppress.construct.build import Builder
+from evosdc.suppress.construct.part_problem import PartProblems
+from evosdc.suppress.construct.subtables import subtables
+from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.linear.model import Move
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, find_method, register
+from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 
 # The share of the time that is left for the check of the whole table.
@@ -129,9 +131,6 @@ class _Decomposition:
     def __init__(
         self, problem: Problem, parameters: HitasParameters, search: Search
     ) -> None:
-        from evosdc.suppress.construct.part_problem import PartProblems
-        from evosdc.suppress.construct.subtables import subtables
-
         self.problem = problem
         self.parameters = parameters
         self.search = search
@@ -269,14 +268,12 @@ class _With:
         return self.search.reason if self.search.stopped() else None
 
 
-register(
-    Method(
-        name="hitas",
-        summary="sub-tables from the top down, then the whole; tau-Argus's modular",
-        tables="any; made for hierarchical and linked ones",
-        source="de Wolf 2002; cited by Almeida, Schuetz and Carvalho 2008",
-        parameters=HitasParameters,
-        run=run,
-        parts=("attacker", "optimal", "hybrid"),
-    )
+METHOD = Method(
+    name="hitas",
+    summary="sub-tables from the top down, then the whole; tau-Argus's modular",
+    tables="any; made for hierarchical and linked ones",
+    source="de Wolf 2002; cited by Almeida, Schuetz and Carvalho 2008",
+    parameters=HitasParameters,
+    run=run,
+    parts=("attacker", "optimal", "hybrid"),
 )

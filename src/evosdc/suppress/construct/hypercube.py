@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from evosdc.suppress.construct.build import Builder
+from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.linear.grid import MOST_PLACES
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
 
 
@@ -38,14 +38,12 @@ def run(problem: Problem, _: HypercubeParameters, search: Search) -> Pattern:
     return builder.finish("hypercube")
 
 
-register(
-    Method(
-        name="hypercube",
-        summary="the cheapest box of hidden cells for each sensitive cell",
-        tables="labelled tables of any number of dimensions, hierarchies included",
-        source="Giessing and Repsilber 2002; Almeida, Schuetz and Carvalho 2008",
-        parameters=HypercubeParameters,
-        run=run,
-        takes=takes,
-    )
+METHOD = Method(
+    name="hypercube",
+    summary="the cheapest box of hidden cells for each sensitive cell",
+    tables="labelled tables of any number of dimensions, hierarchies included",
+    source="Giessing and Repsilber 2002; Almeida, Schuetz and Carvalho 2008",
+    parameters=HypercubeParameters,
+    run=run,
+    takes=takes,
 )

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.errors import ProtectionFailed
-from evosdc.suppress.construct.sp import cell_order, finish
+from evosdc.suppress.construct.sp import cell_order
+from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.network.finish import finish
+from evosdc.suppress.network.rectangle import cheapest_rectangle
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 
@@ -42,9 +45,6 @@ def run_hypercube(
     problem: Problem, parameters: HypercubeParameters, search: Search
 ) -> Pattern:
     """Hide the cheapest rectangle of each sensitive cell."""
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
-    from evosdc.suppress.network.rectangle import cheapest_rectangle
-
     network = TableNetwork(problem)
     state = PatternState(network)
     demands, arcs = network.demands, network.arcs
@@ -93,15 +93,13 @@ def protection_failed(
     )
 
 
-register(
-    Method(
-        name="hypercube-2d",
-        summary="the cheapest rectangle for each sensitive cell; may fail",
-        tables="two-dimensional",
-        source="Giessing & Repsilber 2002; Almeida, Schuetz & Carvalho 2008",
-        parameters=HypercubeParameters,
-        run=run_hypercube,
-        takes=networks_only,
-        may_fail=True,
-    )
+METHOD = Method(
+    name="hypercube-2d",
+    summary="the cheapest rectangle for each sensitive cell; may fail",
+    tables="two-dimensional",
+    source="Giessing & Repsilber 2002; Almeida, Schuetz & Carvalho 2008",
+    parameters=HypercubeParameters,
+    run=run_hypercube,
+    takes=networks_only,
+    may_fail=True,
 )

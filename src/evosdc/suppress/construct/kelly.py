@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.suppress.construct.sp import cell_order, finish
+from evosdc.suppress.construct.sp import cell_order
+from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 
@@ -31,8 +33,6 @@ class KellyParameters:
 
 def run_kelly(problem: Problem, parameters: KellyParameters, search: Search) -> Pattern:
     """Send each level at least cost a unit; what the flow moves is hidden."""
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
-
     network = TableNetwork(problem)
     state = PatternState(network)
     cells = cell_order(problem, parameters.order, search.rng(0))
@@ -44,14 +44,12 @@ def run_kelly(problem: Problem, parameters: KellyParameters, search: Search) -> 
     return finish(state, search, parameters.clean_up, "minimum cost flows")
 
 
-register(
-    Method(
-        name="kelly",
-        summary="a pair of minimum cost flows for each sensitive cell",
-        tables="two-dimensional",
-        source="Kelly, Golden & Assad 1992",
-        parameters=KellyParameters,
-        run=run_kelly,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="kelly",
+    summary="a pair of minimum cost flows for each sensitive cell",
+    tables="two-dimensional",
+    source="Kelly, Golden & Assad 1992",
+    parameters=KellyParameters,
+    run=run_kelly,
+    takes=networks_only,
 )

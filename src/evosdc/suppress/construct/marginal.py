@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from evosdc.suppress.construct.build import Builder
-from evosdc.suppress.construct.raising import raise_totals
+from evosdc.suppress.linear.build import Builder
+from evosdc.suppress.linear.raising import raise_totals
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
 
 
@@ -27,13 +27,11 @@ def run(problem: Problem, _: MarginalParameters, search: Search) -> Pattern:
     return builder.finish("totals hidden")
 
 
-register(
-    Method(
-        name="marginal",
-        summary="hides the totals above sensitive cells; protects whatever can be",
-        tables="any",
-        source="tau-Argus, as compared by Smith et al. 2011",
-        parameters=MarginalParameters,
-        run=run,
-    )
+METHOD = Method(
+    name="marginal",
+    summary="hides the totals above sensitive cells; protects whatever can be",
+    tables="any",
+    source="tau-Argus, as compared by Smith et al. 2011",
+    parameters=MarginalParameters,
+    run=run,
 )

@@ -8,18 +8,17 @@ lone cells are exchanged; the shortest path heuristic repairs the rest.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evosdc.suppress.construct.sp import cell_order, finish
+from evosdc.suppress.construct.sp import cell_order
+from evosdc.suppress.network.bound_and_path import meet_node_bound
+from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,6 @@ class PbpParameters:
 
 def run_pbp(problem: Problem, parameters: PbpParameters, search: Search) -> Pattern:
     """Make the individuals one after another and return the cheapest."""
-    from evosdc.suppress.network.engine import TableNetwork
-
     network = TableNetwork(problem)
     best: Pattern | None = None
     for shift in range(max(1, parameters.individuals)):
@@ -58,9 +55,6 @@ def run_pbp(problem: Problem, parameters: PbpParameters, search: Search) -> Patt
 
 def bound_and_path(network: TableNetwork, shift: int) -> PatternState:
     """Make the individual that starts at a position of the cells sorted by cost."""
-    from evosdc.suppress.network.bound_and_path import meet_node_bound
-    from evosdc.suppress.network.engine import PatternState
-
     problem, arcs, demands = network.problem, network.arcs, network.demands
     state = PatternState(network)
     free = problem.hideable & ~problem.primary
@@ -117,14 +111,12 @@ def _exchange_lone_cells(state: PatternState) -> None:
             break
 
 
-register(
-    Method(
-        name="pbp",
-        summary="row and column bounds first, from many starts, then shortest paths",
-        tables="two-dimensional",
-        source="Almeida, Schuetz & Carvalho 2008",
-        parameters=PbpParameters,
-        run=run_pbp,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="pbp",
+    summary="row and column bounds first, from many starts, then shortest paths",
+    tables="two-dimensional",
+    source="Almeida, Schuetz & Carvalho 2008",
+    parameters=PbpParameters,
+    run=run_pbp,
+    takes=networks_only,
 )

@@ -8,19 +8,17 @@ cells free once hidden, upper levels first and then lower ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import MethodError
+from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.network.engine import PatternState
 
 ORDERS = ("given", "descending", "ascending", "random")
 
@@ -64,24 +62,8 @@ def cell_order(
     )
 
 
-def finish(state: PatternState, search: Search, clean_up: bool, event: str) -> Pattern:
-    """Offer a covered state, clean it up if asked, and return its pattern."""
-    pattern = state.pattern()
-    search.count()
-    search.offer(pattern, event)
-    if clean_up:
-        state.clean_up(stopped=search.stopped)
-        pattern = state.pattern()
-        search.count()
-        search.offer(pattern, f"{event}, cleaned up")
-    return pattern
-
-
 def run_sp(problem: Problem, parameters: SpParameters, search: Search) -> Pattern:
     """Run SP once."""
-    # Imported here so that listing the methods does not load the compiler.
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
-
     cells = cell_order(problem, parameters.order, search.rng(0))
     network = TableNetwork(problem)
     state = PatternState(network)
@@ -89,14 +71,12 @@ def run_sp(problem: Problem, parameters: SpParameters, search: Search) -> Patter
     return finish(state, search, parameters.clean_up, "shortest paths")
 
 
-register(
-    Method(
-        name="sp",
-        summary="cheapest augmenting paths for one level after another, then clean-up",
-        tables="two-dimensional",
-        source="Carvalho, Dellaert & Osorio 1994; Almeida, Schuetz & Carvalho 2008",
-        parameters=SpParameters,
-        run=run_sp,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="sp",
+    summary="cheapest augmenting paths for one level after another, then clean-up",
+    tables="two-dimensional",
+    source="Carvalho, Dellaert & Osorio 1994; Almeida, Schuetz & Carvalho 2008",
+    parameters=SpParameters,
+    run=run_sp,
+    takes=networks_only,
 )

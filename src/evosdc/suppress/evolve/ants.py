@@ -10,20 +10,17 @@ stands where in the order and on which greedy rule then builds the pattern.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
+from evosdc.suppress.relaxed.check import Live
+from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.relaxed.check import Live
-    from evosdc.suppress.relaxed.ground import Ground
 
 MODELS = ("direct", "indirect")
 # A trail never falls below this share of its start, so that no cell is lost for good.
@@ -151,8 +148,6 @@ def _evaporate(trail: NDArray[np.float64], share: float) -> None:
 
 def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pattern:
     """Let ants build patterns; the best one of each cycle lays the trail."""
-    from evosdc.suppress.relaxed.ground import Ground
-
     ground = Ground(problem, search, parameters.check)
     greedy = ground.choice(parameters.rule)
     first = ground.build(greedy)
@@ -184,13 +179,11 @@ def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pa
     return ground.answer()
 
 
-register(
-    Method(
-        name="ants",
-        summary="ant colony with trails on cells, or on the order and the rule",
-        tables="any",
-        source="Dorigo et al. 1996; Staggemeier et al., ant colonies of the ONS",
-        parameters=AntsParameters,
-        run=run_ants,
-    )
+METHOD = Method(
+    name="ants",
+    summary="ant colony with trails on cells, or on the order and the rule",
+    tables="any",
+    source="Dorigo et al. 1996; Staggemeier et al., ant colonies of the ONS",
+    parameters=AntsParameters,
+    run=run_ants,
 )

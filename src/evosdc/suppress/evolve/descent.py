@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
+from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
 from evosdc.suppress.search import Search
 
@@ -49,8 +50,6 @@ def run_descent(
     problem: Problem, parameters: DescentParameters, search: Search
 ) -> Pattern:
     """Descend from a greedy pattern, then from the safe pattern it led to."""
-    from evosdc.suppress.relaxed.ground import Ground
-
     ground = Ground(problem, search, parameters.check)
     choice = ground.choice(parameters.rule)
     live = ground.build(choice)
@@ -65,13 +64,11 @@ def run_descent(
     return ground.answer()
 
 
-register(
-    Method(
-        name="descent",
-        summary="local search that publishes or swaps secondaries, first improvement",
-        tables="any",
-        source="Staggemeier et al., descent method of the ONS",
-        parameters=DescentParameters,
-        run=run_descent,
-    )
+METHOD = Method(
+    name="descent",
+    summary="local search that publishes or swaps secondaries, first improvement",
+    tables="any",
+    source="Staggemeier et al., descent method of the ONS",
+    parameters=DescentParameters,
+    run=run_descent,
 )

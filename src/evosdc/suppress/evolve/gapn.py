@@ -9,7 +9,6 @@ population and a patience to match.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +16,18 @@ from numpy.typing import NDArray
 from evosdc.errors import MethodError
 from evosdc.evolution.replacement import worst
 from evosdc.evolution.selection import tournament
+from evosdc.suppress.evolve.circuits import (
+    Individual,
+    publish_redundant,
+    rectangles,
+    simple_rectangles,
+)
+from evosdc.suppress.evolve.mend import Mender
+from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.evolve.circuits import Individual
-    from evosdc.suppress.evolve.mend import Mender
-    from evosdc.suppress.network.engine import PatternState
 
 
 @dataclass(frozen=True)
@@ -56,14 +58,6 @@ class GapnParameters:
 
 def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pattern:
     """Run GAPN."""
-    from evosdc.suppress.evolve.circuits import (
-        Individual,
-        rectangles,
-        simple_rectangles,
-    )
-    from evosdc.suppress.evolve.mend import Mender
-    from evosdc.suppress.network.engine import TableNetwork
-
     network = TableNetwork(problem)
     mender, rng = Mender(network, search.rng(0)), search.rng(1)
     cells = np.unique(network.demands.cell)
@@ -108,8 +102,6 @@ def _offspring(
     rng: np.random.Generator,
 ) -> list[Individual]:
     """Exchange rectangles of one sensitive cell and mutate the better child."""
-    from evosdc.suppress.evolve.circuits import publish_redundant
-
     ready = [k for k in one.circuits if len(one.circuits[k]) and len(two.circuits[k])]
     if not ready:
         return []
@@ -138,14 +130,12 @@ def crowded_first(state: PatternState) -> NDArray[np.int64]:
     return cells[np.argsort(-weight, kind="stable")]
 
 
-register(
-    Method(
-        name="gapn",
-        summary="genetic algorithm that exchanges simple rectangles",
-        tables="two-dimensional",
-        source="Ditrich 2010, as described by Herrington 2015",
-        parameters=GapnParameters,
-        run=run_gapn,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="gapn",
+    summary="genetic algorithm that exchanges simple rectangles",
+    tables="two-dimensional",
+    source="Ditrich 2010, as described by Herrington 2015",
+    parameters=GapnParameters,
+    run=run_gapn,
+    takes=networks_only,
 )

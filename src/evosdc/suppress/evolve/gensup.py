@@ -10,21 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import MethodError
 from evosdc.evolution.selection import elite
+from evosdc.suppress.construct.pbp import bound_and_path
+from evosdc.suppress.evolve.mend import Mender
+from evosdc.suppress.exact.bounds import node_bound
+from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.evolve.mend import Mender
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
 
 Flags = NDArray[np.bool_]
 # Cells dropped between two looks at the clock.
@@ -98,9 +97,6 @@ def run_gensup(
     problem: Problem, parameters: GensupParameters, search: Search
 ) -> Pattern:
     """Run GenSup."""
-    from evosdc.suppress.evolve.mend import Mender
-    from evosdc.suppress.network.engine import TableNetwork
-
     network = TableNetwork(problem)
     mender = Mender(network, search.rng(0))
     people = first_generation(network, mender, parameters.population, search)
@@ -121,10 +117,6 @@ def first_generation(
     network: TableNetwork, mender: Mender, size: int, search: Search
 ) -> Population:
     """Make the first generation; the first pattern is always made in full."""
-    from evosdc.suppress.construct.pbp import bound_and_path
-    from evosdc.suppress.exact.bounds import node_bound
-    from evosdc.suppress.network.engine import PatternState
-
     people = Population(size)
     state = PatternState(network)
     state.cover()
@@ -153,8 +145,6 @@ def guided_state(
     noise: NDArray[np.float64] | float = 1.0,
 ) -> PatternState:
     """Cover everything with cells cheap to the extent a relaxation hides them."""
-    from evosdc.suppress.network.engine import PatternState
-
     price = network.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
     guided = PatternState(network.with_cost(price * noise))
     guided.cover()
@@ -256,14 +246,12 @@ def mutate(
         mender.drop_in_turn(state, part)
 
 
-register(
-    Method(
-        name="gensup",
-        summary="genetic algorithm on patterns, children repaired by cheapest paths",
-        tables="two-dimensional",
-        source="Almeida, Schuetz & Carvalho 2008",
-        parameters=GensupParameters,
-        run=run_gensup,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="gensup",
+    summary="genetic algorithm on patterns, children repaired by cheapest paths",
+    tables="two-dimensional",
+    source="Almeida, Schuetz & Carvalho 2008",
+    parameters=GensupParameters,
+    run=run_gensup,
+    takes=networks_only,
 )

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
+from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
 from evosdc.suppress.search import Search
 
@@ -65,8 +66,6 @@ class GraspParameters:
 
 def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> Pattern:
     """Run GRASP; the first cycle is the greedy construction itself."""
-    from evosdc.suppress.relaxed.ground import Ground
-
     ground = Ground(problem, search, parameters.check)
     by_level = parameters.hierarchical == "yes" or (
         parameters.hierarchical == "auto"
@@ -99,13 +98,11 @@ def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> 
     return ground.answer()
 
 
-register(
-    Method(
-        name="grasp",
-        summary="greedy randomised constructions, each followed by a descent",
-        tables="any",
-        source="Feo & Resende 1995; Staggemeier et al., GRASP of the ONS",
-        parameters=GraspParameters,
-        run=run_grasp,
-    )
+METHOD = Method(
+    name="grasp",
+    summary="greedy randomised constructions, each followed by a descent",
+    tables="any",
+    source="Feo & Resende 1995; Staggemeier et al., GRASP of the ONS",
+    parameters=GraspParameters,
+    run=run_grasp,
 )

@@ -9,7 +9,6 @@ joins the circuits that it stood in.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +17,20 @@ from evosdc.errors import MethodError
 from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import SELECTIONS
 from evosdc.evolution.stopping import CostBenefit
+from evosdc.suppress.construct.pbp import bound_and_path
+from evosdc.suppress.evolve.circuits import (
+    Individual,
+    publish_redundant,
+    rectangles,
+    renew,
+    witness_circuit,
+)
+from evosdc.suppress.evolve.mend import Mender
+from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.evolve.circuits import Individual
-    from evosdc.suppress.evolve.mend import Mender
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
 
 Cells = NDArray[np.int64]
 PROBABILISTIC = "probabilistic"
@@ -103,8 +107,6 @@ class _Run:
     def __init__(
         self, network: TableNetwork, parameters: HeurgeneParameters, search: Search
     ) -> None:
-        from evosdc.suppress.evolve.mend import Mender
-
         self.network = network
         self.parameters = parameters
         self.search = search
@@ -115,8 +117,6 @@ class _Run:
 
     def settle(self) -> None:
         """Make the first generation; one individual is always made."""
-        from evosdc.suppress.evolve.circuits import Individual, renew
-
         for number in range(self.parameters.population):
             if number and self.search.stopped():
                 return
@@ -127,9 +127,6 @@ class _Run:
             self._report(self.people[-1], "first generation")
 
     def _first(self, number: int) -> tuple[PatternState, dict[int, Cells]]:
-        from evosdc.suppress.construct.pbp import bound_and_path
-        from evosdc.suppress.evolve.circuits import rectangles, witness_circuit
-
         if self.parameters.seeding == "random":
             order = self.search.rng(2, number).permutation(self.open)
             return rectangles(self.network, order)
@@ -185,8 +182,6 @@ class _Run:
         return []
 
     def _mutate(self, child: Individual) -> None:
-        from evosdc.suppress.evolve.circuits import publish_redundant
-
         circuit = child.circuits[int(self.rng.choice(self.open))]
         publish_redundant(
             child, self.mender, self.rng.permutation(circuit), self.parameters.circuit
@@ -232,8 +227,6 @@ def run_heurgene(
     problem: Problem, parameters: HeurgeneParameters, search: Search
 ) -> Pattern:
     """Run HeurGene."""
-    from evosdc.suppress.network.engine import TableNetwork
-
     run = _Run(TableNetwork(problem), parameters, search)
     run.settle()
     held = 0
@@ -251,14 +244,12 @@ def run_heurgene(
     return search.best
 
 
-register(
-    Method(
-        name="heurgene",
-        summary="genetic algorithm that swaps circuits of protection between patterns",
-        tables="two-dimensional",
-        source="Herrington 2015",
-        parameters=HeurgeneParameters,
-        run=run_heurgene,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="heurgene",
+    summary="genetic algorithm that swaps circuits of protection between patterns",
+    tables="two-dimensional",
+    source="Herrington 2015",
+    parameters=HeurgeneParameters,
+    run=run_heurgene,
+    takes=networks_only,
 )

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +24,16 @@ from evosdc.suppress.evolve.gensup import (
     judge,
     welcome,
 )
+from evosdc.suppress.evolve.mend import Mender
 from evosdc.suppress.evolve.ruin import RuinParameters, improve_in
+from evosdc.suppress.exact.bounds import CutLoop
+from evosdc.suppress.exact.branch import Branch
+from evosdc.suppress.exact.master import Cut
+from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.evolve.mend import Mender
-    from evosdc.suppress.exact.bounds import CutLoop
-    from evosdc.suppress.exact.master import Cut
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
 
 Flags = NDArray[np.bool_]
 # A gap at which a pattern counts as proven: what integer programmes can tell.
@@ -149,10 +147,6 @@ def _start(
     problem: Problem, parameters: HybridParameters, search: Search
 ) -> _Run | None:
     """Build the first patterns and the relaxation; None where nothing is left."""
-    from evosdc.suppress.evolve.mend import Mender
-    from evosdc.suppress.exact.bounds import CutLoop
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
-
     assert problem.network is not None
     network = TableNetwork(problem)
     people = Population(parameters.population)
@@ -253,8 +247,6 @@ def _programme(run: _Run, cells: Flags, share: float, every: bool) -> bool:
     cell outside can lead to a cheaper pattern, so that its bound is one for the table.
     Returns whether nothing cheaper is left in these cells.
     """
-    from evosdc.suppress.exact.branch import Branch
-
     if cells.sum() > run.parameters.columns:
         return False
     search, stopped = run.search, run.slice(share)
@@ -313,15 +305,13 @@ def _state_of(run: _Run, pattern: Pattern) -> PatternState:
     return run.mender.child(run.people.states[0], pattern.hidden)
 
 
-register(
-    Method(
-        name="hybrid",
-        summary="bound-guided patterns, breeding, ruin and integer programmes in turn",
-        tables="two-dimensional",
-        source="this project, after Almeida et al. 2008 and Fischetti & Salazar 1999",
-        parameters=HybridParameters,
-        run=run_hybrid,
-        takes=networks_only,
-        parts=("gensup", "ls-ruin"),
-    )
+METHOD = Method(
+    name="hybrid",
+    summary="bound-guided patterns, breeding, ruin and integer programmes in turn",
+    tables="two-dimensional",
+    source="this project, after Almeida et al. 2008 and Fischetti & Salazar 1999",
+    parameters=HybridParameters,
+    run=run_hybrid,
+    takes=networks_only,
+    parts=("gensup", "ls-ruin"),
 )

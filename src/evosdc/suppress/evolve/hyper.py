@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
+from evosdc.suppress.relaxed.balance import Choice
+from evosdc.suppress.relaxed.ground import Ground
+from evosdc.suppress.relaxed.moves import ANYWHERE, DEAR, TOGETHER, move
 from evosdc.suppress.relaxed.options import CHECKS, at_least, known
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.relaxed.balance import Choice
-    from evosdc.suppress.relaxed.ground import Ground
 
 
 @dataclass(frozen=True)
@@ -182,8 +181,6 @@ class _Moves:
     def __init__(
         self, ground: Ground, parameters: HyperParameters, rng: np.random.Generator
     ) -> None:
-        from evosdc.suppress.relaxed import moves
-
         self._ground = ground
         self._parameters = parameters
         self._rng = rng
@@ -194,10 +191,10 @@ class _Moves:
             for low in LOW_LEVEL
         ]
         self._ways = {
-            "publish": moves.DEAR,
-            "dear": moves.DEAR,
-            "anywhere": moves.ANYWHERE,
-            "together": moves.TOGETHER,
+            "publish": DEAR,
+            "dear": DEAR,
+            "anywhere": ANYWHERE,
+            "together": TOGETHER,
         }
 
     def make(self, now: Pattern, heuristic: int, event: str) -> Pattern:
@@ -214,8 +211,6 @@ class _Moves:
 
     def _move(self, now: Pattern, low: LowLevel, choice: Choice) -> NDArray[np.bool_]:
         """Make a few moves under the relaxed check, none much dearer than the start."""
-        from evosdc.suppress.relaxed.moves import move
-
         ground, live = self._ground, self._live
         ground.restart(live, now.hidden, self._ahead)
         ceiling = (1 + 2 * self._parameters.deviation) * float(live.total[0])
@@ -246,8 +241,6 @@ class _Moves:
 
 def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> Pattern:
     """Run the hyper-heuristic from the better of a greedy and an attacker's pattern."""
-    from evosdc.suppress.relaxed.ground import Ground
-
     ground = Ground(problem, search, parameters.check)
     now = ground.safe(ground.build(ground.choice("ahead")), "greedy")
     if ground.repair.affordable():
@@ -284,13 +277,11 @@ def _shares(used: NDArray[np.int64]) -> str:
     )
 
 
-register(
-    Method(
-        name="hyper",
-        summary="hyper-heuristic: learns which low-level moves to make",
-        tables="any",
-        source="Cowling et al. 2000; Staggemeier et al., hyper-heuristics of the ONS",
-        parameters=HyperParameters,
-        run=run_hyper,
-    )
+METHOD = Method(
+    name="hyper",
+    summary="hyper-heuristic: learns which low-level moves to make",
+    tables="any",
+    source="Cowling et al. 2000; Staggemeier et al., hyper-heuristics of the ONS",
+    parameters=HyperParameters,
+    run=run_hyper,
 )

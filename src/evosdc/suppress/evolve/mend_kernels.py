@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from evosdc.suppress.draw import draw
 from evosdc.suppress.evolve.changes import (
     WAS_HIDDEN,
     WAS_PUBLISHED,
@@ -33,16 +34,6 @@ from evosdc.suppress.network.paths import hide, publish
 
 # Cells a step looks at for redundancy at most.
 _TIDIED = 48
-
-
-@njit(cache=True)
-def draw(state: np.ndarray, below: int) -> int:
-    """Draw a whole number from 0 up to one below (linear congruential, high bits)."""
-    state[0] = state[0] * np.uint64(6364136223846793005) + np.uint64(
-        1442695040888963407
-    )
-    high = np.int64(state[0] >> np.uint64(33))
-    return int((high * below) >> 31)
 
 
 @njit(cache=True)

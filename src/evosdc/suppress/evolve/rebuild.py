@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.construct.build import Builder
+from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
 
 # Steps under one blur of the costs, and between two looks at the clock.
@@ -125,13 +125,11 @@ class Walk:
         return np.append(cell, near).astype(np.int64)
 
 
-register(
-    Method(
-        name="ls-rebuild",
-        summary="local search: ruin, recreate by cheapest boxes and cycles",
-        tables="any; improves those that have dimensions, labelled or found",
-        source="after Schrimpf et al. 2000",
-        parameters=RebuildParameters,
-        run=run,
-    )
+METHOD = Method(
+    name="ls-rebuild",
+    summary="local search: ruin, recreate by cheapest boxes and cycles",
+    tables="any; improves those that have dimensions, labelled or found",
+    source="after Schrimpf et al. 2000",
+    parameters=RebuildParameters,
+    run=run,
 )

@@ -10,20 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.construct.sp import finish
+from evosdc.suppress.evolve.mend import make_log
+from evosdc.suppress.evolve.ruin_kernels import Walk, walk_on
+from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only, register
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.evolve.ruin_kernels import Walk
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
 
 # Steps between two looks at the clock.
 _PIECE = 20
@@ -78,8 +76,6 @@ class Walker:
         parameters: RuinParameters,
         guide: NDArray[np.float64] | None = None,
     ) -> None:
-        from evosdc.suppress.evolve.mend import make_log
-
         self.state = state
         self.parameters = parameters
         self._network = state.network
@@ -112,9 +108,6 @@ class Walker:
 
     def turn(self, stopped: Callable[[], bool]) -> None:
         """Make the steps of one turn under freshly blurred costs, unless stopped."""
-        from evosdc.suppress.evolve.mend import make_log
-        from evosdc.suppress.evolve.ruin_kernels import walk_on
-
         network, cost = self._network, self._network.problem.cost
         arcs = self._blurred().arcs
         end = self.steps + self.parameters.turn
@@ -193,8 +186,6 @@ def reporter(search: Search, event: str) -> Callable[[Walker], None]:
 
 
 def _make_walk(state: PatternState, rng: np.random.Generator, memory: int) -> Walk:
-    from evosdc.suppress.evolve.ruin_kernels import Walk
-
     cost = state.cost
     cells = len(state.network.problem.table)
     best = np.zeros(cells, dtype=np.int32)
@@ -214,8 +205,6 @@ def _make_walk(state: PatternState, rng: np.random.Generator, memory: int) -> Wa
 
 def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pattern:
     """Build a pattern by shortest paths and walk on from it."""
-    from evosdc.suppress.network.engine import PatternState, TableNetwork
-
     network = TableNetwork(problem)
     state = PatternState(network)
     state.cover()
@@ -225,14 +214,12 @@ def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pa
     return search.best
 
 
-register(
-    Method(
-        name="ls-ruin",
-        summary="local search: ruin, recreate by cheapest paths, late acceptance",
-        tables="two-dimensional",
-        source="after Schrimpf et al. 2000; Burke & Bykov 2017",
-        parameters=RuinParameters,
-        run=run_ruin,
-        takes=networks_only,
-    )
+METHOD = Method(
+    name="ls-ruin",
+    summary="local search: ruin, recreate by cheapest paths, late acceptance",
+    tables="two-dimensional",
+    source="after Schrimpf et al. 2000; Burke & Bykov 2017",
+    parameters=RuinParameters,
+    run=run_ruin,
+    takes=networks_only,
 )

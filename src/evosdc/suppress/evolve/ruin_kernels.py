@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from evosdc.suppress.draw import draw
 from evosdc.suppress.evolve.changes import Log, forget, gain_of, remove, undo
-from evosdc.suppress.evolve.mend_kernels import draw, recreate, tidy
+from evosdc.suppress.evolve.mend_kernels import recreate, tidy
 from evosdc.suppress.network.arrays import Arcs, Demands, Live, Long, Real, Work
 from evosdc.suppress.network.cover import DONE, FULL
 

@@ -16,7 +16,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.exact.attack_cuts import AttackCuts
 from evosdc.suppress.exact.master import Cut, Master
+from evosdc.suppress.exact.network_cuts import NetworkCuts
 from evosdc.suppress.problem import Problem
 
 # Columns given to a new cut, and brought in by one round of pricing.
@@ -54,11 +56,7 @@ class Separator(Protocol):
 def separator(problem: Problem) -> Separator:
     """Return the source of cuts for a table."""
     if problem.network is not None:
-        from evosdc.suppress.exact.network_cuts import NetworkCuts
-
         return NetworkCuts(problem, problem.network)
-    from evosdc.suppress.exact.attack_cuts import AttackCuts
-
     return AttackCuts(problem)
 
 

@@ -9,19 +9,17 @@ that fail a level yield new cuts and, repaired, new patterns.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.exact.bounds import CutLoop
+from evosdc.suppress.exact.branch import Branch
+from evosdc.suppress.exact.patterns import Patterns, patterns
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.exact.bounds import CutLoop
-    from evosdc.suppress.exact.patterns import Patterns
 
 
 @dataclass(frozen=True)
@@ -48,9 +46,6 @@ def run_optimal(
     problem: Problem, parameters: OptimalParameters, search: Search
 ) -> Pattern:
     """Run cut and branch."""
-    from evosdc.suppress.exact.bounds import CutLoop
-    from evosdc.suppress.exact.patterns import patterns
-
     upper = patterns(problem, search)
     upper.build("first pattern")
     assert search.best is not None
@@ -95,8 +90,6 @@ def _branch(
     search: Search,
 ) -> None:
     """Alternate integer programmes and cuts until the gap closes or time is up."""
-    from evosdc.suppress.exact.branch import Branch
-
     assert search.best is not None
     free = problem.hideable & ~problem.primary
     room = search.best.cost - loop.value
@@ -131,13 +124,11 @@ def _branch(
             return
 
 
-register(
-    Method(
-        name="optimal",
-        summary="cut and branch: proves the optimum, or ends with bound and gap",
-        tables="any; proofs for tables of a few thousand cells",
-        source="after Fischetti & Salazar 1999, 2000; Almeida, Schuetz & Carvalho 2008",
-        parameters=OptimalParameters,
-        run=run_optimal,
-    )
+METHOD = Method(
+    name="optimal",
+    summary="cut and branch: proves the optimum, or ends with bound and gap",
+    tables="any; proofs for tables of a few thousand cells",
+    source="after Fischetti & Salazar 1999, 2000; Almeida, Schuetz & Carvalho 2008",
+    parameters=OptimalParameters,
+    run=run_optimal,
 )

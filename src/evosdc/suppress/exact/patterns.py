@@ -7,6 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.linear.build import Builder
+from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -33,8 +35,6 @@ class NetworkPatterns:
     """Shortest paths on network tables."""
 
     def __init__(self, problem: Problem, search: Search) -> None:
-        from evosdc.suppress.network.engine import TableNetwork
-
         self._search = search
         self._primary = problem.primary
         self._network = TableNetwork(problem)
@@ -46,8 +46,6 @@ class NetworkPatterns:
         price: NDArray[np.float64] | None = None,
         start: NDArray[np.bool_] | None = None,
     ) -> Pattern:
-        from evosdc.suppress.network.engine import PatternState
-
         network = self._network if price is None else self._network.with_cost(price)
         state = PatternState(network)
         if start is not None:
@@ -64,8 +62,6 @@ class LinearPatterns:
     """Incremental attacker programs on any table."""
 
     def __init__(self, problem: Problem, search: Search) -> None:
-        from evosdc.suppress.construct.build import Builder
-
         self._search = search
         self._problem = problem
         self._first = Builder(problem, search)
@@ -77,8 +73,6 @@ class LinearPatterns:
         price: NDArray[np.float64] | None = None,
         start: NDArray[np.bool_] | None = None,
     ) -> Pattern:
-        from evosdc.suppress.construct.build import Builder
-
         return Builder(
             self._problem, self._search, like=self._first, start=start, cost=price
         ).finish(event)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from evosdc.suppress.evolve.mend_kernels import draw
+from evosdc.suppress.draw import draw
 from evosdc.suppress.relaxed.check import (
     TOLERANCE,
     WAITING,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from evosdc.suppress.evolve.mend_kernels import draw
+from evosdc.suppress.draw import draw
 from evosdc.suppress.relaxed.balance import Choice, settle
 from evosdc.suppress.relaxed.check import (
     SECONDARIES,

@@ -8,20 +8,17 @@ the incremental attacker. The run record tells the gap between the two checks.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.construct.build import Builder
-from evosdc.suppress.construct.sp import finish
+from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.linear.model import Move
+from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
-
-if TYPE_CHECKING:
-    from evosdc.suppress.network.engine import PatternState
 
 # Deviations that are remembered from one repair to the next.
 _REMEMBERED = 5000
@@ -56,8 +53,6 @@ class Repair:
         self._first: Builder | None = None
         self._known: list[Move] = []
         if problem.network is not None:
-            from evosdc.suppress.network.engine import PatternState, TableNetwork
-
             self._state = PatternState(TableNetwork(problem))
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.suppress.construct.build import Builder
+from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.linear.model import MOVED, Move, load_program
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search

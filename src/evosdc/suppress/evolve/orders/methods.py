@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from evosdc.suppress.evolve.orders.evaluator import Evaluator
+from evosdc.suppress.evolve.orders.flows import FlowEvaluator
+from evosdc.suppress.evolve.orders.genetic import Evolution
 from evosdc.suppress.evolve.orders.parameters import (
     InsertParameters,
     InvertParameters,
@@ -17,9 +19,11 @@ from evosdc.suppress.evolve.orders.parameters import (
     SwapParameters,
     WeightParameters,
 )
+from evosdc.suppress.evolve.orders.programs import ProgramEvaluator
+from evosdc.suppress.evolve.orders.refine import Refiner
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, register
+from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
 
 _SOURCE = "Smith, Clark, Staggemeier and Serpell 2011"
@@ -32,11 +36,7 @@ def make_evaluator(
     grouping = parameters.grouping_for(problem)
     every = parameters.clean == "every"
     if problem.network is not None:
-        from evosdc.suppress.evolve.orders.flows import FlowEvaluator
-
         return FlowEvaluator(problem, grouping, search, every)
-    from evosdc.suppress.evolve.orders.programs import ProgramEvaluator
-
     return ProgramEvaluator(problem, grouping, search, every)
 
 
@@ -44,8 +44,6 @@ def run_orders(
     problem: Problem, parameters: OrderParameters, search: Search
 ) -> Pattern:
     """Search for the order that leads to the cheapest pattern."""
-    from evosdc.suppress.evolve.orders.genetic import Evolution
-
     evaluator = make_evaluator(problem, parameters, search)
     refine = _refiner(evaluator, parameters.ruin_for(problem), search)
     Evolution(evaluator, parameters, search, refine).run()
@@ -58,9 +56,6 @@ def _refiner(
     """What to do between orders: walk on from the best pattern, or nothing."""
     if ruin <= 0:
         return lambda _: None
-    from evosdc.suppress.evolve.orders.flows import FlowEvaluator
-    from evosdc.suppress.evolve.orders.refine import Refiner
-
     assert isinstance(evaluator, FlowEvaluator)
     return Refiner(evaluator.network, search, ruin * evaluator.length).work
 
@@ -88,40 +83,47 @@ def _answer(evaluator: Evaluator, search: Search) -> Pattern:
     return search.best
 
 
-register(
-    Method(
-        name="order-by-weight",
-        summary="incremental attacker, falling weight, no clean-up, as published",
+def _method(name: str, summary: str, parameters: type[OrderParameters]) -> Method:
+    return Method(
+        name=name,
+        summary=summary,
         tables="any",
-        source="Fischetti & Salazar 2001; " + _SOURCE,
-        parameters=WeightParameters,
-        run=run_by_weight,
+        source=_SOURCE,
+        parameters=parameters,
+        run=run_orders,
     )
+
+
+BY_WEIGHT = Method(
+    name="order-by-weight",
+    summary="incremental attacker, falling weight, no clean-up, as published",
+    tables="any",
+    source="Fischetti & Salazar 2001; " + _SOURCE,
+    parameters=WeightParameters,
+    run=run_by_weight,
 )
-for _name, _summary, _parameters in (
-    ("order-ga", "genetic algorithm over orders that adapts itself", OrderParameters),
-    ("order-ga-swap", "genetic algorithm over orders, swap mutation", SwapParameters),
-    (
-        "order-ga-insert",
-        "genetic algorithm over orders, insert mutation",
-        InsertParameters,
-    ),
-    (
-        "order-ga-invert",
-        "genetic algorithm over orders, invert mutation",
-        InvertParameters,
-    ),
-    ("ls-swap", "local search over orders by swaps", LocalSwapParameters),
-    ("ls-insert", "local search over orders by insertions", LocalInsertParameters),
-    ("ls-invert", "local search over orders by inversions", LocalInvertParameters),
-):
-    register(
-        Method(
-            name=_name,
-            summary=_summary,
-            tables="any",
-            source=_SOURCE,
-            parameters=_parameters,
-            run=run_orders,
-        )
-    )
+GENETIC = _method(
+    "order-ga", "genetic algorithm over orders that adapts itself", OrderParameters
+)
+GENETIC_SWAP = _method(
+    "order-ga-swap", "genetic algorithm over orders, swap mutation", SwapParameters
+)
+GENETIC_INSERT = _method(
+    "order-ga-insert",
+    "genetic algorithm over orders, insert mutation",
+    InsertParameters,
+)
+GENETIC_INVERT = _method(
+    "order-ga-invert",
+    "genetic algorithm over orders, invert mutation",
+    InvertParameters,
+)
+LOCAL_SWAP = _method(
+    "ls-swap", "local search over orders by swaps", LocalSwapParameters
+)
+LOCAL_INSERT = _method(
+    "ls-insert", "local search over orders by insertions", LocalInsertParameters
+)
+LOCAL_INVERT = _method(
+    "ls-invert", "local search over orders by inversions", LocalInvertParameters
+)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.construct.build import Builder
 from evosdc.suppress.evolve.orders.elements import by_weight, group_cells
 from evosdc.suppress.evolve.orders.evaluator import Order, Outcome, Prefix
 from evosdc.suppress.evolve.orders.joint import JointProgram
 from evosdc.suppress.evolve.orders.parameters import Grouping
+from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.linear.unpick import unpick
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from evosdc.bench.sittings import read_sittings, this_sitting, write_sittings
-from evosdc.bench.store import Row, Store
-from evosdc.bench.thesis_data import find_material
-from evosdc.bench.thesis_page import write_thesis
-from evosdc.bench.thesis_trials import COLUMNS, KEY, Trial
+from benchmarks.experiments.sittings import read_sittings, this_sitting, write_sittings
+from benchmarks.experiments.store import Row, Store
+from benchmarks.experiments.thesis_data import find_material
+from benchmarks.experiments.thesis_page import write_thesis
+from benchmarks.experiments.thesis_trials import COLUMNS, KEY, Trial
 from evosdc.errors import InputError
 
 NAME = "thesis"

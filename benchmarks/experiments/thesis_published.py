@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evosdc.bench.published import Figure
+from benchmarks.experiments.published import Figure
 
 SOURCE = "Chen 2020"
 

@@ -6,13 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evosdc.bench.plots import dots
-from evosdc.bench.sittings import Sitting
-from evosdc.bench.statistics import block_up, column, friedman, group, summarise
-from evosdc.bench.store import Row
-from evosdc.bench.thesis_data import SHAPES
-from evosdc.bench.thesis_published import THESIS_FIGURES
-from evosdc.bench.write import (
+from benchmarks.experiments.plots import dots
+from benchmarks.experiments.sittings import Sitting
+from benchmarks.experiments.statistics import (
+    block_up,
+    column,
+    friedman,
+    group,
+    summarise,
+)
+from benchmarks.experiments.store import Row
+from benchmarks.experiments.thesis_data import SHAPES
+from benchmarks.experiments.thesis_published import THESIS_FIGURES
+from benchmarks.experiments.write import (
     REMARKS,
     beside,
     friedman_text,

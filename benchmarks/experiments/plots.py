@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from evosdc.bench.statistics import column, group
-from evosdc.bench.store import Row
+from benchmarks.experiments.statistics import column, group
+from benchmarks.experiments.store import Row
 from evosdc.io.paths import open_output
 
 _MARKERS = "osD^v<>Ph*X8pd"

@@ -9,12 +9,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.construct.raising import raise_totals
 from evosdc.suppress.linear.boxes import Boxes, boxes_of
 from evosdc.suppress.linear.cleanup import clean_up
 from evosdc.suppress.linear.demands import Demands, demands_of, refuse_unreachable
 from evosdc.suppress.linear.engine import Engine
 from evosdc.suppress.linear.model import Move
+from evosdc.suppress.linear.raising import raise_totals
 from evosdc.suppress.linear.witness import Witnesses
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem

@@ -1,4 +1,4 @@
-"""`evosdc bench`: published experiments run again, published beside measured."""
+"""`python -m benchmarks`: experiments run again, published beside measured."""
 
 from __future__ import annotations
 
@@ -7,22 +7,31 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from evosdc.errors import InputError
+from evosdc.errors import EvosdcError, InputError, MissingExtraError
 
 # Modules with an `EXPERIMENT`, by the name that scripts call.
 _EXPERIMENTS = {
-    "gensup": "evosdc.bench.gensup",
-    "heurgene": "evosdc.bench.heurgene",
-    "ons": "evosdc.bench.ons",
+    "gensup": "benchmarks.experiments.gensup",
+    "heurgene": "benchmarks.experiments.heurgene",
+    "ons": "benchmarks.experiments.ons",
 }
 _THESIS = "thesis"
+_PROGRAM = "python -m benchmarks"
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
+@app.command()
 def bench(
     ctx: typer.Context,
     name: str = typer.Argument(..., help=", ".join(_EXPERIMENTS) + " or thesis."),
@@ -30,10 +39,10 @@ def bench(
         None, help="Directory of CSV microdata for thesis (default: made up)."
     ),
     tables: int | None = typer.Option(
-        None, help="Tables a family (default: 3; 5 for ons)."
+        None, help="Tables per family (default: 3; 5 for ons)."
     ),
     seeds: int = typer.Option(1, help="Runs of each method on each table."),
-    time_limit: float = typer.Option(60.0, help="CPU seconds a run."),
+    time_limit: float = typer.Option(60.0, help="CPU seconds per run."),
     methods: str = typer.Option(
         "", help="a,b,c: NAME@SECONDS#EVALUATIONS+option=value, only NAME is needed."
     ),
@@ -54,11 +63,14 @@ def bench(
     Rows that the directory holds already are not run again: a run that was stopped goes
     on where it was, and a large one can be made in pieces.
 
-    Example: evosdc bench gensup --tables 1 --families class1-50x20 -o results
+    Example: python -m benchmarks gensup --tables 1 --families class1-50x20 -o results
     """
+    # The plots come last: whoever cannot draw them hears of it before hours of runs.
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("matplotlib", "bench")
     if name == _THESIS:
         _refuse(ctx, name, "tables", "time_limit", "bound_limit", "reference", "quick")
-        from evosdc.bench import thesis
+        from benchmarks.experiments import thesis
 
         for path in thesis.conduct(
             output,
@@ -67,7 +79,7 @@ def bench(
             experiments=_names(families),
             methods=_names(methods),
             workers=workers,
-            command=shlex.join(["evosdc", *sys.argv[1:]]),
+            command=_command(),
             force=force,
             hear=_tell_trial,
         ):
@@ -79,7 +91,7 @@ def bench(
             f"there is no experiment {name!r}",
             expected=f"one of {', '.join((*_EXPERIMENTS, _THESIS))}",
         )
-    from evosdc.bench.experiment import Settings, conduct
+    from benchmarks.experiments.experiment import Settings, conduct
 
     module = import_module(_EXPERIMENTS[name])
     if name == "ons":
@@ -105,19 +117,41 @@ def bench(
             module.EXPERIMENT,
             settings,
             output,
-            command=shlex.join(["evosdc", *sys.argv[1:]]),
+            command=_command(),
             force=force,
             hear=_tell,
         )
     except KeyboardInterrupt:
         typer.echo(
-            f"evosdc: interrupted; what is finished is in {output}, and the same "
+            f"benchmarks: interrupted; what is finished is in {output}, and the same "
             "command goes on from there.",
             err=True,
         )
         raise typer.Exit(130) from None
     for path in written:
         typer.echo(str(path))
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        app(prog_name=_PROGRAM)
+    except EvosdcError as error:
+        typer.echo(f"benchmarks: {error}", err=True)
+        sys.exit(error.exit_code)
+    except OSError as error:
+        typer.echo(
+            f"benchmarks: {error}. Next step: check the file and disk.", err=True
+        )
+        sys.exit(EvosdcError.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("benchmarks: interrupted; rows that are finished stay.", err=True)
+        sys.exit(130)
+
+
+def _command() -> str:
+    """What was typed, for the page."""
+    return f"{_PROGRAM} {shlex.join(sys.argv[1:])}"
 
 
 def _refuse(ctx: typer.Context, experiment: str, *options: str) -> None:

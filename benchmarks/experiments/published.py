@@ -14,8 +14,8 @@ from fnmatch import fnmatch
 
 import numpy as np
 
-from evosdc.bench.statistics import Summary, column, group, summarise
-from evosdc.bench.store import Row
+from benchmarks.experiments.statistics import Summary, column, group, summarise
+from benchmarks.experiments.store import Row
 
 GENSUP_SOURCE = "Almeida, Schuetz and Carvalho 2008"
 HEURGENE_SOURCE = "Herrington 2015"

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from evosdc.bench.store import Key, Row
-from evosdc.bench.thesis_data import Material
-from evosdc.bench.thesis_rivals import RIVALS
+from benchmarks.experiments.store import Key, Row
+from benchmarks.experiments.thesis_data import Material
+from benchmarks.experiments.thesis_rivals import RIVALS
 
 KEY = ("family", "method", "seed")
 COLUMNS = (

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from evosdc.bench.statistics import block_up, column, group
-from evosdc.bench.store import Row
+from benchmarks.experiments.statistics import block_up, column, group
+from benchmarks.experiments.store import Row
 from evosdc.instances.large import LARGE
 
 LARGE_FAMILIES = tuple(f"large-{line}" for line in LARGE)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from functools import partial
 
+from benchmarks.experiments.experiment import Experiment
+from benchmarks.experiments.ons_page import write_ons
+from benchmarks.experiments.ons_rows import LARGE_FAMILIES
+from benchmarks.experiments.run import COLUMNS, Instance
+from benchmarks.experiments.store import Row
 from evosdc.attack import judge
-from evosdc.bench.experiment import Experiment
-from evosdc.bench.ons_page import write_ons
-from evosdc.bench.ons_rows import LARGE_FAMILIES
-from evosdc.bench.run import COLUMNS, Instance
-from evosdc.bench.store import Row
 from evosdc.errors import InputError
 from evosdc.instances import make
 from evosdc.instances.office import OFFICE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evosdc.bench.ons_published import (
+from benchmarks.experiments.ons_published import (
     ARGUS,
     CONFIDENCE,
     LARGE_LINES,
@@ -18,7 +18,7 @@ from evosdc.bench.ons_published import (
     TABLE_V,
     TABLE_VI,
 )
-from evosdc.bench.ons_rows import (
+from benchmarks.experiments.ons_rows import (
     LARGE_FAMILIES,
     SIZES,
     contender_of,
@@ -28,10 +28,16 @@ from evosdc.bench.ons_rows import (
     ratios,
     with_relative,
 )
-from evosdc.bench.plots import dots, trade_off
-from evosdc.bench.statistics import block_up, column, friedman, group, signed_rank
-from evosdc.bench.store import Row
-from evosdc.bench.write import (
+from benchmarks.experiments.plots import dots, trade_off
+from benchmarks.experiments.statistics import (
+    block_up,
+    column,
+    friedman,
+    group,
+    signed_rank,
+)
+from benchmarks.experiments.store import Row
+from benchmarks.experiments.write import (
     REMARKS,
     Page,
     friedman_text,

@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from benchmarks.experiments.limits import OutOfTime, hard_limit
+from benchmarks.experiments.store import Key, Row, Store
 from evosdc.attack import judge
-from evosdc.bench.limits import OutOfTime, hard_limit
-from evosdc.bench.store import Key, Row, Store
 from evosdc.errors import InputError, LevelError, MethodError, ProtectionFailed
 from evosdc.evolution.stopping import AnyOf, EvaluationLimit, Stop, TargetGap, TimeLimit
 from evosdc.instances import make

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from evosdc.bench.experiment import Experiment
-from evosdc.bench.published import GENSUP_FIGURES
-from evosdc.bench.run import Instance
+from benchmarks.experiments.experiment import Experiment
+from benchmarks.experiments.published import GENSUP_FIGURES
+from benchmarks.experiments.run import Instance
 from evosdc.errors import InputError
 from evosdc.instances import make
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from evosdc.bench.experiment import Experiment
-from evosdc.bench.published import HEURGENE_FIGURES, HYPERCUBE
-from evosdc.bench.run import Instance
+from benchmarks.experiments.experiment import Experiment
+from benchmarks.experiments.published import HEURGENE_FIGURES, HYPERCUBE
+from benchmarks.experiments.run import Instance
 from evosdc.errors import InputError
 from evosdc.instances import make
 

@@ -6,16 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evosdc.bench.published import Figure
-from evosdc.bench.run import COLUMNS, KEY, Contender, Hear, Instance, Run, run_all
-from evosdc.bench.sittings import (
+from benchmarks.experiments.published import Figure
+from benchmarks.experiments.run import (
+    COLUMNS,
+    KEY,
+    Contender,
+    Hear,
+    Instance,
+    Run,
+    run_all,
+)
+from benchmarks.experiments.sittings import (
     Sitting,
     read_sittings,
     this_sitting,
     write_sittings,
 )
-from evosdc.bench.store import Row, Store
-from evosdc.bench.write import Page, write_page
+from benchmarks.experiments.store import Row, Store
+from benchmarks.experiments.write import Page, write_page
 from evosdc.errors import InputError
 from evosdc.table import Table
 
@@ -24,7 +32,7 @@ _TABLE = ("family", "table")
 
 @dataclass(frozen=True)
 class Experiment:
-    """What a command of `evosdc bench` runs.
+    """What `python -m benchmarks` runs.
 
     Attributes
     ----------

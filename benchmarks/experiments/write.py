@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evosdc.bench.plots import dots, trade_off
-from evosdc.bench.published import Figure
-from evosdc.bench.sittings import Sitting
-from evosdc.bench.statistics import (
+from benchmarks.experiments.plots import dots, trade_off
+from benchmarks.experiments.published import Figure
+from benchmarks.experiments.sittings import Sitting
+from benchmarks.experiments.statistics import (
     Friedman,
     Pair,
     block_up,
@@ -20,7 +20,7 @@ from evosdc.bench.statistics import (
     wilcoxon_pairs,
     with_ratio,
 )
-from evosdc.bench.store import Row
+from benchmarks.experiments.store import Row
 from evosdc.io.paths import read_text, write_text
 
 # People write below this heading; what they wrote is kept when a page is made again.

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.bench.store import Row
+from benchmarks.experiments.store import Row
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,72 @@
+"""The registry: each method where the table says, loaded when it is asked for."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+import evosdc.suppress
+from evosdc.errors import MethodError
+from evosdc.suppress.registry import METHODS, Method, find_method, load_methods
+
+_LOADED = """
+import json, sys
+from evosdc.suppress.registry import find_method
+find_method({name!r})
+print(json.dumps([m for m in sys.modules if m.startswith("evosdc.suppress.")]))
+"""
+
+
+def _loaded_by(name: str) -> set[str]:
+    """Names of our modules in a fresh interpreter that looked up one method."""
+    run = subprocess.run(
+        [sys.executable, "-c", _LOADED.format(name=name)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(json.loads(run.stdout))
+
+
+def test_a_lookup_imports_one_method() -> None:
+    loaded = _loaded_by("sp")
+    others = {entry.partition(":")[0] for entry in METHODS.values()}
+    assert loaded & others == {"evosdc.suppress.construct.sp"}
+    assert "evosdc.suppress.evolve.gensup" not in loaded
+    for folder in ("evolve", "exact", "relaxed", "linear"):
+        assert f"evosdc.suppress.{folder}" not in loaded
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_an_entry_is_the_method_of_its_name(name: str) -> None:
+    method = find_method(name)
+    assert isinstance(method, Method)
+    assert method.name == name
+    assert set(method.parts) <= set(METHODS)
+
+
+def test_every_method_is_listed() -> None:
+    listed = {id(method) for method in load_methods().values()}
+    assert len(listed) == len(METHODS)
+    for module in pkgutil.walk_packages(
+        evosdc.suppress.__path__, "evosdc.suppress.", onerror=_fail
+    ):
+        for name, thing in vars(import_module(module.name)).items():
+            if isinstance(thing, Method):
+                assert id(thing) in listed, f"{module.name}:{name} is not listed"
+
+
+def _fail(name: str) -> None:
+    raise AssertionError(f"{name} cannot be imported")
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(MethodError, match="there is no method 'magic'") as caught:
+        find_method("magic")
+    assert "gensup" in str(caught.value)
+    assert "evosdc methods" in str(caught.value)
