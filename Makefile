@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test lint types doors unit bench docs clean
+.PHONY: install demo test lint types doors unit coverage bench docs clean
 
 install: .venv/.installed
 
@@ -33,6 +33,10 @@ doors: .venv/.installed-dev
 
 unit: .venv/.installed-dev
 	$(BIN)/pytest -q
+
+# Not part of `test`: it takes longer.
+coverage: .venv/.installed-dev
+	$(BIN)/pytest -q --cov --cov-report=term --cov-report=html
 
 # A published experiment again: make bench SUITE=ons ARGS=--quick
 SUITE ?= gensup

@@ -1,9 +1,15 @@
-"""Protect a table of firms from Python: microdata in, a publishable frame out."""
+"""Protect a table of firms: tabulate, protect, audit, write.
+
+Run: python examples/protect_firms.py
+"""
+
+import tempfile
+from pathlib import Path
 
 import evosdc
 from evosdc.instances import business
 
-firms = business(seed=1, firms=6000)
+firms = business(seed=1, firms=1500)
 tabulated = evosdc.tabulate(
     firms.records,
     by=["region", "activity"],
@@ -11,10 +17,19 @@ tabulated = evosdc.tabulate(
     hierarchies=firms.hierarchies,
     rules=["p:15", "freq:3"],
 )
-result = evosdc.protect(tabulated, time_limit=10, seed=1)
-print(result.summary())
+print(tabulated)
+
+result = evosdc.protect(tabulated, time_limit=20, seed=1)
+print(result)
 for row in result.published.slice(0, 12).to_pylist():
     print(row)
 
 # The judge again, from the table alone.
-assert evosdc.audit(tabulated, result.pattern).safe
+audit = evosdc.audit(tabulated, result.pattern)
+print(audit)
+assert audit.safe
+
+# The folders of the command line: what may leave the house, and what must not.
+with tempfile.TemporaryDirectory() as folder:
+    publish = result.write(Path(folder) / "protected", also="grid,parquet")
+    print(publish.name, sorted(path.name for path in publish.iterdir()))

@@ -1,15 +1,17 @@
-"""How far from optimal is a heuristic? Compare its cost with a lower bound."""
+"""How far from optimal is a heuristic? Compare its cost with a lower bound.
 
+Run: python examples/two_way_bound.py
+"""
+
+import evosdc
 from evosdc.instances import make
-from evosdc.suppress.exact.bounds import cut_bound
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.search import Search
 
-problem = Problem.of(make("class1", seed=3, rows=40, columns=40))
-bound = cut_bound(problem).value
-print(f"no safe pattern costs less than {bound:,.0f}")
-for name in ("hypercube", "sp", "gensup", "optimal"):
-    method = find_method(name)
-    pattern = method.run(problem, method.configure({}), Search(seed=1))
-    print(f"{name:>10}: {pattern.cost:,.0f}")
+table = make("class1", seed=3, rows=15, columns=15)
+bound = evosdc.bounds(table)
+print(f"no safe pattern costs less than {bound.value:,.0f} ({bound.method} cuts)")
+
+sources = {method.name: method.source for method in evosdc.methods()}
+for name in ("hypercube", "sp", "optimal"):
+    result = evosdc.protect(table, method=name, evaluations=50, seed=1)
+    assert result.cost >= bound.value * (1 - 1e-9)
+    print(f"{name:>10}: {result.cost:,.0f} ({result.verdict.word}), {sources[name]}")

@@ -9,15 +9,30 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
-# The verbs are loaded on first use, so that importing the package is instant.
-_VERBS = {
+# Everything is loaded on first use, so that importing the package is instant.
+_HOMES = {
     "tabulate": "evosdc.api",
     "protect": "evosdc.api",
     "audit": "evosdc.api",
+    "bounds": "evosdc.api",
+    "methods": "evosdc.api",
     "synthesise": "evosdc.api",
     "evaluate": "evosdc.api",
+    "Audit": "evosdc.api",
+    "LowerBound": "evosdc.api",
+    "MethodInfo": "evosdc.api",
+    "Synthesis": "evosdc.api",
+    "Tabulation": "evosdc.api",
+    "Evaluation": "evosdc.metrics",
+    "SyntheticClaim": "evosdc.synthetic_claim",
+    "Certificate": "evosdc.results",
+    "Claim": "evosdc.results",
+    "Exposure": "evosdc.results",
+    "Protection": "evosdc.results",
+    "Verdict": "evosdc.results",
+    "EvosdcError": "evosdc.errors",
     "Synthesiser": "evosdc.synth",
     "Table": "evosdc.table",
     "Hierarchy": "evosdc.table",
@@ -25,31 +40,56 @@ _VERBS = {
 }
 
 __all__ = [
+    "Audit",
+    "Certificate",
+    "Claim",
     "Dimension",
+    "Evaluation",
+    "EvosdcError",
+    "Exposure",
     "Hierarchy",
+    "LowerBound",
+    "MethodInfo",
+    "Protection",
+    "Synthesis",
     "Synthesiser",
+    "SyntheticClaim",
     "Table",
+    "Tabulation",
+    "Verdict",
     "__version__",
     "audit",
+    "bounds",
+    "errors",
     "evaluate",
+    "methods",
     "protect",
     "synthesise",
     "tabulate",
 ]
 
 if TYPE_CHECKING:
-    from evosdc.api.audit import audit
-    from evosdc.api.microdata import evaluate, synthesise
+    from evosdc import errors
+    from evosdc.api.audit import Audit, audit
+    from evosdc.api.bounds import LowerBound, bounds
+    from evosdc.api.methods import MethodInfo, methods
+    from evosdc.api.microdata import Synthesis, evaluate, synthesise
     from evosdc.api.protect import protect
-    from evosdc.api.tabulate import tabulate
+    from evosdc.api.tabulate import Tabulation, tabulate
+    from evosdc.errors import EvosdcError
+    from evosdc.metrics import Evaluation
+    from evosdc.results import Certificate, Claim, Exposure, Protection, Verdict
     from evosdc.synth import Synthesiser
+    from evosdc.synthetic_claim import SyntheticClaim
     from evosdc.table import Dimension, Hierarchy, Table
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _VERBS:
+    if name == "errors":
+        return import_module("evosdc.errors")
+    if name not in _HOMES:
         raise AttributeError(f"module 'evosdc' has no attribute {name!r}")
-    return getattr(import_module(_VERBS[name]), name)
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +53,7 @@ class Exposure:
         return max(0.0, min(1.0, had / wide))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The judge's word on a pattern.
 
@@ -98,6 +102,20 @@ class Verdict:
     def exposed_cells(self) -> tuple[int, ...]:
         """The exposed cells, each once."""
         return tuple(dict.fromkeys(e.cell for e in self.exposed))
+
+    @property
+    def brief(self) -> str:
+        """The word with the numbers of cells behind it: no label, no interval."""
+        parts = [f"{self.judged:,} judged"]
+        if self.exposed:
+            parts.append(f"{len(self.exposed_cells):,} exposed")
+        if self.open:
+            parts.append(f"{len(self.open):,} open")
+        return f"{self.word}: {', '.join(parts)}"
+
+    def __repr__(self) -> str:
+        proof = "exact" if self.exact else f"to {self.tolerance:.1e} of a cell"
+        return f"Verdict({self.brief}; {proof})"
 
 
 @dataclass(frozen=True)
@@ -166,7 +184,7 @@ class Certificate:
     denominators: NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Protection:
     """A protected table, its cost, its bound and the judge's verdict.
 
@@ -228,6 +246,64 @@ class Protection:
             known=None if self.known is None else self.known[self.table.shown],
             wished=None if self.wished is None else self.wished[self.table.shown],
         )
+
+    def __repr__(self) -> str:
+        """Say what it is in one line, without the cost.
+
+        The cost is a sum of hidden values, one equation more than the publication has,
+        and what is shown by itself ends up in logs and shared notebooks.
+        """
+        gap = "unknown" if self.gap is None else f"{100 * self.gap:.2f} %"
+        shown = self.table.shown
+        primaries = int(shown[self.table.primaries].sum())
+        return (
+            f"Protection({self.verdict.brief}; {int(shown.sum()):,} cells, "
+            f"{primaries:,} primaries, {self.secondaries:,} "
+            f"secondaries; gap {gap}, by {self.method})"
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the verdict and what was proved in a notebook: no value, no cost."""
+        # By name: reports are made of results, so that results cannot import them.
+        card = import_module("evosdc.report").card_html
+        return str(card(self.verdict, self.table, self.claim))
+
+    def write(
+        self,
+        directory: str | PathLike[str],
+        *,
+        force: bool = False,
+        also: str | Sequence[str] = (),
+    ) -> Path:
+        """Write the folder that ``evosdc protect -o`` writes.
+
+        Parameters
+        ----------
+        directory
+            Made where it is not there; refused where there is something in it.
+        force
+            Write to a folder with something in it: what an earlier run of evosdc left
+            there is removed, other files are not.
+        also
+            Further formats: pivot, grid, sbs, tab, parquet, jj.
+
+        Returns
+        -------
+        Path
+            The folder of what is to be published: ``publish/``, or ``draft/`` where the
+            verdict is not SAFE and nothing may leave the house.
+
+        Warns
+        -----
+        UserWarning
+            For results beside it that must not be published with it.
+        """
+        # By name: what writes results stands above them.
+        writing = import_module("evosdc.api.writing")
+        folder, warnings = writing.write_folder(self, directory, force=force, also=also)
+        for line in warnings:
+            warn(line, UserWarning, stacklevel=2)
+        return Path(folder)
 
     def summary(self) -> dict[str, Any]:
         """Return the object that ``evosdc protect --json`` prints."""

@@ -237,3 +237,27 @@ def test_help_loads_no_heavy_library() -> None:
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_further_formats_are_written_with_the_verdict(run: Run, tmp_path: Path) -> None:
+    """Refused before the search where a table has no such format."""
+    path, out = tmp_path / "table.csv", tmp_path / "out"
+    lines = [
+        f"{r},{c},{7 + r * c},{'u' if r == c else 's'},1,1"
+        for r in (1, 2, 3)
+        for c in (1, 2, 3)
+    ]
+    path.write_text("a,b,value,status,lpl,upl\n" + "\n".join(lines) + "\n")
+    words = ("protect", path, "-o", out, "--evaluations", 5)
+    code, _, said = run(*words, "--also", "grid,word")
+    assert code == 2
+    assert "no format 'word'" in said
+    assert not out.exists()
+    code, _, said = run(*words, "--also", "grid,pivot", "--also", "jj")
+    assert code == 0, said
+    names = {p.name for p in (out / "publish").iterdir()}
+    assert names >= {"published-grid.csv", "published-pivot.csv"}
+    assert (out / "confidential" / "table.jj").exists()
+    grid = (out / "publish" / "published-grid.csv").read_text().splitlines()
+    assert grid[0] == "a/b,Total,1,2,3"
+    assert sum(line.split(",").count("x") for line in grid) >= 6

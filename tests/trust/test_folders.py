@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from made_results import SAFE, exposed, grid_of, linked_of, numbers, result_of
 
+from evosdc.api.writing import write_result, write_unjudged
 from evosdc.cli.show import show_protection, show_verdict, show_warnings
-from evosdc.cli.write import write_result, write_unjudged
 from evosdc.errors import InputError
 from evosdc.io import (
     check_output_directory,

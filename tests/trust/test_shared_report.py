@@ -218,7 +218,7 @@ def test_the_public_claim_follows_the_verdict(verdict: Verdict, words: str) -> N
 def test_a_table_protected_for_real(kind: str, tmp_path: Path) -> None:
     """Every file that may leave the house, as `protect` and the writer make them."""
     from evosdc import api
-    from evosdc.cli.write import write_result
+    from evosdc.api.writing import write_result
 
     table = KINDS[kind](np.random.default_rng(8), 0)
     inner = np.flatnonzero(

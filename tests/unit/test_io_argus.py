@@ -13,7 +13,6 @@ from evosdc.io import (
     hierarchy_from_levels,
     open_microdata,
     read_apriori_into,
-    read_cdl,
     read_hierarchy,
     read_hst,
     read_tab,
@@ -88,13 +87,6 @@ def test_digits() -> None:
         hierarchy_from_levels(["123456"], [3, 1, 1])
     with pytest.raises(HierarchyError, match="leave nothing"):
         hierarchy_from_levels(["1"], [0, 0])
-
-
-def test_code_lists(tmp_path: Path) -> None:
-    path = put(tmp_path, "r.cdl", ' 1,Groningen\n10,"Zeeland, the"\n')
-    assert read_cdl(path) == {"1": "Groningen", "10": "Zeeland, the"}
-    with pytest.raises(InputError, match="line 1: no comma"):
-        read_cdl(put(tmp_path, "s.cdl", "1 Groningen\n"))
 
 
 # Microdata

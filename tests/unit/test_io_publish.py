@@ -47,17 +47,29 @@ def test_pivot(tmp_path: Path, table: Table) -> None:
     assert lines[:2] == ["r,s,turnover,Status", "a,x,x,u"]
 
 
-def test_sbs(tmp_path: Path, table: Table) -> None:
+def test_sbs_to_publish(tmp_path: Path, table: Table) -> None:
+    """Nothing of a hidden cell, and no frequency that would lead to one."""
     write_sbs(tmp_path / "s.csv", table)
+    lines = (tmp_path / "s.csv").read_text().splitlines()
+    assert lines[:4] == ["a,x,,,D", "b,x,,,D", "a,y,0,,V", "b,y,8,,V"]
+    write_sbs(tmp_path / "t.csv", table.replace(frequency=None))
+    assert (tmp_path / "t.csv").read_text().splitlines() == lines
+    with pytest.raises(InputError, match="confidential=True"):
+        write_sbs(tmp_path / "u.csv", table, reasons=["A"] * len(table))
+
+
+def test_sbs_for_those_who_may_see_it(tmp_path: Path, table: Table) -> None:
+    write_sbs(tmp_path / "s.csv", table, confidential=True)
     lines = (tmp_path / "s.csv").read_text().splitlines()
     assert lines[:4] == ["a,x,5,1,B", "b,x,6.5,3,D", "a,y,-,0,-", "b,y,8,4,V"]
     reasons = np.full(len(table), "A")
-    write_sbs(tmp_path / "s.csv", table, reasons=reasons, force=True)
+    again = {"confidential": True, "force": True}
+    write_sbs(tmp_path / "s.csv", table, reasons=reasons, **again)
     assert (tmp_path / "s.csv").read_text().startswith("a,x,5,1,A\nb,x,6.5,3,D\n")
     with pytest.raises(InputError, match="A, B, C or F"):
-        write_sbs(tmp_path / "u.csv", table, reasons=["Q"] * len(table))
+        write_sbs(tmp_path / "u.csv", table, reasons=["Q"] * len(table), **again)
     with pytest.raises(InputError, match="no frequencies"):
-        write_sbs(tmp_path / "u.csv", table.replace(frequency=None))
+        write_sbs(tmp_path / "u.csv", table.replace(frequency=None), **again)
 
 
 def test_unlabelled(tmp_path: Path) -> None:

@@ -1,6 +1,12 @@
-"""The five verbs of the library: tabulate, protect, audit, synthesise, evaluate."""
+"""The verbs of the library.
+
+For tables: tabulate, protect, audit, bounds, methods. For microdata: synthesise,
+evaluate.
+"""
 
 from evosdc.api.audit import Audit, audit
+from evosdc.api.bounds import LowerBound, bounds
+from evosdc.api.methods import MethodInfo, methods
 from evosdc.api.microdata import Synthesis, evaluate, synthesise
 from evosdc.api.protect import DEFAULT_TIME_LIMIT, protect
 from evosdc.api.synthetic_claims import synthetic_claim_of
@@ -9,10 +15,14 @@ from evosdc.api.tabulate import Tabulation, tabulate
 __all__ = [
     "DEFAULT_TIME_LIMIT",
     "Audit",
+    "LowerBound",
+    "MethodInfo",
     "Synthesis",
     "Tabulation",
     "audit",
+    "bounds",
     "evaluate",
+    "methods",
     "protect",
     "synthesise",
     "synthetic_claim_of",

@@ -16,12 +16,13 @@ from evosdc.api.sources import as_table, assumed, known_before
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
 from evosdc.io.published import read_published
+from evosdc.report import card_html
 from evosdc.results import Certificate, Claim, Verdict
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """The judge's word on a pattern, what it states, and the witnesses that prove it.
 
@@ -38,6 +39,16 @@ class Audit:
     def safe(self) -> bool | None:
         """Whether every cell judged is protected; None where it was not judged."""
         return self.verdict.safe
+
+    def __repr__(self) -> str:
+        shown = self.table.shown
+        hidden = int((self.table.hidden & shown & ~self.known).sum())
+        cells = int(shown.sum())
+        return f"Audit({self.verdict.brief}; {cells:,} cells, {hidden:,} hidden)"
+
+    def _repr_html_(self) -> str:
+        """Show the verdict and what it states in a notebook: no value, no interval."""
+        return card_html(self.verdict, self.table, self.claim)
 
 
 def audit(

@@ -17,7 +17,7 @@ from evosdc.metrics import Evaluation
 from evosdc.synthetic_claim import SyntheticClaim
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Synthesis:
     """Synthetic copies, the model that made them, and what they are worth and risk.
 
@@ -49,6 +49,15 @@ class Synthesis:
         risk = self.model.risk
         names = risk.split(",") if isinstance(risk, str) else list(risk)
         return str(names[0]).strip()
+
+    def __repr__(self) -> str:
+        made = self.evaluation
+        many = len(self.copies)
+        return (
+            f"Synthesis({made.verdict}: {many:,} {'copy' if many == 1 else 'copies'} "
+            f"of {made.synthetic_rows:,} records and {len(made.names):,} variables; "
+            f"{self.model.generations_:,} generations, {self.model.reason_})"
+        )
 
     def run_rows(self) -> list[dict[str, Any]]:
         """Return the run record, a row a generation."""

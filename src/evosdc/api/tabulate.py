@@ -16,12 +16,16 @@ from evosdc.tabulation import tabulate_linked
 _NONE = "none"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tabulation:
     """A table and its cells as a frame of the kind that was given."""
 
     table: Table
     frame: Any
+
+    def __repr__(self) -> str:
+        rules = ", ".join(rule for rule, _ in self.table.origin.rules or ())
+        return f"Tabulation({self.table!r}, rules {rules or 'none'})"
 
 
 def tabulate(

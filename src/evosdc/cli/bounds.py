@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import typer
 
 from evosdc.cli import options as shared
-from evosdc.errors import InputError
 
 
 def bounds(
@@ -31,43 +29,26 @@ def bounds(
 
     Example: evosdc bounds table.jj --json
     """
-    from evosdc.api.sources import assumed
+    from evosdc import api
     from evosdc.io import read_table
-    from evosdc.suppress.cost import costs
-    from evosdc.suppress.exact.bounds import cut_bound, node_bound
-    from evosdc.suppress.problem import Problem
-    from evosdc.table.knowledge import knowledge_words
 
-    if method not in ("node", "cut"):
-        raise InputError(f"--method is {method!r}", expected="node or cut")
     reading = shared.reading_options(hierarchy, total, missing, flat=flat)
-    cells = assumed(
+    found = api.bounds(
         read_table(table, **reading),
+        method=method,
+        cost=cost,
+        time_limit=time_limit,
+        strict=strict,
         bounds=prior,
         counts=counts,
         threshold=threshold,
-        rules=None,
     )
-    problem = Problem.of(cells, costs(cells, cost), strict=strict)
-    start = time.monotonic()
-    if method == "node":
-        bound = node_bound(problem)
-    else:
-        bound = cut_bound(problem, lambda: time.monotonic() - start > time_limit)
-    seconds = round(time.monotonic() - start, 3)
     if as_json:
-        found = {
-            "lower_bound": bound.value,
-            "method": bound.method,
-            "seconds": seconds,
-            "complete": bound.complete,
-            "knowledge": knowledge_words(cells),
-        }
-        typer.echo(json.dumps(found))
-    else:
-        state = "" if bound.complete else ", stopped early"
-        typer.echo(
-            f"lower bound {bound.value:,.6g} by {bound.method} cuts "
-            f"in {seconds} s ({bound.cuts:,} cuts{state})"
-        )
-        typer.echo(f"an attacker knows beforehand: {knowledge_words(cells)}")
+        typer.echo(json.dumps(found.summary()))
+        return
+    state = "" if found.complete else ", stopped early"
+    typer.echo(
+        f"lower bound {found.value:,.6g} by {found.method} cuts "
+        f"in {found.seconds} s ({found.cuts:,} cuts{state})"
+    )
+    typer.echo(f"an attacker knows beforehand: {found.knowledge}")

@@ -29,9 +29,9 @@ def demo(
     from rich.console import Console
 
     from evosdc import api
+    from evosdc.api.writing import write_result
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_grid, show_protection, show_warnings
-    from evosdc.cli.write import write_result
     from evosdc.instances import business
     from evosdc.io import check_output_directory
 

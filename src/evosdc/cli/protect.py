@@ -66,6 +66,12 @@ def protect(
     option: list[str] = typer.Option(
         [], "--option", help="NAME=VALUE: a parameter of the method."
     ),
+    also: list[str] = typer.Option(
+        [],
+        "--also",
+        help="Further formats: pivot, grid, sbs, tab, parquet (as may be published), "
+        "jj (confidential). Several with commas.",
+    ),
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
     force: bool = shared.FORCE,
     as_json: bool = shared.JSON,
@@ -87,10 +93,15 @@ def protect(
     """
     from evosdc import api
     from evosdc.api.wishes import preference
+    from evosdc.api.writing import write_result, write_unjudged
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_protection, show_warnings
-    from evosdc.cli.write import write_result, write_unjudged
-    from evosdc.io import check_output_directory, read_apriori_into, read_tables
+    from evosdc.io import (
+        check_also,
+        check_output_directory,
+        read_apriori_into,
+        read_tables,
+    )
 
     check_output_directory(output, force=force)
     reading = shared.reading_options(
@@ -99,6 +110,7 @@ def protect(
     cells = read_tables(tables, **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
+    formats = check_also(also, cells)
     limit = time_limit
     if limit is None and evaluations is None:
         limit = api.DEFAULT_TIME_LIMIT
@@ -134,7 +146,12 @@ def protect(
             on_pattern=keep,
         )
     write_result(
-        output, result, force=force, source=tables[0], warnings=tuple(warnings)
+        output,
+        result,
+        force=force,
+        source=tables[0],
+        warnings=tuple(warnings),
+        also=formats,
     )
     show_warnings(warnings)
     if as_json:

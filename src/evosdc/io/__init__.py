@@ -1,5 +1,6 @@
 """Reading and writing: JJ, tau-Argus text files, CSV, Parquet, frames."""
 
+from evosdc.io.also import check_also
 from evosdc.io.files import (
     check_output_file,
     open_output,
@@ -16,7 +17,7 @@ from evosdc.io.frames import (
     table_from_frame,
     to_arrow,
 )
-from evosdc.io.hrc import hierarchy_from_levels, read_cdl, read_hierarchy, write_hrc
+from evosdc.io.hrc import hierarchy_from_levels, read_hierarchy, write_hrc
 from evosdc.io.hst import apply_apriori, read_apriori_into, read_hst, write_hst
 from evosdc.io.jj import read_jj, write_jj
 from evosdc.io.kin import kin_warnings
@@ -38,6 +39,7 @@ from evosdc.io.waiver import read_waiver
 __all__ = [
     "Records",
     "apply_apriori",
+    "check_also",
     "check_output_directory",
     "check_output_file",
     "frame_of",
@@ -51,7 +53,6 @@ __all__ = [
     "pattern_frame",
     "published_frame",
     "read_apriori_into",
-    "read_cdl",
     "read_hierarchy",
     "read_hst",
     "read_jj",

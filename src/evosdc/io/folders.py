@@ -35,7 +35,11 @@ PATTERN = "pattern.csv"
 # What a report to share holds, so that a folder is known to be ours without its claim.
 GENERATOR = '<meta name="generator" content="evosdc">'
 
-_OUT = re.compile(r"published(-\d+-[^/\\]+)?\.csv|report\.html")
+_OUT = re.compile(
+    r"published(-\d+-[^/\\]+|-pivot|-grid|-sbs)?\.csv|report\.html"
+    r"|published(-\d+-[^/\\]+)?\.(tab|rda|parquet)|published(-[^/\\]+)?-\d+\.hrc"
+)
+_FLAT_OUT = re.compile(r"published(-\d+-[^/\\]+)?\.csv|report\.html")
 _IN = re.compile(
     r"pattern\.csv|certificate\.npz|run\.csv|report\.html|claim\.json|unjudged\.txt"
 )
@@ -174,7 +178,7 @@ def _flat_files(folder: Path) -> list[Path]:
     except (EvosdcError, OSError, ValueError, EOFError, zipfile.BadZipFile):
         return []
     found = [folder / name for name in _FLAT]
-    found += [p for p in _files(folder) if _OUT.fullmatch(p.name)]
+    found += [p for p in _files(folder) if _FLAT_OUT.fullmatch(p.name)]
     letters = [str(s) for s in pattern["status"].to_pylist()]
     # Without secondaries the file that was written back looks like the one given.
     if SECONDARY in letters:

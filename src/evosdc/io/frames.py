@@ -64,7 +64,8 @@ def published_frame(table: Table) -> Any:
 
     hidden = np.isin(table.status, HIDDEN)
     columns = _labels(table) or _ids(table, None)
-    columns["value"] = pa.array(table.value, mask=hidden)
+    # A mask alone leaves the values in the buffer, where Arrow files keep them.
+    columns["value"] = pa.array(np.where(hidden, 0.0, table.value), mask=hidden)
     seen = np.where(hidden, HIDDEN_MARK, table.status)
     columns["status"] = pa.array(seen.astype(object), pa.string())
     frame = pa.table(columns)

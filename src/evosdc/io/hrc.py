@@ -129,20 +129,3 @@ def hierarchy_from_levels(
             )
         rows.append([code[:cut] for cut in cuts if cut < len(code)] + [code])
     return Hierarchy.from_levels(rows, total)
-
-
-def read_cdl(path: PathLike) -> dict[str, str]:
-    """Read a code list: ``code,label`` a line; codes and labels stripped."""
-    labels: dict[str, str] = {}
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        code, comma, label = line.partition(",")
-        if not comma:
-            raise InputError(
-                f"{path}, line {number}: no comma",
-                expected="code,label",
-                hint="add the label of the code",
-            )
-        labels[code.strip().strip('"')] = label.strip().strip('"')
-    return labels

@@ -44,7 +44,7 @@ def write_grid(path: PathLike, table: Table, *, force: bool = False) -> None:
 def write_pivot(
     path: PathLike, table: Table, *, status: bool = False, force: bool = False
 ) -> None:
-    """Write a row a cell: codes, value (``x`` hidden, ``-`` empty), perhaps status.
+    """Write one row per cell: codes, value (``x`` hidden, ``-`` empty), perhaps status.
 
     The status tells primaries from secondaries: leave it out of what is published.
     """
@@ -59,26 +59,58 @@ def write_sbs(
     path: PathLike,
     table: Table,
     *,
+    confidential: bool = False,
     reasons: ArrayLike | None = None,
     force: bool = False,
 ) -> None:
-    """Write the format of Structural Business Statistics as tau-Argus does.
+    """Write the format of Structural Business Statistics.
 
-    A row a cell without header: codes, value, frequency, flag. The flags of tau-Argus
-    are ``V`` safe or protected from suppression; ``A`` primary by too few contributors;
-    ``B`` primary by dominance of one contributor, and every primary by request, zero
-    or hand; ``C`` primary by dominance of two or more; ``F`` primary by the p % or
-    (p,q) rule; ``D`` secondary; ``-`` empty (no contributors).
+    One row per cell without header: codes, value, frequency, flag.
 
-    Values of flagged cells are in the file, as in tau-Argus: it is made to be sent to
-    those who may see them, and is not for publication.
+    As it may be published, values of hidden cells are blank, all hidden cells have the
+    flag ``D``, which in the format means hidden to protect others, all others ``V``,
+    and the frequency is blank throughout: with the numbers of contributors of
+    published cells and totals those of hidden cells could be worked out.
 
     Parameters
     ----------
+    confidential
+        Write what tau-Argus writes: values and frequencies of all cells, to be sent to
+        those who may see them, and never published. Flags are ``V`` safe or protected
+        from suppression; ``A`` primary by too few contributors; ``B`` primary by
+        dominance of one contributor, and every primary by request, zero or hand; ``C``
+        primary by dominance of two or more; ``F`` primary by the p % or (p,q) rule;
+        ``D`` secondary; ``-`` empty (no contributors).
     reasons
-        A letter of A, B, C or F for each cell; only those of primaries are looked at.
-        B for all where None: a table does not know which rule made a cell sensitive.
+        With `confidential`: a letter of A, B, C or F for each cell; only those of
+        primaries are looked at. B for all where None: a table does not know which rule
+        made a cell sensitive.
     """
+    if confidential:
+        _write_whole_sbs(path, table, reasons, force)
+        return
+    if reasons is not None:
+        raise InputError(
+            "reasons say which hidden cells are sensitive",
+            expected="no reasons in a file that may be published",
+            hint="leave them out, or write the confidential file: confidential=True",
+        )
+    hidden = table.hidden
+    words = np.array(number_words(table.value).to_pylist(), dtype=object)
+    words[hidden] = None
+    _write_sbs_columns(
+        path,
+        table,
+        words.tolist(),
+        [None] * len(table),
+        np.where(hidden, "D", "V").tolist(),
+        force,
+    )
+
+
+def _write_whole_sbs(
+    path: PathLike, table: Table, reasons: ArrayLike | None, force: bool
+) -> None:
     if table.frequency is None:
         raise InputError(
             "the table has no frequencies",
@@ -99,13 +131,27 @@ def write_sbs(
     flags[empty] = EMPTY_MARK
     words = np.array(number_words(table.value).to_pylist(), dtype=object)
     words[empty] = EMPTY_MARK
+    frequency = table.frequency.tolist()
+    _write_sbs_columns(path, table, words.tolist(), frequency, flags.tolist(), force)
+
+
+def _write_sbs_columns(
+    path: PathLike,
+    table: Table,
+    values: list[Any],
+    frequencies: list[Any],
+    flags: list[str],
+    force: bool,
+) -> None:
+    import pyarrow as pa
+
     frame = _labels(table)
-    for name, column in (
-        ("value", words.tolist()),
-        ("frequency", table.frequency),
-        ("flag", flags.tolist()),
+    for name, column, kind in (
+        ("value", values, pa.string()),
+        ("frequency", frequencies, pa.int64()),
+        ("flag", flags, pa.string()),
     ):
-        frame = frame.append_column(name, [column])
+        frame = frame.append_column(name, pa.array(column, kind))
     write_csv(path, frame, header=False, force=force)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -15,6 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.errors import InputError
+from evosdc.io.also import (
+    also_files,
+    check_also,
+    file_words,
+    write_also,
+    write_also_jj,
+)
 from evosdc.io.beside import beside, write_beside
 from evosdc.io.columns import code_column, letter_column, number_column
 from evosdc.io.delimited import read_csv, write_csv
@@ -66,6 +72,7 @@ def write_protection(
     source: PathLike | None = None,
     original_ids: ArrayLike | None = None,
     warnings: Sequence[str] = (),
+    also: str | Sequence[str] = (),
     force: bool = False,
 ) -> list[Path]:
     """Write all that `protect` found and return the files.
@@ -87,14 +94,17 @@ def write_protection(
         Where the table came from; a JJ file is written back with the new statuses.
     warnings
         What `kin_warnings` found, for ``claim.json``.
+    also
+        Further formats, as in `evosdc.io.also`.
     """
-    folder = check_output_directory(directory, force=force, unjudged=True)
     table = protection.table
+    formats = check_also(also, table)
+    folder = check_output_directory(directory, force=force, unjudged=True)
     out = folder / (PUBLISH if may_leave(protection) else DRAFT)
     inside = folder / CONFIDENTIAL
     frames = {"published.csv": published_frame(table), **_published_parts(table)}
     again = None if source is None else _jj_name(Path(source))
-    files = [out / name for name in frames]
+    files = [out / name for name in frames] + also_files(out, table, formats)
     files += [out / REPORT] * (share_html is not None)
     names = [PATTERN, "certificate.npz", "run.csv", CLAIM]
     names += [REPORT] * (report_html is not None)
@@ -109,6 +119,8 @@ def write_protection(
             write_beside(inside / again, table, force=True)
             pair = (inside / again, beside(inside / again))
             files += [path for path in pair if path.exists()]
+        elif "jj" in formats:
+            files += write_also_jj(inside, table)
         pattern = pattern_frame(table, original_ids=original_ids)
         write_csv(inside / PATTERN, pattern, force=True)
         with open_output(inside / "certificate.npz", True) as stream:
@@ -136,6 +148,7 @@ def write_protection(
             make_private(out)
         for name, frame in frames.items():
             write_csv(out / name, frame, force=True)
+        write_also(out, table, formats)
         if share_html is not None:
             write_text(out / REPORT, share_html, True)
         for path in files:
@@ -354,13 +367,8 @@ def _published_parts(table: Table) -> dict[str, Any]:
     for part in parts:
         names = [table.dimensions[k].name for k in part.dimensions]
         kept = frame.take(part.cells).select([*names, "value", "status"])
-        found[f"published-{len(found) + 1}-{_file_words(names)}.csv"] = kept
+        found[f"published-{len(found) + 1}-{file_words(names)}.csv"] = kept
     return found
-
-
-def _file_words(names: Sequence[str]) -> str:
-    """Names of dimensions in the name of a file, on any system."""
-    return "-".join(re.sub(r"[^\w.]+", "_", name) for name in names)
 
 
 def _record_frame(protection: Outcome) -> Any:

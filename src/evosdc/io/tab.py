@@ -10,7 +10,12 @@ import numpy as np
 
 from evosdc.errors import InputError, TableError
 from evosdc.io.delimited import decimal_points, parse_rows, write_csv
-from evosdc.io.frames import frame_of, table_from_frame
+from evosdc.io.frames import (
+    HIDDEN_MARK,
+    frame_of,
+    published_frame,
+    table_from_frame,
+)
 from evosdc.io.hrc import write_hrc
 from evosdc.io.paths import PathLike, read_text, refuse_existing, write_text
 from evosdc.io.rda import Description, read_rda
@@ -155,8 +160,65 @@ def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
     write_csv(p, frame, separator=";", force=force, header=False)
 
 
+def published_tab_files(path: PathLike, table: Table) -> list[Path]:
+    """Name the files that `write_published_tab` writes, the table first."""
+    p = Path(path)
+    return [p, p.with_suffix(".rda"), *_published_trees(p, table).values()]
+
+
+def write_published_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
+    """Write a ``.tab`` that may be published, its ``.rda`` and its ``.hrc`` files.
+
+    Columns are the codes, the value, blank where hidden, and the status: ``s``
+    published, ``p`` published and fixed, ``x`` hidden, primaries and secondaries alike.
+    There are no costs, levels and frequencies.
+    """
+    import pyarrow as pa
+
+    refuse_names(table)
+    trees = _published_trees(Path(path), table)
+    for output in published_tab_files(path, table):
+        refuse_existing(output, force)
+    frame = published_frame(table)
+    letters = np.where(table.status == "z", "p", "s").astype(object)
+    letters[table.hidden] = HIDDEN_MARK
+    frame = frame.set_column(
+        frame.column_names.index("status"), "status", pa.array(letters, pa.string())
+    )
+    for d in table.dimensions:
+        if d.name in trees:
+            write_hrc(trees[d.name], d.hierarchy, force=force)
+    lines = ['<SEPARATOR> ";"', "<SAFE> s", f"<UNSAFE> {HIDDEN_MARK}", "<PROTECT> p"]
+    lines += _code_lines(table, {k: v.name for k, v in trees.items()})
+    lines += [_response_name(table), "  <NUMERIC>", "status", "  <STATUS>"]
+    text = "".join(line + "\n" for line in lines)
+    write_text(Path(path).with_suffix(".rda"), text, force)
+    write_csv(path, frame, separator=";", force=force, header=False)
+
+
+def _published_trees(path: Path, table: Table) -> dict[str, Path]:
+    """The file of each hierarchy, whatever letters the name of the dimension has."""
+    return {
+        d.name: path.with_name(f"{path.stem}-{k}.hrc")
+        for k, d in enumerate(table.dimensions, 1)
+        if not d.hierarchy.is_flat
+    }
+
+
 def _rda_text(table: Table, trees: Mapping[str, str]) -> str:
     lines = ['<SEPARATOR> ";"', "<SAFE> s", "<UNSAFE> u", "<PROTECT> p"]
+    lines += _code_lines(table, trees)
+    lines += [_response_name(table), "  <NUMERIC>"]
+    if table.frequency is not None:
+        lines += ["frequency", "  <FREQUENCY>"]
+    lines += ["cost", "  <NUMERIC> <COST>"]
+    lines += ["lpl", "  <NUMERIC> <LOWERPL>", "upl", "  <NUMERIC> <UPPERPL>"]
+    lines += ["status", "  <STATUS>"]
+    return "".join(line + "\n" for line in lines)
+
+
+def _code_lines(table: Table, trees: Mapping[str, str]) -> list[str]:
+    lines: list[str] = []
     for d in table.dimensions:
         lines += [d.name, "  <RECODEABLE>", f'  <TOTCODE> "{d.hierarchy.total}"']
         if d.name in trees:
@@ -165,13 +227,7 @@ def _rda_text(table: Table, trees: Mapping[str, str]) -> str:
                 f'  <HIERCODELIST> "{trees[d.name]}"',
                 '  <HIERLEADSTRING> "@"',
             ]
-    lines += [_response_name(table), "  <NUMERIC>"]
-    if table.frequency is not None:
-        lines += ["frequency", "  <FREQUENCY>"]
-    lines += ["cost", "  <NUMERIC> <COST>"]
-    lines += ["lpl", "  <NUMERIC> <LOWERPL>", "upl", "  <NUMERIC> <UPPERPL>"]
-    lines += ["status", "  <STATUS>"]
-    return "".join(line + "\n" for line in lines)
+    return lines
 
 
 def _response_name(table: Table) -> str:
@@ -182,7 +238,8 @@ def _response_name(table: Table) -> str:
     return name if name not in others else f"{name}_value"
 
 
-def _refuse_unsayable(table: Table) -> None:
+def refuse_names(table: Table) -> None:
+    """Refuse a table whose dimensions an ``.rda`` cannot name."""
     if not table.dimensions:
         raise InputError(
             "the table has no labels",
@@ -196,6 +253,10 @@ def _refuse_unsayable(table: Table) -> None:
                 expected="names of one word in .rda files",
                 hint="rename the dimension",
             )
+
+
+def _refuse_unsayable(table: Table) -> None:
+    refuse_names(table)
     usual = np.where(table.value >= 0, 0.0, -np.inf)
     if (
         np.any(table.spl)

@@ -1,9 +1,20 @@
-"""Write the directory of a result: the same for `protect` and `demo`."""
+"""Write the folder of a result: the same from Python and from the command line."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 
+from evosdc.attack import certificate_arrays
+from evosdc.io import (
+    kin_warnings,
+    may_leave,
+    write_pattern_first,
+    write_protection,
+)
+from evosdc.io.folders import DRAFT, PUBLISH
+from evosdc.report import report_html, share_html
 from evosdc.results import Protection
 from evosdc.table import Table
 
@@ -15,8 +26,6 @@ def write_unjudged(
 
     Pass the warnings on to `write_result`: what they are about may be gone by then.
     """
-    from evosdc.io import kin_warnings, write_pattern_first
-
     warnings = kin_warnings(output, table, table.hidden)
     write_pattern_first(output, table, source=source, force=force)
     return warnings
@@ -29,15 +38,13 @@ def write_result(
     force: bool,
     source: Path | None = None,
     warnings: tuple[str, ...] | None = None,
+    also: str | Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Write what may leave the house and what must not; return the warnings.
 
-    `warnings` are those of `write_unjudged`; they are looked for where None.
+    `warnings` are those of `write_unjudged`; they are looked for where None. `also`
+    are further formats, as in `evosdc.io.also`.
     """
-    from evosdc.attack import certificate_arrays
-    from evosdc.io import kin_warnings, write_protection
-    from evosdc.report import report_html, share_html
-
     if warnings is None:
         warnings = kin_warnings(output, result.table, result.table.hidden)
     write_protection(
@@ -58,6 +65,20 @@ def write_result(
         share_html=share_html(result),
         source=source,
         warnings=warnings,
+        also=also,
         force=force,
     )
     return warnings
+
+
+def write_folder(
+    result: Protection,
+    directory: str | PathLike[str],
+    *,
+    force: bool,
+    also: str | Sequence[str] = (),
+) -> tuple[Path, tuple[str, ...]]:
+    """Write a result; return the folder to publish, or the draft, and the warnings."""
+    output = Path(directory)
+    warnings = write_result(output, result, force=force, also=also)
+    return output / (PUBLISH if may_leave(result) else DRAFT), warnings

@@ -1,0 +1,121 @@
+"""The verb bounds: how cheap any safe pattern of a table can be at best."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evosdc.api.sources import as_table, assumed
+from evosdc.errors import InputError
+from evosdc.suppress.cost import costs
+from evosdc.suppress.exact.bounds import cut_bound, node_bound
+from evosdc.suppress.problem import Problem
+from evosdc.table.knowledge import knowledge_words
+
+_METHODS = ("node", "cut")
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """A lower bound on the cost of every safe pattern.
+
+    Attributes
+    ----------
+    value
+        No safe pattern costs less.
+    method
+        ``node`` or ``cut``.
+    seconds, cuts
+        What it took.
+    complete
+        Whether the method came to its end; stopped early, the bound holds all the same.
+    knowledge
+        What an attacker is assumed to know beforehand, in words.
+    """
+
+    value: float
+    method: str
+    seconds: float
+    cuts: int
+    complete: bool
+    knowledge: str
+
+    def summary(self) -> dict[str, Any]:
+        """Return the object that ``evosdc bounds --json`` prints."""
+        return {
+            "lower_bound": self.value,
+            "method": self.method,
+            "seconds": self.seconds,
+            "complete": self.complete,
+            "knowledge": self.knowledge,
+        }
+
+
+def bounds(
+    table: Any,
+    *,
+    method: str = "cut",
+    cost: str = "weight",
+    time_limit: float | None = 60.0,
+    strict: bool = False,
+    bounds: str | None = None,
+    counts: bool | None = None,
+    threshold: int | None = None,
+    rules: str | Sequence[str] | None = None,
+    **reading: Any,
+) -> LowerBound:
+    """Return a lower bound on the cost of every safe pattern.
+
+    Parameters
+    ----------
+    table
+        As in `protect`.
+    method
+        ``node``: the cuts of single equations, at once. ``cut``: goes on to separate
+        cuts until none is violated.
+    cost
+        As in `protect`: compare a cost with a bound of the same kind only.
+    time_limit
+        Seconds; None for no limit. The bound is valid whenever it stops.
+    strict, bounds, counts, threshold, rules
+        As in `protect`.
+    reading
+        How to read a frame or a file, as in `evosdc.io.table_from_frame`.
+    """
+    if method not in _METHODS:
+        raise InputError(
+            f"method is {method!r}",
+            expected=" or ".join(_METHODS),
+            hint="leave it out for the stronger one (cut)",
+        )
+    # Written so that what is not a number is refused too.
+    if time_limit is not None and not time_limit >= 0:
+        raise InputError(
+            f"time_limit is {time_limit}",
+            expected="seconds, 0 or more, or None for no limit",
+            hint="leave it out for a minute",
+        )
+    cells = assumed(
+        as_table(table, **reading),
+        bounds=bounds,
+        counts=counts,
+        threshold=threshold,
+        rules=rules,
+    )
+    problem = Problem.of(cells, costs(cells, cost), strict=strict)
+    start = time.monotonic()
+
+    def stopped() -> bool:
+        return time_limit is not None and time.monotonic() - start > time_limit
+
+    found = node_bound(problem) if method == "node" else cut_bound(problem, stopped)
+    return LowerBound(
+        value=found.value,
+        method=found.method,
+        seconds=round(time.monotonic() - start, 3),
+        cuts=found.cuts,
+        complete=found.complete,
+        knowledge=knowledge_words(cells),
+    )

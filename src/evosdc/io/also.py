@@ -1,0 +1,193 @@
+"""Further formats of a result: layouts people publish, and JJ for other programs.
+
+What may leave the house is written from a copy of the table in which hidden values,
+contributors, weights, bounds, levels and the difference between primaries and
+secondaries are gone, so that no format can show one. A JJ file holds all of these and
+has no form that could be published: it goes to the confidential files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from evosdc.errors import InputError
+from evosdc.io.beside import beside, write_beside
+from evosdc.io.frames import published_frame
+from evosdc.io.jj import write_jj
+from evosdc.io.paths import replacing
+from evosdc.io.publish import write_grid, write_pivot, write_sbs
+from evosdc.io.tab import published_tab_files, refuse_names, write_published_tab
+from evosdc.table import Origin, Table, linked_parts
+from evosdc.table.link import Part
+from evosdc.table.status import SECONDARY
+
+LAYOUTS = ("pivot", "grid", "sbs", "tab", "parquet")
+FORMATS = (*LAYOUTS, "jj")
+JJ_NAME = "table.jj"
+_WITHOUT_LABELS = ("parquet", "jj")
+
+
+def read_also(also: str | Sequence[str]) -> tuple[str, ...]:
+    """Read ``"pivot,grid"`` or a list of such words; each format once."""
+    texts = [also] if isinstance(also, str) else list(also)
+    words = [w.strip().lower() for text in texts for w in text.split(",") if w.strip()]
+    for word in words:
+        if word not in FORMATS:
+            raise InputError(
+                f"there is no format {word!r}",
+                expected=f"some of {', '.join(FORMATS)}",
+                hint="published.csv is always written; see docs/reference/formats.md",
+            )
+    return tuple(dict.fromkeys(words))
+
+
+def check_also(also: str | Sequence[str], table: Table) -> tuple[str, ...]:
+    """Refuse formats that a table cannot be written in, before the work begins."""
+    formats = read_also(also)
+    for word in formats:
+        if not table.dimensions and word not in _WITHOUT_LABELS:
+            raise InputError(
+                f"a table without labels has no {word}",
+                expected=f"a table with dimensions, or {' or '.join(_WITHOUT_LABELS)}",
+                hint="give the labelled table",
+            )
+    if "grid" in formats:
+        for part in linked_parts(table):
+            if len(part.dimensions) != 2:
+                raise InputError(
+                    f"a table of {len(part.dimensions)} dimensions has no grid",
+                    expected="two dimensions",
+                    hint="ask for a pivot instead",
+                )
+    if "tab" in formats:
+        refuse_names(table)
+    return formats
+
+
+def also_files(folder: Path, table: Table, formats: Sequence[str]) -> list[Path]:
+    """Name the files that `write_also` writes."""
+    found: list[Path] = []
+    for stem, part in _parts(table):
+        for word in formats:
+            if word == "tab":
+                found += published_tab_files(folder / f"{stem}.tab", part)
+            elif word in LAYOUTS:
+                found.append(folder / _name(stem, word))
+    return found
+
+
+def write_also(folder: Path, table: Table, formats: Sequence[str]) -> None:
+    """Write the layouts of a table that may be published, over what is there."""
+    for stem, part in _parts(table):
+        for word in formats:
+            if word not in LAYOUTS:
+                continue
+            path = folder / _name(stem, word)
+            if word == "pivot":
+                write_pivot(path, part, force=True)
+            elif word == "grid":
+                write_grid(path, part, force=True)
+            elif word == "sbs":
+                write_sbs(path, part, force=True)
+            elif word == "tab":
+                write_published_tab(path, part, force=True)
+            else:
+                _write_parquet(path, part)
+
+
+def write_also_jj(folder: Path, table: Table) -> list[Path]:
+    """Write the whole table with its statuses as JJ, for the owner; return the files.
+
+    JJ has no place for rules and contributors: they stand in a side file.
+    """
+    path = folder / JJ_NAME
+    write_jj(path, table, force=True)
+    write_beside(path, table, force=True)
+    return [p for p in (path, beside(path)) if p.exists()]
+
+
+def stripped(table: Table) -> Table:
+    """Return a copy of a table without anything that is not published.
+
+    It is no table to compute with: hidden values are not a number.
+    """
+    hidden = table.hidden
+    nothing = np.full(len(table), np.nan)
+    status = table.status.copy()
+    status[hidden] = SECONDARY
+    # Not `Table.replace`, which would check that the values add up.
+    return replace(
+        table,
+        value=np.where(hidden, np.nan, table.value),
+        status=status,
+        weight=nothing,
+        lower=nothing,
+        upper=nothing,
+        lpl=nothing,
+        upl=nothing,
+        spl=nothing,
+        # With those of published cells the others could be worked out.
+        frequency=None,
+        holdings=None,
+        respondent=None,
+        origin=Origin(),
+        notes=(),
+    )
+
+
+def file_words(names: Sequence[str]) -> str:
+    """Names of dimensions in the name of a file, on any system."""
+    return "-".join(re.sub(r"[^\w.]+", "_", name) for name in names)
+
+
+def _parts(table: Table) -> list[tuple[str, Table]]:
+    """The table, or each of several linked ones, with the beginning of its names."""
+    # Cells that no table shows are no part of a publication, not even as hidden ones.
+    table = table.visible()
+    public = stripped(table)
+    parts = linked_parts(table)
+    if len(parts) == 1:
+        return [("published", public)]
+    found = []
+    for number, part in enumerate(parts, 1):
+        names = [table.dimensions[k].name for k in part.dimensions]
+        found.append((f"published-{number}-{file_words(names)}", _cut(public, part)))
+    return found
+
+
+def _cut(public: Table, part: Part) -> Table:
+    """One of several linked tables, for its labels and values."""
+    cells, kept = part.cells, list(part.dimensions)
+    nothing = np.full(len(cells), np.nan)
+    return replace(
+        public,
+        value=public.value[cells],
+        status=public.status[cells],
+        weight=nothing,
+        lower=nothing,
+        upper=nothing,
+        lpl=nothing,
+        upl=nothing,
+        spl=nothing,
+        matrix=sparse.csr_array((0, len(cells))),
+        rhs=np.zeros(0),
+        dimensions=tuple(public.dimensions[k] for k in kept),
+        codes=public.codes[cells][:, kept],
+    )
+
+
+def _name(stem: str, word: str) -> str:
+    return f"{stem}.{word}" if word in ("tab", "parquet") else f"{stem}-{word}.csv"
+
+
+def _write_parquet(path: Path, table: Table) -> None:
+    import pyarrow.parquet as pq
+
+    with replacing(path, True) as temporary:
+        pq.write_table(published_frame(table), temporary)

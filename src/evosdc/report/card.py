@@ -1,0 +1,35 @@
+"""The card of a result in a notebook: verdict and claim, nothing of the table.
+
+A notebook is saved with what it shows and passed on, so that no value, no cost, no
+label and no interval may be on the card.
+"""
+
+from __future__ import annotations
+
+from evosdc.report.page import banner, claim_table, section
+from evosdc.report.text import esc
+from evosdc.report.verdict import headline
+from evosdc.results import Claim, Verdict
+from evosdc.table import Table
+
+# For the card alone: the style sheet of a page would change the whole notebook.
+_STYLE = (
+    ".evosdc-card .verdict{border-left:8px solid gray;padding:.2rem 1rem}"
+    ".evosdc-card .verdict.safe{border-color:#1d6b45}"
+    ".evosdc-card .verdict.bad{border-color:#a32018}"
+    ".evosdc-card .verdict.open{border-color:#7a5200}"
+    ".evosdc-card h2{font-size:1.1rem;margin:.4rem 0}"
+    ".evosdc-card th,.evosdc-card td{text-align:left;vertical-align:top}"
+)
+
+
+def card_html(verdict: Verdict, table: Table, claim: Claim) -> str:
+    """Write the verdict on a table and what it states, as part of a page."""
+    found = headline(verdict, table)
+    asked = "proved" if found.kind == "safe" else "asked"
+    return (
+        f'<div class="evosdc-card"><style>{_STYLE}</style>'
+        + banner(found.kind, esc(found.line), esc(found.text))
+        + section(f"What was {asked}, against whom", claim_table(claim.as_json()))
+        + "</div>"
+    )

@@ -1,0 +1,194 @@
+"""What `import evosdc` offers, and what results show of themselves."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import evosdc
+from evosdc import errors
+from evosdc.instances import business, make
+
+
+@pytest.fixture(scope="module")
+def tabulated() -> evosdc.Tabulation:
+    firms = business(seed=2, firms=400)
+    return evosdc.tabulate(
+        firms.records,
+        ["region", "activity"],
+        "turnover",
+        hierarchies=firms.hierarchies,
+        rules=["p:10", "freq:3"],
+    )
+
+
+@pytest.fixture(scope="module")
+def result(tabulated: evosdc.Tabulation) -> evosdc.Protection:
+    return evosdc.protect(tabulated, method="attacker", evaluations=1)
+
+
+def test_every_name_is_there() -> None:
+    for name in evosdc.__all__:
+        assert getattr(evosdc, name) is not None
+    assert dir(evosdc) == sorted(evosdc.__all__)
+    with pytest.raises(AttributeError, match="nonsense"):
+        _ = evosdc.nonsense
+
+
+def test_importing_loads_nothing_else() -> None:
+    code = (
+        "import sys, evosdc; "
+        "print([m for m in sys.modules if m.startswith('evosdc.') or m == 'numpy'])"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == "[]"
+
+
+def test_errors_are_of_one_family() -> None:
+    kinds = [k for k in vars(errors).values() if isinstance(k, type)]
+    assert len(kinds) > 5
+    assert all(issubclass(kind, evosdc.EvosdcError) for kind in kinds)
+    assert evosdc.errors is errors
+
+
+def test_the_package_is_typed_and_says_its_version() -> None:
+    assert (Path(evosdc.__file__).parent / "py.typed").is_file()
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?", evosdc.__version__)
+    command = [sys.executable, "-m", "evosdc", "--version"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == f"evosdc {evosdc.__version__}"
+
+
+def test_numba_is_held_to_what_was_tried() -> None:
+    """Its internals that we use are no promise of a later version."""
+    needed = importlib.metadata.requires("evosdc") or []
+    (numba,) = [line for line in needed if line.startswith("numba")]
+    assert "<" in numba
+
+
+def shown_numbers(text: str) -> set[float]:
+    plain = re.sub(r"(?<=\d),(?=\d)", "", text)
+    return {float(w) for w in re.findall(r"\d+(?:\.\d+)?", plain)}
+
+
+def test_results_say_what_they_are_in_a_line(
+    tabulated: evosdc.Tabulation, result: evosdc.Protection
+) -> None:
+    audit = evosdc.audit(tabulated, result.pattern)
+    table = result.table
+    texts = [repr(x) for x in (tabulated, result, result.verdict, audit)]
+    for text, kind in zip(
+        texts, ("Tabulation", "Protection", "Verdict", "Audit"), strict=True
+    ):
+        assert text.startswith(f"{kind}(")
+        assert "\n" not in text
+        assert len(text) < 180
+    for text in texts[1:]:
+        assert f"SAFE: {result.verdict.judged:,} judged" in text
+    assert f"{result.secondaries:,} secondaries" in texts[1]
+    assert f"{int(table.hidden.sum()):,} hidden" in texts[3]
+    assert "p:10, freq:3" in texts[0]
+
+
+def test_nothing_hidden_is_shown(
+    tabulated: evosdc.Tabulation, result: evosdc.Protection
+) -> None:
+    """Neither a hidden value nor the cost, which is a sum of them."""
+    audit = evosdc.audit(tabulated, result.pattern)
+    bad = evosdc.audit(tabulated, ~np.ones(len(tabulated.table), dtype=bool))
+    assert bad.safe is False
+    hidden = set(result.table.value[result.table.hidden].tolist())
+    # Small whole numbers are counts of cells as well.
+    secret = {x for x in hidden | {result.cost} if x > 1000}
+    assert len(secret) > 10
+    for one in (result, audit, bad):
+        for text in (repr(one), one._repr_html_()):
+            assert not secret & shown_numbers(text)
+    for label in (e.label for e in bad.verdict.exposed):
+        assert label not in repr(bad)
+        assert label not in bad._repr_html_()
+
+
+def test_notebooks_show_verdict_and_claim(
+    tabulated: evosdc.Tabulation, result: evosdc.Protection
+) -> None:
+    bad = evosdc.audit(tabulated, ~np.ones(len(tabulated.table), dtype=bool))
+    for one, word, asked in ((result, "SAFE", "proved"), (bad, "EXPOSED", "asked")):
+        page = one._repr_html_()
+        assert f"<h2>{word}: " in page
+        assert f"What was {asked}, against whom" in page
+        for question in one.claim.QUESTIONS.values():
+            assert question in page
+        # The style of the card must not reach the notebook around it.
+        style = page.partition("<style>")[2].partition("</style>")[0]
+        rules = [rule for rule in style.split("}") if rule]
+        assert all(rule.startswith(".evosdc-card ") for rule in rules)
+
+
+def test_bounds_hold_and_are_checked(result: evosdc.Protection) -> None:
+    table = make("class2", 3, rows=8, columns=6)
+    cheap = evosdc.bounds(table, method="node")
+    strong = evosdc.bounds(table)
+    best = evosdc.protect(table, method="optimal", evaluations=200)
+    assert 0 < cheap.value <= strong.value * (1 + 1e-9)
+    assert strong.value <= best.cost * (1 + 1e-9)
+    assert strong.complete
+    assert (cheap.method, strong.method) == ("node", "cut")
+    assert list(strong.summary()) == [
+        "lower_bound",
+        "method",
+        "seconds",
+        "complete",
+        "knowledge",
+    ]
+    with pytest.raises(errors.InputError, match="node or cut"):
+        evosdc.bounds(table, method="magic")
+    with pytest.raises(errors.InputError, match="0 or more"):
+        evosdc.bounds(table, time_limit=float("nan"))
+
+
+def test_methods_are_those_that_protect_takes() -> None:
+    found = {m.name: m for m in evosdc.methods()}
+    assert {"attacker", "optimal", "hybrid", "gensup"} <= set(found)
+    with pytest.raises(errors.MethodError) as refused:
+        evosdc.protect(make("class2", 3, rows=4, columns=4), method="magic")
+    for name, method in found.items():
+        assert name in str(refused.value)
+        assert method.summary
+        assert method.as_json()["options"] == dict(method.options)
+
+
+def test_a_result_writes_the_folder_of_the_command_line(
+    tmp_path: Path, result: evosdc.Protection
+) -> None:
+    out = result.write(tmp_path / "out")
+    assert out == tmp_path / "out" / "publish"
+    assert {p.name for p in out.iterdir()} == {"published.csv", "report.html"}
+    assert {p.name for p in (tmp_path / "out" / "confidential").iterdir()} == {
+        "pattern.csv",
+        "certificate.npz",
+        "run.csv",
+        "report.html",
+        "claim.json",
+    }
+    with pytest.raises(errors.InputError, match="not empty"):
+        result.write(tmp_path / "out")
+    assert result.write(tmp_path / "out", force=True) == out
+
+
+def test_writing_beside_another_pattern_warns(
+    tmp_path: Path, tabulated: evosdc.Tabulation, result: evosdc.Protection
+) -> None:
+    other = evosdc.protect(tabulated, method="hypercube", evaluations=1)
+    assert not np.array_equal(other.table.hidden, result.table.hidden)
+    result.write(tmp_path / "one")
+    with pytest.warns(UserWarning, match="another pattern of the same table"):
+        other.write(tmp_path / "two")
