@@ -160,6 +160,8 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
     table = made.table
     keys = _keys(table, case)
     hidden = result.table.hidden
+    if len(hidden) != len(table):
+        return  # linked later, in a ring: without the cells that no table shows
     # What no table shows is hidden in any case, and the attacker here has none of it.
     spare = [
         int(i)
