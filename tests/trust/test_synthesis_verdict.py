@@ -351,3 +351,13 @@ def test_the_report_lists_the_tests_and_the_reasons() -> None:
     page = synthesis_html(found, claim=api.synthetic_claim_of(found))
     assert "Verdict: not fit for release." in page
     assert page.count("<strong>failed</strong>") == len(found.reasons) > 0
+
+
+def test_the_original_of_common_combinations_is_no_copy_of_itself() -> None:
+    """Three coarse variables: every attack finds as much with other people."""
+    rng = np.random.default_rng(8)
+    frame = pa.table({name: rng.integers(0, 2, 600).astype(str) for name in "abc"})
+    shuffled = frame.take(pa.array(rng.permutation(600)))
+    found = api.evaluate(frame, shuffled, key=["a", "b"], target="c")
+    assert found.verdict == "not fit for release"
+    assert "very records" in " ".join(found.reasons)
