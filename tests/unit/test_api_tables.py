@@ -35,7 +35,8 @@ def test_results_do_not_show_confidential_values_when_printed() -> None:
     assert "9117" not in repr(result)
     audit = evosdc.audit(CELLS)
     assert not audit.safe
-    assert "r=a, c=x" in repr(audit)
+    assert "EXPOSED" in repr(audit)
+    assert audit.verdict.exposed[0].label == "r=a, c=x"
     assert "9117" not in repr(audit)
 
 
