@@ -23,9 +23,9 @@ from evosdc.io.jj import write_jj
 from evosdc.io.paths import replacing
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
 from evosdc.io.tab import published_tab_files, refuse_names, write_published_tab
-from evosdc.table import Origin, Table, linked_parts
+from evosdc.table import Table, linked_parts
 from evosdc.table.link import Part
-from evosdc.table.status import SECONDARY
+from evosdc.table.published import as_published
 
 LAYOUTS = ("pivot", "grid", "sbs", "tab", "parquet")
 FORMATS = (*LAYOUTS, "jj")
@@ -112,35 +112,6 @@ def write_also_jj(folder: Path, table: Table) -> list[Path]:
     return [p for p in (path, beside(path)) if p.exists()]
 
 
-def stripped(table: Table) -> Table:
-    """Return a copy of a table without anything that is not published.
-
-    It is no table to compute with: hidden values are not a number.
-    """
-    hidden = table.hidden
-    nothing = np.full(len(table), np.nan)
-    status = table.status.copy()
-    status[hidden] = SECONDARY
-    # Not `Table.replace`, which would check that the values add up.
-    return replace(
-        table,
-        value=np.where(hidden, np.nan, table.value),
-        status=status,
-        weight=nothing,
-        lower=nothing,
-        upper=nothing,
-        lpl=nothing,
-        upl=nothing,
-        spl=nothing,
-        # With those of published cells the others could be worked out.
-        frequency=None,
-        holdings=None,
-        respondent=None,
-        origin=Origin(),
-        notes=(),
-    )
-
-
 def file_words(names: Sequence[str]) -> str:
     """Names of dimensions in the name of a file, on any system."""
     return "-".join(re.sub(r"[^\w.]+", "_", name) for name in names)
@@ -150,7 +121,7 @@ def _parts(table: Table) -> list[tuple[str, Table]]:
     """The table, or each of several linked ones, with the beginning of its names."""
     # Cells that no table shows are no part of a publication, not even as hidden ones.
     table = table.visible()
-    public = stripped(table)
+    public = as_published(table)
     parts = linked_parts(table)
     if len(parts) == 1:
         return [("published", public)]

@@ -9,18 +9,14 @@ exposed cells stay inside: they narrow hidden values down, or equal them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-
-import numpy as np
 
 from evosdc.report.grid import ALIKE, table_section
 from evosdc.report.page import banner, claim_table, section, spans, whole_page
 from evosdc.report.text import count, esc
 from evosdc.report.verdict import headline
 from evosdc.results import Protection
-from evosdc.table import Origin, Table
 from evosdc.table.origin import AUTO
-from evosdc.table.status import SECONDARY
+from evosdc.table.published import as_published
 
 _KINDS = {
     "p": "the p % rule",
@@ -85,33 +81,6 @@ def _protected(hidden: int) -> str:
         "whatever they were hidden for."
         if hidden
         else "No cell had to be hidden.",
-    )
-
-
-def as_published(table: Table) -> Table:
-    """Return a copy of a table without anything that is not published.
-
-    It is no table to compute with: hidden values are not a number.
-    """
-    hidden = table.hidden
-    nothing = np.full(len(table), np.nan)
-    status = table.status.copy()
-    status[hidden] = SECONDARY
-    # Not `Table.replace`, which would check that the values add up.
-    return replace(
-        table,
-        value=np.where(hidden, np.nan, table.value),
-        status=status,
-        weight=nothing,
-        lower=nothing,
-        upper=nothing,
-        lpl=nothing,
-        upl=nothing,
-        spl=nothing,
-        frequency=None,
-        holdings=None,
-        respondent=None,
-        origin=Origin(),
     )
 
 
