@@ -29,7 +29,8 @@ from evosdc.table import Dimension, Hierarchy, build_table
 _BOUND_CELLS = 50_000
 # Someone who pressed Ctrl-C waits no longer than this for a last resort.
 _HURRY_SECONDS = 2.0
-_JUDGE_SECONDS = 5.0
+# A pattern is worth waiting for until lone respondents are guarded against too.
+_JUDGE_SECONDS = 20.0
 _BOUND_SECONDS = 5.0
 # Of a limit of time, where judging takes its share.
 _SEARCH_SHARE = 0.8
