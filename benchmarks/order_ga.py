@@ -23,8 +23,8 @@ from evosdc.api.running import warm_up
 from evosdc.attack import judge
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.instances import make
+from evosdc.suppress.evolve.orders.elements import Grouping
 from evosdc.suppress.evolve.orders.flows import FlowEvaluator
-from evosdc.suppress.evolve.orders.parameters import Grouping
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search

@@ -12,10 +12,10 @@ from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.evolve.orders.cheapest_flow import make_flows
+from evosdc.suppress.evolve.orders.elements import Grouping
 from evosdc.suppress.evolve.orders.evaluator import Prefix
 from evosdc.suppress.evolve.orders.flow_kernels import run_order
 from evosdc.suppress.evolve.orders.flows import FlowEvaluator
-from evosdc.suppress.evolve.orders.parameters import Grouping
 from evosdc.suppress.evolve.orders.programs import ProgramEvaluator
 from evosdc.suppress.network.arrays import Demands
 from evosdc.suppress.network.cover import drop_flow, level_ends

@@ -28,7 +28,7 @@ from evosdc.suppress.evolve.mend import Mender
 from evosdc.suppress.evolve.ruin import RuinParameters, improve_in
 from evosdc.suppress.exact.bounds import CutLoop
 from evosdc.suppress.exact.branch import Branch
-from evosdc.suppress.exact.master import Cut
+from evosdc.suppress.exact.cut import Cut
 from evosdc.suppress.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem

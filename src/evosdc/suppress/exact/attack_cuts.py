@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.suppress.exact.master import Cut
+from evosdc.suppress.exact.cut import Cut
 from evosdc.suppress.linear.model import load_program
 from evosdc.suppress.linear.upsets import independent_equations, up_sets
 from evosdc.suppress.problem import Problem

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.exact.attack_cuts import AttackCuts
-from evosdc.suppress.exact.master import Cut, Master
+from evosdc.suppress.exact.cut import Cut
+from evosdc.suppress.exact.master import Master
 from evosdc.suppress.exact.network_cuts import NetworkCuts
 from evosdc.suppress.problem import Problem
 

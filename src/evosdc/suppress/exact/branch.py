@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.exact.bounds import CutLoop
-from evosdc.suppress.exact.master import Cut
+from evosdc.suppress.exact.cut import Cut
 
 # HiGHS proves bounds to this relative tolerance; ours are lowered by as much.
 _TOLERANCE = 1e-6

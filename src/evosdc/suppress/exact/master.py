@@ -9,13 +9,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-
-@dataclass
-class Cut:
-    """``sum of coefficients * x >= 1``, scaled so that the right-hand side is 1."""
-
-    cells: NDArray[np.int64]
-    coefficients: NDArray[np.float64]
+from evosdc.suppress.exact.cut import Cut
 
 
 @dataclass

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.exact.cut import Cut
 from evosdc.suppress.exact.cuts import EPSILON, crossing
-from evosdc.suppress.exact.master import Cut
 from evosdc.suppress.network.flow import graph_of, max_flow, min_cut
 from evosdc.suppress.problem import Problem
 from evosdc.table import Network

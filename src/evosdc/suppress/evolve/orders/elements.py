@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +14,16 @@ Cells = NDArray[np.int64]
 
 CELLS = ("all", "exposed", "unpicked")
 GROUPINGS = ("weight", "row", "column")
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """Which sensitive cells an order holds, and in what groups."""
+
+    cells: str
+    groups: int
+    by: str
+    together: bool
 
 
 def by_weight(problem: Problem, cells: Cells) -> Cells:

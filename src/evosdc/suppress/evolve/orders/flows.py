@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.evolve.orders.cheapest_flow import Flows, make_flows
-from evosdc.suppress.evolve.orders.elements import by_weight, group_cells
+from evosdc.suppress.evolve.orders.elements import Grouping, by_weight, group_cells
 from evosdc.suppress.evolve.orders.evaluator import Order, Outcome, Prefix
 from evosdc.suppress.evolve.orders.flow_kernels import run_order
-from evosdc.suppress.evolve.orders.parameters import Grouping
 from evosdc.suppress.linear.kernels import movable
 from evosdc.suppress.network import cover
 from evosdc.suppress.network.arrays import Live, copy_live, make_work

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evosdc.errors import MethodError
-from evosdc.suppress.evolve.orders.elements import CELLS, GROUPINGS
+from evosdc.suppress.evolve.orders.elements import CELLS, GROUPINGS, Grouping
 from evosdc.suppress.evolve.orders.operators import OPERATORS
 from evosdc.suppress.problem import Problem
 
@@ -16,16 +16,6 @@ _LARGE = 30_000
 _RUIN = 0.5
 # Groups where `groups` leaves the choice to the table.
 _GROUPS = {"all": 40, "exposed": 40, "unpicked": 20}
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """Which sensitive cells an order holds, and in what groups."""
-
-    cells: str
-    groups: int
-    by: str
-    together: bool
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.evolve.orders.elements import by_weight, group_cells
+from evosdc.suppress.evolve.orders.elements import Grouping, by_weight, group_cells
 from evosdc.suppress.evolve.orders.evaluator import Order, Outcome, Prefix
 from evosdc.suppress.evolve.orders.joint import JointProgram
-from evosdc.suppress.evolve.orders.parameters import Grouping
 from evosdc.suppress.linear.build import Builder
 from evosdc.suppress.linear.unpick import unpick
 from evosdc.suppress.pattern import Pattern
