@@ -23,11 +23,11 @@ from evosdc.api.running import warm_up
 from evosdc.attack import judge
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.instances import make
-from evosdc.suppress.evolve.orders.elements import Grouping
-from evosdc.suppress.evolve.orders.flows import FlowEvaluator
+from evosdc.suppress.engine.network.orders import FlowEvaluator
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
+from evosdc.suppress.structure.elements import Grouping
 
 ONE_BY_ONE = Grouping("all", 0, "weight", together=False)
 MOVED = 1e-7

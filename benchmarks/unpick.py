@@ -9,8 +9,8 @@ import sys
 import time
 
 from evosdc.instances import make
-from evosdc.suppress.linear.unpick import unpick
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure.unpick import unpick
 
 
 def main(side: int) -> None:

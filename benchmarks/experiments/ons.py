@@ -14,8 +14,8 @@ from evosdc.attack import judge
 from evosdc.errors import InputError
 from evosdc.instances import make
 from evosdc.instances.office import OFFICE
-from evosdc.suppress.linear.unpick import unpick
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure.unpick import unpick
 from evosdc.table import Table, detect_network
 from evosdc.table.status import FIXED
 

@@ -305,7 +305,7 @@ def _bound_task(task: tuple[Instance, float]) -> tuple[tuple[str, int], Bounds]:
 
 
 def _bounds_of(table: Table, seconds: float) -> Bounds:
-    from evosdc.suppress.exact.bounds import cut_bound, node_bound
+    from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
 
     problem = Problem.of(table)
     end = time.process_time() + seconds

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.io import read_records
-from evosdc.synth.encoding import Codes
-from evosdc.synth.initial import univariate
-from evosdc.synth.noise import distances
-from evosdc.synth.objective import parse_objective
+from evosdc.synth.data.encoding import Codes
+from evosdc.synth.objective.names import parse_objective
+from evosdc.synth.objective.noise import distances
+from evosdc.synth.search.initial import univariate
 
 _MOST_LEVELS = 60
 _COLUMNS = 10

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from evosdc.synth.domain import Coding, make_domain
-from evosdc.synth.initial import Cart, univariate
+from evosdc.synth.data.domain import Coding, make_domain
+from evosdc.synth.search.initial import Cart, univariate
 
 Rival = Callable[[Any, int], Any]
 

@@ -11,7 +11,7 @@ from evosdc.api import synthesise
 from evosdc.errors import InputError
 from evosdc.evolution.pareto import non_dominated
 from evosdc.synth import Synthesiser
-from evosdc.synth.breeding import CROSSOVERS
+from evosdc.synth.search.breeding import CROSSOVERS
 
 
 @pytest.fixture(scope="module")

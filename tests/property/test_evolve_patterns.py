@@ -11,12 +11,12 @@ from network_twins import is_safe, random_problem
 from evosdc.attack import judge
 from evosdc.errors import LevelError
 from evosdc.evolution.stopping import EvaluationLimit
-from evosdc.suppress.evolve.changes import undo
-from evosdc.suppress.evolve.mend import Mender, make_log
-from evosdc.suppress.evolve.mend_kernels import recreate
-from evosdc.suppress.evolve.ruin_kernels import ruin
-from evosdc.suppress.network.cover import FAILED
-from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.changes import undo
+from evosdc.suppress.engine.network.cover import FAILED
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.mend import Mender, make_log
+from evosdc.suppress.engine.network.mend_kernels import recreate
+from evosdc.suppress.engine.network.ruin_kernels import ruin
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method

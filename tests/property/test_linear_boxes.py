@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.linear.boxes import Boxes, boxes_of
-from evosdc.suppress.linear.witness import Witnesses
+from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
+from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
@@ -289,9 +289,9 @@ def test_a_full_pool_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
     large = build()
     for name in ("_WITNESSES", "_ENTRIES"):
-        monkeypatch.setattr(f"evosdc.suppress.linear.witness.{name}", 4)
-    monkeypatch.setattr("evosdc.suppress.linear.boxes._WITNESSES_A_CALL", 4)
-    monkeypatch.setattr("evosdc.suppress.linear.boxes._ENTRIES_A_CALL", 4)
+        monkeypatch.setattr(f"evosdc.suppress.engine.general.witness.{name}", 4)
+    monkeypatch.setattr("evosdc.suppress.engine.general.boxes._WITNESSES_A_CALL", 4)
+    monkeypatch.setattr("evosdc.suppress.engine.general.boxes._ENTRIES_A_CALL", 4)
     small = build()
     assert np.array_equal(small, large)
 

@@ -10,10 +10,10 @@ from linear_twins import all_boxes, sparse_table, tree_of, without_labels, witne
 from scipy import sparse
 
 from evosdc.instances import make
-from evosdc.suppress.linear.boxes import boxes_of
-from evosdc.suppress.linear.codes import find_codes
-from evosdc.suppress.linear.upsets import totals_of
+from evosdc.suppress.engine.general.boxes import boxes_of
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure.codes import find_codes
+from evosdc.suppress.structure.upsets import totals_of
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 from evosdc.table.build import equations
 

@@ -10,11 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from evosdc.instances import make
-from evosdc.suppress.linear import pool as pools
-from evosdc.suppress.linear import witness as witness_module
-from evosdc.suppress.linear.demands import Demands
-from evosdc.suppress.linear.model import Move
-from evosdc.suppress.linear.witness import Trial, Witnesses
+from evosdc.suppress.engine.general import pool as pools
+from evosdc.suppress.engine.general import witness as witness_module
+from evosdc.suppress.engine.general.demands import Demands
+from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.witness import Trial, Witnesses
 from evosdc.suppress.problem import Problem
 
 CELLS = 12

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from network_twins import KINDS, is_safe, random_problem
 
 from evosdc.errors import LevelError
-from evosdc.suppress.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.problem import Problem
 
 problems = st.builds(random_problem, st.integers(0, 10**6), st.sampled_from(KINDS))

@@ -17,12 +17,12 @@ from scipy.optimize import linprog
 from scipy.sparse.csgraph import maximum_flow
 
 from evosdc.attack import judge
-from evosdc.suppress.network import heap
-from evosdc.suppress.network.blocking import send_in_phases
-from evosdc.suppress.network.cheapest import cheapest_path
-from evosdc.suppress.network.cover import drop_flow, send_hidden
-from evosdc.suppress.network.engine import PatternState, TableNetwork
-from evosdc.suppress.network.flow import (
+from evosdc.suppress.engine.network import heap
+from evosdc.suppress.engine.network.blocking import send_in_phases
+from evosdc.suppress.engine.network.cheapest import cheapest_path
+from evosdc.suppress.engine.network.cover import drop_flow, send_hidden
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.flow import (
     cut_cells,
     graph_of,
     max_flow,
@@ -30,7 +30,7 @@ from evosdc.suppress.network.flow import (
     min_cut,
     widest_path,
 )
-from evosdc.suppress.network.paths import hidden_path
+from evosdc.suppress.engine.network.paths import hidden_path
 from evosdc.suppress.problem import Problem
 
 NODES = 9

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from network_twins import KINDS, flat_table, is_safe, random_problem
 
 from evosdc.errors import LevelError, MethodError, ProtectionFailed
-from evosdc.suppress.network.engine import PatternState, TableNetwork
-from evosdc.suppress.network.rectangle import cheapest_rectangle
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.rectangle import cheapest_rectangle
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search

@@ -11,19 +11,19 @@ from scipy.optimize import linprog
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.evolve.orders.cheapest_flow import make_flows
-from evosdc.suppress.evolve.orders.elements import Grouping
-from evosdc.suppress.evolve.orders.evaluator import Prefix
-from evosdc.suppress.evolve.orders.flow_kernels import run_order
-from evosdc.suppress.evolve.orders.flows import FlowEvaluator
-from evosdc.suppress.evolve.orders.programs import ProgramEvaluator
-from evosdc.suppress.network.arrays import Demands
-from evosdc.suppress.network.cover import drop_flow, level_ends
-from evosdc.suppress.network.engine import PatternState, TableNetwork
-from evosdc.suppress.network.simplex import send_by_simplex
+from evosdc.suppress.engine.evaluator import Prefix
+from evosdc.suppress.engine.general.orders import ProgramEvaluator
+from evosdc.suppress.engine.network.arrays import Demands
+from evosdc.suppress.engine.network.cheapest_flow import make_flows
+from evosdc.suppress.engine.network.cover import drop_flow, level_ends
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.order_kernels import run_order
+from evosdc.suppress.engine.network.orders import FlowEvaluator
+from evosdc.suppress.engine.network.simplex import send_by_simplex
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import load_methods
 from evosdc.suppress.search import Search
+from evosdc.suppress.structure.elements import Grouping
 from evosdc.table import Table
 
 MODEST = settings(deadline=None, derandomize=True, max_examples=25)

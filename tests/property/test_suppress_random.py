@@ -10,13 +10,13 @@ from scipy.optimize import linprog
 
 from evosdc.attack import judge
 from evosdc.instances import make
-from evosdc.suppress.linear import engine, local
-from evosdc.suppress.linear.build import Builder
-from evosdc.suppress.linear.engine import Engine
-from evosdc.suppress.linear.kernels import movable, nearest
+from evosdc.suppress.engine.general import engine, local
+from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.general.engine import Engine
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
+from evosdc.suppress.structure.movable import movable, nearest
 from evosdc.table import Table
 
 COMMON = settings(

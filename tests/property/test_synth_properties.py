@@ -7,15 +7,15 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evosdc.synth.domain import Coding, make_domain
+from evosdc.synth.data.domain import Coding, make_domain
+from evosdc.synth.data.rules import no_rules
 from evosdc.synth.frames import to_table
-from evosdc.synth.goal import Goal, cost_of
-from evosdc.synth.noise import distances
-from evosdc.synth.objective import parse_objective
-from evosdc.synth.population import Population, Problem, costs
-from evosdc.synth.risk import build_risk
-from evosdc.synth.rules import no_rules
-from evosdc.synth.tables import build_target
+from evosdc.synth.objective.goal import Goal, cost_of
+from evosdc.synth.objective.names import parse_objective
+from evosdc.synth.objective.noise import distances
+from evosdc.synth.objective.risk import build_risk
+from evosdc.synth.objective.tables import build_target
+from evosdc.synth.search.population import Population, Problem, costs
 
 SIZES = np.array([2, 3, 4])
 records = st.lists(

@@ -8,20 +8,20 @@ import pytest
 from evosdc.errors import MethodError
 from evosdc.instances import make
 from evosdc.suppress.draw import draw
-from evosdc.suppress.evolve.gensup import (
+from evosdc.suppress.methods.gensup import (
     GensupParameters,
     Population,
     cross,
     run_gensup,
 )
-from evosdc.suppress.evolve.heurgene import (
+from evosdc.suppress.methods.heurgene import (
     PROBABILISTIC,
     STRATEGIES,
     HeurgeneParameters,
     run_heurgene,
 )
-from evosdc.suppress.evolve.hybrid import HybridParameters, run_hybrid
-from evosdc.suppress.exact.optimal import OptimalParameters, run_optimal
+from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
+from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 

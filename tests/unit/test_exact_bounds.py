@@ -7,8 +7,8 @@ import pytest
 from exact_enumeration import optimum
 
 from evosdc.instances import make
-from evosdc.suppress.exact.bounds import cut_bound, node_bound
-from evosdc.suppress.exact.equation_bound import equation_bound
+from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
+from evosdc.suppress.bounds.equation_bound import equation_bound
 from evosdc.suppress.problem import Problem
 from evosdc.table import Table
 

@@ -7,7 +7,7 @@ from exact_enumeration import optimum
 
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.exact.optimal import OptimalParameters, run_optimal
+from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 

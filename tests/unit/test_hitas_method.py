@@ -9,7 +9,7 @@ from evosdc.attack import judge
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
-from evosdc.suppress.construct.hitas import _Decomposition
+from evosdc.suppress.methods.hitas import _Decomposition
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evosdc.instances import make
-from evosdc.suppress.construct.subtables import subtables
+from evosdc.suppress.structure.subtables import subtables
 from evosdc.table import Dimension, Hierarchy, Table, build_table, link_tables
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from evosdc import protect
 from evosdc.instances import make
-from evosdc.suppress.linear import model
-from evosdc.suppress.linear.engine import Engine
+from evosdc.suppress.engine.general import model
+from evosdc.suppress.engine.general.engine import Engine
 from evosdc.suppress.problem import Problem
 
 

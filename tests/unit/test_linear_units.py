@@ -9,8 +9,8 @@ import pytest
 
 import evosdc
 from evosdc.instances import make
-from evosdc.suppress.linear.demands import Demands
-from evosdc.suppress.linear.units import digits_of, readable
+from evosdc.suppress.engine.general.demands import Demands
+from evosdc.suppress.engine.general.units import digits_of, readable
 from evosdc.suppress.problem import Problem
 
 

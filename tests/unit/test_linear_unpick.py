@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 from evosdc.instances import make
-from evosdc.suppress.linear.unpick import unpick
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure.unpick import unpick
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 

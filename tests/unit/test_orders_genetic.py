@@ -11,10 +11,9 @@ from evosdc.attack import judge
 from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.evolve.orders.elements import group_cells
-from evosdc.suppress.evolve.orders.evaluator import Order, Outcome, Prefix
-from evosdc.suppress.evolve.orders.genetic import Evolution
-from evosdc.suppress.evolve.orders.parameters import (
+from evosdc.suppress.engine.evaluator import Order, Outcome, Prefix
+from evosdc.suppress.methods.orders.genetic import Evolution
+from evosdc.suppress.methods.orders.parameters import (
     InvertParameters,
     LocalSwapParameters,
     OrderParameters,
@@ -23,6 +22,7 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import load_methods
 from evosdc.suppress.search import Search
+from evosdc.suppress.structure.elements import group_cells
 
 
 class Displacement:

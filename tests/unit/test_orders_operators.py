@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evosdc.errors import MethodError
-from evosdc.suppress.evolve.orders.operators import (
+from evosdc.suppress.methods.orders.operators import (
     OPERATORS,
     Genes,
     adapt,
@@ -18,7 +18,7 @@ from evosdc.suppress.evolve.orders.operators import (
     mutate,
     swap,
 )
-from evosdc.suppress.evolve.orders.parameters import OrderParameters
+from evosdc.suppress.methods.orders.parameters import OrderParameters
 
 
 def listed(order: np.ndarray) -> list[int]:

@@ -9,8 +9,9 @@ from evosdc.attack import judge
 from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
-from evosdc.suppress.evolve.ants import AntsParameters, DirectColony, IndirectColony
-from evosdc.suppress.evolve.hyper import (
+from evosdc.suppress.engine.repair import Repair
+from evosdc.suppress.methods.ants import AntsParameters, DirectColony, IndirectColony
+from evosdc.suppress.methods.hyper import (
     LOW_LEVEL,
     AdaptiveChances,
     ChoiceFunction,
@@ -29,7 +30,6 @@ from evosdc.suppress.relaxed.balance import (
 )
 from evosdc.suppress.relaxed.check import make_frame, make_live, shortfalls, start_from
 from evosdc.suppress.relaxed.ground import Ground, equation_depth
-from evosdc.suppress.relaxed.repair import Repair
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 

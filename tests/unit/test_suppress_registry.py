@@ -36,8 +36,8 @@ def _loaded_by(name: str) -> set[str]:
 def test_a_lookup_imports_one_method() -> None:
     loaded = _loaded_by("sp")
     others = {entry.partition(":")[0] for entry in METHODS.values()}
-    assert loaded & others == {"evosdc.suppress.construct.sp"}
-    assert "evosdc.suppress.evolve.gensup" not in loaded
+    assert loaded & others == {"evosdc.suppress.methods.sp"}
+    assert "evosdc.suppress.methods.gensup" not in loaded
     for folder in ("evolve", "exact", "relaxed", "linear"):
         assert f"evosdc.suppress.{folder}" not in loaded
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from evosdc.errors import InputError
-from evosdc.synth.domain import Coding, make_domain
+from evosdc.synth.data.domain import Coding, make_domain
 from evosdc.synth.frames import like, to_table
 
 

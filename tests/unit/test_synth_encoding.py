@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from evosdc.synth.encoding import build_index
-from evosdc.synth.tally import count_all
+from evosdc.synth.data.encoding import build_index
+from evosdc.synth.objective.tally import count_all
 
 
 def _naive(original, synthetic, table):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evosdc.synth.front import BEYOND, HELD, PAIRS, Front, shares, two_fronts
-from evosdc.synth.goal import Goal, cost_of, distance_of
-from evosdc.synth.noise import (
+from evosdc.synth.objective.front import BEYOND, HELD, PAIRS, Front, shares, two_fronts
+from evosdc.synth.objective.goal import Goal, cost_of, distance_of
+from evosdc.synth.objective.names import parse_objective, resolve_objective
+from evosdc.synth.objective.noise import (
     bootstrap_risks,
     closer_than,
     deep,
     distances,
     noise_floor,
 )
-from evosdc.synth.objective import parse_objective, resolve_objective
-from evosdc.synth.risk import build_risk
+from evosdc.synth.objective.risk import build_risk
 
 GOAL = Goal(
     False,

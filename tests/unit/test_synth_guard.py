@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from evosdc.synth import Synthesiser
-from evosdc.synth.domain import Coding, make_domain
-from evosdc.synth.identifiers import fresh_column, why_identifying
-from evosdc.synth.least import pool_others, pool_texts, round_numbers
-from evosdc.synth.pairs import stir
-from evosdc.synth.tails import draw, safe_bins, steepness
+from evosdc.synth.data.domain import Coding, make_domain
+from evosdc.synth.data.identifiers import fresh_column, why_identifying
+from evosdc.synth.data.least import pool_others, pool_texts, round_numbers
+from evosdc.synth.data.tails import draw, safe_bins, steepness
+from evosdc.synth.objective.pairs import stir
 
 
 def _shown(values, counts, least=5):

@@ -8,12 +8,12 @@ import pytest
 
 from evosdc.metrics import evaluate
 from evosdc.synth import Synthesiser
-from evosdc.synth.domain import Coding, make_domain
-from evosdc.synth.holding import Holder
-from evosdc.synth.population import Problem
-from evosdc.synth.risk import no_risk
-from evosdc.synth.rules import build_rules
-from evosdc.synth.tables import JSD, Component, build_target
+from evosdc.synth.data.domain import Coding, make_domain
+from evosdc.synth.data.rules import build_rules
+from evosdc.synth.objective.risk import no_risk
+from evosdc.synth.objective.tables import JSD, Component, build_target
+from evosdc.synth.search.holding import Holder
+from evosdc.synth.search.population import Problem
 
 
 def people(rows: int, seed: int) -> pa.Table:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evosdc.synth.anneal import anneal
-from evosdc.synth.breeding import CROSSOVERS
-from evosdc.synth.goal import Goal, cost_of
-from evosdc.synth.objective import parse_objective
-from evosdc.synth.population import Population, Problem, Tally, Team
-from evosdc.synth.risk import build_risk
-from evosdc.synth.rng import below, streams, unit
-from evosdc.synth.rules import RuleIndex, broken, no_rules
-from evosdc.synth.tables import build_target
+from evosdc.synth.data.rules import RuleIndex, broken, no_rules
+from evosdc.synth.objective.goal import Goal, cost_of
+from evosdc.synth.objective.names import parse_objective
+from evosdc.synth.objective.risk import build_risk
+from evosdc.synth.objective.tables import build_target
+from evosdc.synth.search.anneal import anneal
+from evosdc.synth.search.breeding import CROSSOVERS
+from evosdc.synth.search.population import Population, Problem, Tally, Team
+from evosdc.synth.search.rng import below, streams, unit
 
 
 def _problem(objective="jsd:2", rules=None, free=None):

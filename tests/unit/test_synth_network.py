@@ -6,11 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evosdc.synth import Synthesiser, engines
-from evosdc.synth.initial import univariate
-from evosdc.synth.network import Network, _information, _shares, structure
-from evosdc.synth.noise import distances
-from evosdc.synth.tables import JSD, Component
+from evosdc.synth import Synthesiser
+from evosdc.synth.objective.noise import distances
+from evosdc.synth.objective.tables import JSD, Component
+from evosdc.synth.search import engines
+from evosdc.synth.search.bayes import Network, _information, _shares, structure
+from evosdc.synth.search.initial import univariate
 
 
 def chain(rows: int = 4000, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
-from evosdc.synth.breeding import cross_often, cross_seldom
-from evosdc.synth.noise import distances
-from evosdc.synth.objective import parse_objective
-from evosdc.synth.plan import SMALL
-from evosdc.synth.pricing import price_columns
-from evosdc.synth.rng import stream, unit
-from evosdc.synth.tables import CRAMER, Target, build_target
-from evosdc.synth.tally import workspace
+from evosdc.synth.data.plan import SMALL
+from evosdc.synth.objective.names import parse_objective
+from evosdc.synth.objective.noise import distances
+from evosdc.synth.objective.pricing import price_columns
+from evosdc.synth.objective.tables import CRAMER, Target, build_target
+from evosdc.synth.objective.tally import workspace
+from evosdc.synth.search.breeding import cross_often, cross_seldom
+from evosdc.synth.search.rng import stream, unit
 
 
 def drawn(sizes: list[int], records: int, seed: int) -> np.ndarray:

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from evosdc.errors import InputError
-from evosdc.synth.domain import Coding, make_domain
+from evosdc.synth.data.domain import Coding, make_domain
+from evosdc.synth.data.rules import broken, build_rules, cut_points
 from evosdc.synth.frames import to_table
-from evosdc.synth.rules import broken, build_rules, cut_points
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats.contingency import association
 
-from evosdc.synth.noise import distances
-from evosdc.synth.objective import parse_objective
-from evosdc.synth.risk import build_risk, risk_totals
-from evosdc.synth.tally import count_all
+from evosdc.synth.objective.names import parse_objective
+from evosdc.synth.objective.noise import distances
+from evosdc.synth.objective.risk import build_risk, risk_totals
+from evosdc.synth.objective.tally import count_all
 
 
 @pytest.fixture

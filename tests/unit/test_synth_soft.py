@@ -8,9 +8,9 @@ import pytest
 
 from evosdc.errors import InputError
 from evosdc.synth import Synthesiser
-from evosdc.synth.memetic import Schedule
-from evosdc.synth.objective import parse_objective
-from evosdc.synth.tables import JSD, build_target, table_value
+from evosdc.synth.objective.names import parse_objective
+from evosdc.synth.objective.tables import JSD, build_target, table_value
+from evosdc.synth.search.memetic import Schedule
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.01, 0.3, 1.0])

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from evosdc.synth.population import Team
-from evosdc.synth.turns import no_turn_taken, take_turn
+from evosdc.synth.search.population import Team
+from evosdc.synth.search.turns import no_turn_taken, take_turn
 
 
 @njit(nogil=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evosdc.synth.anneal import anneal
-from evosdc.synth.goal import Goal, cost_of, distance_of
-from evosdc.synth.objective import parse_objective
-from evosdc.synth.population import Population, Problem, Tally
-from evosdc.synth.risk import build_risk
-from evosdc.synth.rules import RuleIndex, broken, no_rules
-from evosdc.synth.tables import build_target
-from evosdc.synth.whole import full_table, in_deficit, in_surplus
+from evosdc.synth.data.rules import RuleIndex, broken, no_rules
+from evosdc.synth.objective.goal import Goal, cost_of, distance_of
+from evosdc.synth.objective.names import parse_objective
+from evosdc.synth.objective.risk import build_risk
+from evosdc.synth.objective.tables import build_target
+from evosdc.synth.search.anneal import anneal
+from evosdc.synth.search.population import Population, Problem, Tally
+from evosdc.synth.search.whole import full_table, in_deficit, in_surplus
 
 PLAIN = Goal(False, 1.0, 0.0, np.zeros(4), np.full(4, np.inf), np.zeros(4))
 GOALS = {

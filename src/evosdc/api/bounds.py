@@ -9,8 +9,8 @@ from typing import Any
 
 from evosdc.api.sources import as_table, assumed
 from evosdc.errors import InputError
+from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
 from evosdc.suppress.cost import costs
-from evosdc.suppress.exact.bounds import cut_bound, node_bound
 from evosdc.suppress.problem import Problem
 from evosdc.table.knowledge import knowledge_words
 

@@ -119,9 +119,9 @@ def make_alike(
 
     Columns that are `named` as key or target take part whatever they are.
     """
+    from evosdc.synth.data.identifiers import find_identifiers
+    from evosdc.synth.data.least import DEFAULT_LEAST
     from evosdc.synth.frames import to_table
-    from evosdc.synth.identifiers import find_identifiers
-    from evosdc.synth.least import DEFAULT_LEAST
 
     first, second = to_table(original), to_table(synthetic)
     for name in named:

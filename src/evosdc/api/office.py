@@ -14,9 +14,9 @@ from evosdc.attack import judge, judge_insiders
 from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
 from evosdc.results import Certificate, Verdict
-from evosdc.suppress.linear.insiders import Pair, guard, hopeless_words
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
+from evosdc.suppress.singletons import Pair, guard, hopeless_words
 from evosdc.suppress.wishes import Wishes, with_least_levels
 from evosdc.table import Table
 from evosdc.table.singletons import knows_contributors
@@ -179,7 +179,7 @@ def _protected(
     search: Search,
 ) -> NDArray[np.bool_]:
     """Hide more so that some secondaries keep their levels."""
-    from evosdc.suppress.linear.build import Builder
+    from evosdc.suppress.engine.general.build import Builder
 
     table = as_demands(problem.table, asked)
     wider = Problem.of(table, problem.cost, strict=strict)

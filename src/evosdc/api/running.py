@@ -152,7 +152,7 @@ def ending(search: Search, method: str, evaluations: int | None) -> str:
 def first_bound(problem: Problem, search: Search) -> None:
     """Bound the cost before the search where nothing better comes quickly."""
     if problem.network is None or len(problem.table) > _BOUND_CELLS:
-        from evosdc.suppress.exact.equation_bound import equation_bound
+        from evosdc.suppress.bounds.equation_bound import equation_bound
 
         bound = equation_bound(problem)
         if bound > 0:
@@ -167,7 +167,7 @@ def lower_bound(
         return 0.0
     few = len(problem.table) <= _BOUND_CELLS
     if search.bound is None and problem.network is not None and few:
-        from evosdc.suppress.exact.bounds import cut_bound
+        from evosdc.suppress.bounds.cut_loop import cut_bound
 
         start = time.monotonic()
         most = min(_BOUND_SECONDS, seconds)

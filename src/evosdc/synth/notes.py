@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from evosdc.synth.domain import Domain
-from evosdc.synth.encoding import Codes
-from evosdc.synth.population import Problem
-from evosdc.synth.rules import broken
-from evosdc.synth.run import Run
-from evosdc.synth.scenario import Scenario
+from evosdc.synth.data.domain import Domain
+from evosdc.synth.data.encoding import Codes
+from evosdc.synth.data.rules import broken
+from evosdc.synth.objective.scenario import Scenario
+from evosdc.synth.search.population import Problem
+from evosdc.synth.search.run import Run
 
 _MANY_LEVELS = 1000
 # The full table alone is a bad aim when so many of its cells hold a single record.

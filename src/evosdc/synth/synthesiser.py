@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.evolution.rates import Rate
-from evosdc.synth.encoding import Codes
-from evosdc.synth.fitting import Fitted, fit
+from evosdc.synth.data.encoding import Codes
+from evosdc.synth.data.identifiers import fresh_column, with_fresh
+from evosdc.synth.data.least import DEFAULT_LEAST
+from evosdc.synth.data.rules import Rule
+from evosdc.synth.data.shades import decode_by_dice
+from evosdc.synth.fit import Fitted, fit
 from evosdc.synth.frames import like, to_table
-from evosdc.synth.identifiers import fresh_column, with_fresh
-from evosdc.synth.least import DEFAULT_LEAST
-from evosdc.synth.risk import RISKS
-from evosdc.synth.rules import Rule
-from evosdc.synth.run import Generation
-from evosdc.synth.shades import decode_by_dice
+from evosdc.synth.objective.risk import RISKS
+from evosdc.synth.search.run import Generation
 from evosdc.synth.small_groups import describe
 
 
@@ -95,7 +95,7 @@ class Synthesiser:
     columns
         Columns to synthesise; the others are kept as they are (partial synthesis).
     bins, binning, restore, most_levels, pool
-        How columns become levels; see `evosdc.synth.domain.Coding`.
+        How columns become levels; see `evosdc.synth.data.domain.Coding`.
     least
         The smallest group that a copy may show: levels of fewer people are pooled,
         tails of numbers coded, pairs of values that fewer people have not aimed at, and
@@ -104,7 +104,7 @@ class Synthesiser:
         By column that identifies people: "drop" (the default for those recognised),
         "new" for fresh values, or "keep" for an ordinary column.
     rules
-        What is forbidden; see `evosdc.synth.rules`.
+        What is forbidden; see `evosdc.synth.data.rules`.
     noise_floor
         Do not reward distances of tables of three and more variables below what a
         fresh sample would show.

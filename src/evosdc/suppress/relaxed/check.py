@@ -25,8 +25,8 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.suppress.linear.kernels import movable
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure.movable import movable
 
 Long = NDArray[np.int64]
 Real = NDArray[np.float64]

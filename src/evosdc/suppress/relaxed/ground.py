@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.engine.repair import Repair
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.relaxed.balance import (
@@ -23,7 +24,6 @@ from evosdc.suppress.relaxed.balance import (
 from evosdc.suppress.relaxed.check import Live, make_frame, make_live, start_from
 from evosdc.suppress.relaxed.moves import descend
 from evosdc.suppress.relaxed.options import RULES
-from evosdc.suppress.relaxed.repair import Repair
 from evosdc.suppress.search import Search
 
 _RULE = dict(zip(RULES, (CHEAPEST, PER_UNIT, LARGEST, AHEAD), strict=True))

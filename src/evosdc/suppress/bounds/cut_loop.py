@@ -1,0 +1,162 @@
+"""Lower bounds on the cost of any safe pattern.
+
+`node_bound` uses the cuts of single equations only: the row and column model of
+Carvalho and Almeida. `cut_bound` goes on to separate cuts until none is violated:
+minimum cuts in network tables, duals of the attacker's program in others. Both bounds
+are computed from the duals of the master by weak duality, so they hold whatever the
+tolerances of the LP solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.suppress.bounds.master import Master
+from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.general.cuts import AttackCuts
+from evosdc.suppress.engine.network.cuts import NetworkCuts
+from evosdc.suppress.problem import Problem
+
+# Columns given to a new cut, and brought in by one round of pricing.
+_SEEDS = 12
+_PRICED = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A lower bound, and the fractional pattern that attains it in the relaxation."""
+
+    value: float
+    method: str
+    fractions: NDArray[np.float64]
+    reduced: NDArray[np.float64]
+    cuts: int
+    rounds: int
+    complete: bool
+
+
+class Separator(Protocol):
+    """A source of cuts."""
+
+    def first(self) -> Iterator[Cut]:
+        """Yield the cuts of single equations."""
+        ...
+
+    def violated(
+        self, x: NDArray[np.float64], stopped: Callable[[], bool]
+    ) -> Iterator[Cut]:
+        """Yield cuts that cells hidden to the extent `x` violate."""
+        ...
+
+
+def separator(problem: Problem) -> Separator:
+    """Return the source of cuts for a table."""
+    if problem.network is not None:
+        return NetworkCuts(problem, problem.network)
+    return AttackCuts(problem)
+
+
+class CutLoop:
+    """Solve, separate, price, again; its bound may be asked for at any time."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._source = separator(problem)
+        self.master = Master(problem.cost)
+        self._seen: set[bytes] = set()
+        self.value = 0.0
+        self.rounds = 0
+        self.reduced = problem.cost.copy()
+        self.fractions = np.zeros(len(problem.cost))
+        # Costs that are all whole numbers make every pattern's cost a whole number.
+        self._whole = bool(np.all(problem.cost == np.rint(problem.cost)))
+
+    def run_nodes(self) -> None:
+        """Add the cuts of single equations."""
+        for cut in self._source.first():
+            self._add(cut)
+        self._solve()
+
+    def run_cuts(
+        self,
+        stopped: Callable[[], bool],
+        improved: Callable[[float], None] = lambda _: None,
+        target: float = np.inf,
+        stall: int = 30,
+    ) -> bool:
+        """Separate until no cut is violated (True) or the run is stopped (False)."""
+        history = [self.value]
+        while not stopped() and self.value < target:
+            if not self.separate(self.fractions, stopped):
+                return not stopped()
+            self._solve()
+            improved(self.value)
+            history.append(self.value)
+            if len(history) > stall and self.value < history[-stall] * (1 + 1e-5):
+                return False
+        return False
+
+    def separate(
+        self, x: NDArray[np.float64], stopped: Callable[[], bool] = lambda: False
+    ) -> int:
+        """Add the cuts that a pattern, fractional or not, violates; count them."""
+        hidden = x.copy()
+        hidden[self._problem.primary] = 1.0
+        return sum(self._add(cut) for cut in self._source.violated(hidden, stopped))
+
+    def bound(self, method: str, complete: bool) -> Bound:
+        """Return what is known now."""
+        return Bound(
+            self.value,
+            method,
+            self.fractions,
+            self.reduced,
+            len(self.master.cuts),
+            self.rounds,
+            complete,
+        )
+
+    def _add(self, cut: Cut) -> bool:
+        """Add a cut unless it is known."""
+        key = cut.cells.tobytes() + cut.coefficients.tobytes()
+        if key in self._seen:
+            return False
+        self._seen.add(key)
+        self.master.add_cut(cut, _SEEDS)
+        return True
+
+    def _solve(self) -> None:
+        """Solve the master over all cells by pricing, and keep the best bound."""
+        self.rounds += 1
+        while self.master.solve():
+            reduced = self.master.reduced_costs()
+            value = self.master.dual_bound(reduced)
+            if self._whole:
+                value = np.ceil(value - 1e-6 * max(1.0, abs(value)))
+            if value >= self.value:
+                self.value, self.reduced = float(value), reduced
+            if not self.master.price(reduced, _PRICED):
+                self.fractions = self.master.fractions()
+                self.master.drop_idle(10)
+                return
+        self.fractions = self.master.fractions()
+
+
+def node_bound(problem: Problem) -> Bound:
+    """Row and column bound of Carvalho and Almeida."""
+    loop = CutLoop(problem)
+    loop.run_nodes()
+    return loop.bound("node", True)
+
+
+def cut_bound(problem: Problem, stopped: Callable[[], bool] = lambda: False) -> Bound:
+    """Bound of all cuts, or of those found until `stopped` says so."""
+    loop = CutLoop(problem)
+    loop.run_nodes()
+    complete = loop.run_cuts(stopped)
+    return loop.bound("cut", complete)

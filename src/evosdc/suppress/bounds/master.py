@@ -1,0 +1,151 @@
+"""The master LP of the cut bounds: cells as columns, cuts as rows, warm-started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.suppress.engine.cut import Cut
+
+
+@dataclass
+class Master:
+    """Minimise cost over the cuts found so far, with only some cells as columns.
+
+    Cells enter when their reduced cost is negative, so a table of 100,000 cells needs
+    an LP of a few thousand columns. Cuts are kept in full for all cells.
+    """
+
+    cost: NDArray[np.float64]
+    cuts: list[Cut] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._lp = highspy.Highs()
+        self._lp.setOptionValue("output_flag", False)
+        self._lp.setOptionValue("threads", 1)
+        self._column = np.full(len(self.cost), -1, dtype=np.int64)
+        self._cells: list[int] = []
+        self._in_lp = 0
+        self._alive: list[int] = []  # cut of each row of the LP
+        self._idle: list[int] = []  # rounds each row has been slack
+        self.duals = np.zeros(0)
+        self.values = np.zeros(0)
+
+    def add_cells(self, cells: NDArray[np.int64]) -> None:
+        """Make columns of cells that have none."""
+        fresh = np.unique(cells[self._column[cells] < 0])
+        if not len(fresh):
+            return
+        where: dict[int, list[tuple[int, float]]] = {int(c): [] for c in fresh}
+        marked = np.zeros(len(self.cost), dtype=bool)
+        marked[fresh] = True
+        for row, cut in enumerate(self._alive):
+            inside = np.flatnonzero(marked[self.cuts[cut].cells])
+            for at in inside:
+                cell = int(self.cuts[cut].cells[at])
+                where[cell].append((row, float(self.cuts[cut].coefficients[at])))
+        for cell in fresh.tolist():
+            entries = where[cell]
+            self._lp.addCol(
+                float(self.cost[cell]),
+                0.0,
+                1.0,
+                len(entries),
+                np.array([r for r, _ in entries], dtype=np.int32),
+                np.array([c for _, c in entries], dtype=np.float64),
+            )
+            self._column[cell] = len(self._cells)
+            self._cells.append(cell)
+
+    def add_cut(self, cut: Cut, seeds: int) -> None:
+        """Add a cut; its best cells by cost per coefficient become columns.
+
+        At least `seeds`, and as many as the cut needs: the level of a giant cell asks
+        for thousands, and with fewer of them the LP would have no solution.
+        """
+        worth = self.cost[cut.cells] / cut.coefficients
+        best = np.argsort(worth, kind="stable")
+        needed = int(np.searchsorted(np.cumsum(cut.coefficients[best]), 1.0)) + 2
+        self.add_cells(cut.cells[best[: max(seeds, needed)]])
+        self.cuts.append(cut)
+        known = self._column[cut.cells]
+        inside = known >= 0
+        self._lp.addRow(
+            1.0,
+            highspy.kHighsInf,
+            int(inside.sum()),
+            known[inside].astype(np.int32),
+            cut.coefficients[inside],
+        )
+        self._alive.append(len(self.cuts) - 1)
+        self._idle.append(0)
+
+    def solve(self) -> bool:
+        """Solve the LP over the present columns and cuts, then drop idle rows."""
+        if not self.cuts:
+            return False
+        self._lp.run()
+        if self._lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return False
+        solution: Any = self._lp.getSolution()
+        self.duals = np.maximum(np.array(solution.row_dual), 0.0)
+        self.values = np.array(solution.col_value)
+        return True
+
+    def drop_idle(self, rounds: int) -> None:
+        """Forget rows that have had a zero dual for so many rounds."""
+        for row, dual in enumerate(self.duals.tolist()):
+            self._idle[row] = 0 if dual > 1e-9 else self._idle[row] + 1
+        gone = [r for r, idle in enumerate(self._idle) if idle >= rounds]
+        if len(gone) < 50:
+            return
+        self._lp.deleteRows(len(gone), np.array(gone, dtype=np.int32))
+        keep = [r for r in range(len(self._alive)) if self._idle[r] < rounds]
+        self._alive = [self._alive[r] for r in keep]
+        self._idle = [self._idle[r] for r in keep]
+        self.duals = self.duals[keep]
+
+    def fractions(self) -> NDArray[np.float64]:
+        """How much of each cell the LP hides."""
+        x = np.zeros(len(self.cost))
+        x[self._cells[: len(self.values)]] = np.clip(self.values, 0.0, 1.0)
+        return x
+
+    def tight_cuts(self) -> list[Cut]:
+        """Return the cuts that hold with equality, or nearly, in the last solution."""
+        x = self.fractions()
+        return [
+            cut
+            for cut in (self.cuts[at] for at in self._alive)
+            if float(cut.coefficients @ x[cut.cells]) < 1.0 + 1e-3
+        ]
+
+    def reduced_costs(self) -> NDArray[np.float64]:
+        """Cost of each cell less what the cuts pay for it."""
+        reduced = self.cost.copy()
+        for row, cut in enumerate(self._alive):
+            dual = self.duals[row]
+            if dual > 0:
+                this = self.cuts[cut]
+                reduced[this.cells] -= dual * this.coefficients
+        return reduced
+
+    def dual_bound(self, reduced: NDArray[np.float64]) -> float:
+        """Return a lower bound valid for any non-negative duals, however inexact.
+
+        Weak duality with every cell in [0, 1]: the right-hand sides paid, less what
+        cells of negative reduced cost could still save.
+        """
+        return float(self.duals.sum() + np.minimum(reduced, 0.0).sum())
+
+    def price(self, reduced: NDArray[np.float64], most: int) -> int:
+        """Bring in the cells of most negative reduced cost; return how many."""
+        cells = np.flatnonzero((reduced < -1e-9) & (self._column < 0))
+        if len(cells) > most:
+            cells = cells[np.argsort(reduced[cells], kind="stable")[:most]]
+        self.add_cells(cells)
+        return len(cells)

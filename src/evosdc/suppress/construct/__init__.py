@@ -1,1 +1,0 @@
-"""Building a safe pattern from nothing."""

@@ -1,0 +1,1 @@
+"""Patterns on a table that stay safe while they change, by network or in general."""

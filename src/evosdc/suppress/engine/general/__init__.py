@@ -1,0 +1,1 @@
+"""Any table: programs, boxes, cycles, witnesses."""

@@ -1,0 +1,404 @@
+"""Covering, cleaning up and rebuilding patterns by boxes, without a solver."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from evosdc.suppress.engine.general.box_kernels import Boxwork, Grid, cheapest_box
+from evosdc.suppress.engine.general.path_kernels import Pathwork, Planes, cheapest_cycle
+from evosdc.suppress.engine.general.pool import (
+    Pool,
+    Rows,
+    assign,
+    claim,
+    in_use,
+    put_back,
+    release,
+    rows_using,
+    store,
+)
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+# Parts that a level may be split into, the share of what is left that each carries at
+# least, and the least share of the whole level. Larger shares pass over small cells,
+# smaller ones run out of parts; both end in hiding a total.
+MOST_PARTS = 24
+PART = 1 / 8
+LEAST_PART = 1 / 80
+
+
+class Parts(NamedTuple):
+    """Scratch space for deviations in several parts; `spot` is -1 between calls.
+
+    ``most[0]`` is how many parts there may be.
+    """
+
+    most: Ints
+    at_once: Ints
+    spot: Ints
+    cells: Ints
+    by: Floats
+    up: Floats
+    down: Floats
+    fresh: Flags
+
+
+class Field(NamedTuple):
+    """What never changes while patterns are built on a table.
+
+    `price` is what hiding a cell costs, infinite where it may not be hidden. `off` is
+    scratch space of zeros, one an equation; `cells` and `by` take the deviation found.
+    """
+
+    grid: Grid
+    work: Boxwork
+    planes: Planes
+    paths: Pathwork
+    rows: Rows
+    up: Floats
+    down: Floats
+    price: Floats
+    primary: Flags
+    column_start: Ints
+    column_row: Ints
+    column_factor: Floats
+    off: Floats
+    cells: Ints
+    by: Floats
+    parts: Parts
+
+
+@njit(cache=True)
+def _balanced(field: Field, size: int) -> bool:
+    """Whether a deviation keeps every equation, links to other tables included."""
+    off = field.off
+    good = True
+    for turn in range(3):
+        for i in range(size):
+            c = field.cells[i]
+            for p in range(field.column_start[c], field.column_start[c + 1]):
+                row = field.column_row[p]
+                if turn == 0:
+                    off[row] += field.column_factor[p] * field.by[i]
+                elif turn == 1:
+                    good = good and off[row] == 0.0
+                else:
+                    off[row] = 0.0
+    return good
+
+
+@njit(cache=True)
+def _take_down(field: Field, places: int, amount: float) -> int:
+    """Turn the best places into cells and steps; 0 where an equation would break."""
+    size = 0
+    for i in range(places):
+        c = field.grid.cell[field.work.best_place[i]]
+        if c >= 0:
+            field.cells[size] = c
+            field.by[size] = float(field.work.best_way[i])
+            size += 1
+    if size > 0 and not _balanced(field, size):
+        return 0
+    for i in range(size):
+        field.by[i] *= amount
+    return size
+
+
+@njit(cache=True)
+def find_only_box(field: Field, cell: int, sign: int, amount: float) -> int:
+    """Find the cheapest box; its cells are left in the field."""
+    nothing = np.zeros(len(field.up), np.bool_)
+    places, _ = cheapest_box(
+        field.grid, field.work, cell, sign, amount,
+        field.up, field.down, field.price, nothing, False, np.inf,
+    )  # fmt: skip
+    return _take_down(field, places, amount)
+
+
+@njit(cache=True)
+def _one_step(
+    field: Field,
+    hidden: Flags,
+    row: int,
+    amount: float,
+    only_hidden: bool,
+    bound: float,
+) -> tuple[int, float]:
+    """Find the cheapest box or cycle of one step size that costs less than a bound.
+
+    Its cells are left in the field.
+    """
+    cell, sign = field.rows.cell[row], field.rows.sign[row]
+    places, price = cheapest_box(
+        field.grid, field.work, cell, sign, amount,
+        field.up, field.down, field.price, hidden, only_hidden, bound,
+    )  # fmt: skip
+    if price > 0.0:
+        longer, less = cheapest_cycle(
+            field.grid, field.work, field.planes, field.paths, cell, sign, amount,
+            field.up, field.down, field.price, hidden, only_hidden, price,
+        )  # fmt: skip
+        if longer > 0:
+            size = _take_down(field, longer, amount)
+            if size > 0:
+                return size, less
+            # Links to another table broke it: fall back on the box.
+            places, price = cheapest_box(
+                field.grid, field.work, cell, sign, amount,
+                field.up, field.down, field.price, hidden, only_hidden, bound,
+            )  # fmt: skip
+    return _take_down(field, places, amount), price
+
+
+@njit(cache=True)
+def _in_parts(
+    field: Field, hidden: Flags, row: int, only_hidden: bool, limit: float
+) -> int:
+    """Move a cell by several boxes and cycles that together cost less than a limit.
+
+    Each takes what the room of its cells allows, as augmenting paths do in a network;
+    cells of one part are free for the next. Returns the number of cells, 0 for none;
+    they are left in the field.
+    """
+    parts, up, down = field.parts, field.up, field.down
+    amount = field.rows.amount[row]
+    left, total, count, done = amount, 0.0, 0, False
+    for _ in range(parts.most[0]):
+        step = min(left, max(left * PART, amount * LEAST_PART))
+        size, price = _one_step(field, hidden, row, step, only_hidden, limit - total)
+        if size == 0 or count + size > len(parts.cells):
+            break
+        total += price
+        push = left
+        for i in range(size):
+            c = field.cells[i]
+            push = min(push, up[c] if field.by[i] > 0 else down[c])
+        for i in range(size):
+            c = field.cells[i]
+            if parts.spot[c] < 0:
+                parts.spot[c] = count
+                parts.cells[count], parts.by[count] = c, 0.0
+                parts.up[count], parts.down[count] = up[c], down[c]
+                parts.fresh[count] = not hidden[c]
+                count += 1
+            moved = push if field.by[i] > 0 else -push
+            parts.by[parts.spot[c]] += moved
+            up[c] -= moved
+            down[c] += moved
+            hidden[c] = True
+        left -= push
+        if left <= 1e-12 * amount:
+            done = True
+            break
+    size = 0
+    for i in range(count):
+        c = parts.cells[i]
+        up[c], down[c] = parts.up[i], parts.down[i]
+        parts.spot[c] = -1
+        if parts.fresh[i]:
+            hidden[c] = False
+        if done and abs(parts.by[i]) > 1e-9 * amount and size < len(field.cells):
+            field.cells[size], field.by[size] = c, parts.by[i]
+            size += 1
+    return size
+
+
+@njit(cache=True)
+def find_move(field: Field, hidden: Flags, row: int, only_hidden: bool) -> int:
+    """Find a cheap deviation for a demand; its cells are left in the field.
+
+    The cheapest box or cycle that carries the whole level, or several that share it
+    where that is cheaper.
+    """
+    amount = field.rows.amount[row]
+    whole, price = _one_step(field, hidden, row, amount, only_hidden, np.inf)
+    if (whole > 0 and price == 0.0) or field.parts.most[0] == 0:
+        return whole
+    at_once = field.parts.at_once
+    at_once[:whole] = field.cells[:whole]
+    ways = np.sign(field.by[:whole])
+    limit = price if whole > 0 else np.inf
+    size = _in_parts(field, hidden, row, only_hidden, limit)
+    if size > 0:
+        return size
+    field.cells[:whole] = at_once[:whole]
+    field.by[:whole] = ways * amount
+    return whole
+
+
+@njit(cache=True)
+def _has_space(pool: Pool, field: Field) -> bool:
+    free = len(pool.entry_cell) - pool.tally[1]
+    return free > len(field.cells) and len(pool.begin) - pool.tally[0] > 1
+
+
+@njit(cache=True)
+def cover_rows(
+    field: Field,
+    pool: Pool,
+    hidden: Flags,
+    order: Ints,
+    only_hidden: bool,
+    failed: Ints,
+) -> tuple[int, int]:
+    """Cover open demands in order, hiding what their boxes need.
+
+    Returns how many of `order` were dealt with (fewer when the pool is full) and how
+    many of them have no box; these are listed in `failed`.
+    """
+    misses = 0
+    for i in range(len(order)):
+        row = order[i]
+        if pool.covered[row]:
+            continue
+        if not _has_space(pool, field):
+            return i, misses
+        size = find_move(field, hidden, row, only_hidden)
+        if size == 0:
+            failed[misses] = row
+            misses += 1
+            continue
+        for j in range(size):
+            hidden[field.cells[j]] = True
+        number = store(pool, field.cells, field.by, size)
+        claim(pool, field.rows, number, field.up, field.down)
+        if not pool.covered[row]:
+            assign(pool, row, number)
+    return len(order), misses
+
+
+@njit(cache=True)
+def drop_cells(
+    field: Field,
+    pool: Pool,
+    hidden: Flags,
+    cells: Ints,
+    found: Ints,
+    old: Ints,
+    marked: Flags,
+    most_users: int,
+) -> int:
+    """Publish the cells that no demand needs, in the order given.
+
+    A cell in no witness goes free of charge; otherwise the demands that use it need new
+    boxes among hidden cells. Cells with more than `most_users` such demands are kept.
+    Returns how many cells were dealt with (fewer when the pool is full).
+    """
+    for i in range(len(cells)):
+        c = cells[i]
+        if not hidden[c] or field.primary[c]:
+            continue
+        count = rows_using(pool, c, found, 0, marked)
+        for j in range(count):
+            marked[found[j]] = False
+        if count > most_users:
+            continue
+        hidden[c] = False
+        witnesses = pool.tally[0]
+        for j in range(count):
+            old[j] = pool.witness[found[j]]
+            release(pool, found[j])
+        # The largest level is the likeliest to fail, and what covers it may cover more.
+        for j in np.argsort(-field.rows.amount[found[:count]], kind="mergesort"):
+            row = found[j]
+            if pool.covered[row]:
+                continue
+            full = not _has_space(pool, field)
+            size = 0 if full else find_move(field, hidden, row, True)
+            if size == 0:
+                put_back(pool, found, old, count, witnesses)
+                hidden[c] = True
+                if full:
+                    return i
+                break
+            number = store(pool, field.cells, field.by, size)
+            claim(pool, field.rows, number, field.up, field.down)
+            if not pool.covered[row]:
+                assign(pool, row, number)
+    return len(cells)
+
+
+@njit(cache=True)
+def ruin(
+    field: Field,
+    pool: Pool,
+    hidden: Flags,
+    targets: Ints,
+    shuffle: Floats,
+    cost: Floats,
+    found: Ints,
+    old: Ints,
+    marked: Flags,
+    fresh: Ints,
+    gone: Ints,
+) -> float:
+    """Publish some cells, cover their demands anew, keep it if it is not dearer.
+
+    `shuffle` gives the order in which demands are covered again; the field's prices
+    steer the search, and `cost` decides. Returns the change of the cost, 0 where the
+    old state was put back. `found`, `old`, `fresh` and `gone` are scratch space.
+    """
+    count, lost, added, change = 0, 0, 0, 0.0
+    for i in range(len(targets)):
+        c = targets[i]
+        if hidden[c] and not field.primary[c]:
+            hidden[c] = False
+            gone[lost] = c
+            lost += 1
+            change -= cost[c]
+            count = rows_using(pool, c, found, count, marked)
+    for j in range(count):
+        marked[found[j]] = False
+    witnesses = pool.tally[0]
+    for j in range(count):
+        old[j] = pool.witness[found[j]]
+        release(pool, found[j])
+    # Cells that only these demands used are free to go before anything is rebuilt.
+    for j in range(count):
+        begin = pool.begin[old[j]]
+        for entry in range(begin, begin + pool.length[old[j]]):
+            c = pool.entry_cell[entry]
+            if hidden[c] and not field.primary[c] and not in_use(pool, c):
+                hidden[c] = False
+                gone[lost] = c
+                lost += 1
+                change -= cost[c]
+    keep = True
+    for j in np.argsort(shuffle[:count]):
+        row = found[j]
+        if pool.covered[row]:
+            continue
+        size = find_move(field, hidden, row, False) if _has_space(pool, field) else 0
+        if size == 0:
+            keep = False
+            break
+        for i in range(size):
+            c = field.cells[i]
+            if not hidden[c]:
+                hidden[c] = True
+                fresh[added] = c
+                added += 1
+                change += cost[c]
+        if change > 1e-9:
+            keep = False
+            break
+        number = store(pool, field.cells, field.by, size)
+        claim(pool, field.rows, number, field.up, field.down)
+        if not pool.covered[row]:
+            assign(pool, row, number)
+    if keep:
+        return change
+    put_back(pool, found, old, count, witnesses)
+    for i in range(added):
+        hidden[fresh[i]] = False
+    for i in range(lost):
+        hidden[gone[i]] = True
+    return 0.0

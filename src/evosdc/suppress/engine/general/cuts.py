@@ -1,0 +1,179 @@
+"""Cuts of any table, from the duals of the attacker's linear program.
+
+Let ``y`` be any multipliers of the equations ``M d = 0`` and ``r = e_k - M' y``. Then a
+deviation moves cell `k` by ``d_k = r . d``, so a pattern `x` that lets it move by a
+level has room for that (Fischetti and Salazar 2000)::
+
+    sum over cells i of (r_i > 0 ? r_i up_i : -r_i down_i) x_i >= level.
+
+This holds for every ``y``, so multipliers are rounded to a grid on which all the
+arithmetic is exact, and the cut is valid whatever the tolerances of the solver. As in
+networks, the room of primaries goes to the right-hand side and coefficients are cut
+down to what is left there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.general.model import load_program
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure.upsets import independent_equations, up_sets
+
+# Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
+_GRID = 720720
+# Cells that the relaxation does not hide count with this share, so that of all cuts
+# that are violated alike one that crosses few other cells is found.
+_SHADE = 1e-3
+# A level is covered when all but this share of it is.
+_SHORT = 1e-6
+_CUTS_A_ROUND = 60
+
+
+class AttackCuts:
+    """Find the cuts that a fractional pattern violates, one level after another."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        table = problem.table
+        columns = sparse.csc_array(independent_equations(table, up_sets(table)))
+        self._cells = np.flatnonzero(problem.hideable)
+        self._at = np.full(len(table), -1, dtype=np.int64)
+        self._at[self._cells] = np.arange(len(self._cells))
+        self._matrix = sparse.csr_array(columns[:, self._cells])
+        self._lp = load_program(sparse.csc_array(self._matrix))
+        # Standing still is always feasible, and a new level changes mostly the goal:
+        # the primal simplex method took 17 ms where the dual took 41.
+        self._lp.setOptionValue("simplex_strategy", 4)
+        self._next = 0
+        self._index = np.arange(len(self._cells), dtype=np.int32)
+        self._up = problem.up[self._cells]
+        self._down = problem.down[self._cells]
+        self._primary = problem.primary[self._cells]
+        self._transposed = sparse.csr_array(self._matrix.T)
+        self._known: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
+        self._whole = bool(np.all(self._matrix.data == np.rint(self._matrix.data)))
+
+    def first(self) -> Iterator[Cut]:
+        """Yield the cuts of single equations: the row and column model, generalised."""
+        levels = self._problem.levels
+        for level in range(len(levels)):
+            k = int(self._at[levels.cell[level]])
+            start, end = self._transposed.indptr[k : k + 2]
+            for row, coefficient in zip(
+                self._transposed.indices[start:end],
+                self._transposed.data[start:end],
+                strict=True,
+            ):
+                y = np.zeros(self._matrix.shape[0])
+                y[row] = float(levels.sign[level]) / coefficient
+                cut = self._cut(level, y)
+                if cut is not None:
+                    yield cut
+
+    def violated(
+        self, x: NDArray[np.float64], stopped: Callable[[], bool]
+    ) -> Iterator[Cut]:
+        """Yield cuts that cells hidden to the extent `x` violate.
+
+        A round ends after some cuts, since one cut often serves several levels; the
+        next goes on where it ended. A round without cuts has asked every level.
+        """
+        count, found = len(self._problem.levels), 0
+        for step in range(count):
+            level = (self._next + step) % count
+            if stopped() or found == _CUTS_A_ROUND:
+                self._next = level
+                return
+            if self._holds(level, x):
+                continue
+            cut = self._attack(level, x)
+            if cut is not None:
+                found += 1
+                yield cut
+
+    def _attack(self, level: int, x: NDArray[np.float64]) -> Cut | None:
+        """Solve one attacker's program; keep its deviation or return a cut."""
+        levels = self._problem.levels
+        k, sign = int(self._at[levels.cell[level]]), int(levels.sign[level])
+        low, high = self._room(level, x, _SHADE)
+        if sign > 0:
+            high[k] = 1.0
+        else:
+            low[k] = -1.0
+        cost = np.zeros(len(self._cells))
+        cost[k] = -float(sign)
+        lp = self._lp
+        lp.changeColsBounds(len(self._index), self._index, low, high)
+        lp.changeColsCost(len(self._index), self._index, cost)
+        lp.run()
+        if lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            # A warm basis can mislead the simplex method; ask once more from scratch.
+            lp.clearSolver()
+            lp.run()
+            if lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+                return None
+        solution = lp.getSolution()
+        d = np.array(solution.col_value)
+        if sign * d[k] >= 1.0 - _SHORT:
+            moved = np.flatnonzero(d)
+            self._known[level] = (moved, d[moved])
+            return None
+        cut = self._cut(level, -np.array(solution.row_dual))
+        if cut is None or float(cut.coefficients @ x[cut.cells]) > 1.0 - _SHORT:
+            return None
+        return cut
+
+    def _room(
+        self, level: int, x: NDArray[np.float64], shade: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Room of each cell in units of the level, as far as it is hidden."""
+        amount = float(self._problem.levels.amount[level])
+        share = np.clip(x[self._cells], 0.0, 1.0)
+        share += shade * (1.0 - share)
+        return (
+            -np.minimum(self._down / amount, 1.0) * share,
+            np.minimum(self._up / amount, 1.0) * share,
+        )
+
+    def _holds(self, level: int, x: NDArray[np.float64]) -> bool:
+        """Whether the last deviation of a level fits into the room that `x` leaves."""
+        if level not in self._known:
+            return False
+        moved, by = self._known[level]
+        low, high = self._room(level, x, 0.0)
+        k = int(self._at[self._problem.levels.cell[level]])
+        own = moved == k
+        inside = (by <= high[moved] + _SHORT) & (by >= low[moved] - _SHORT)
+        return bool(np.all(inside | own))
+
+    def _cut(self, level: int, y: NDArray[np.float64]) -> Cut | None:
+        """Write the cut of a level for any multipliers of the equations."""
+        levels = self._problem.levels
+        k, sign = int(self._at[levels.cell[level]]), float(levels.sign[level])
+        amount = float(levels.amount[level])
+        grid = np.rint(y * _GRID)
+        r = -np.asarray(self._transposed @ grid)
+        r[k] += sign * _GRID
+        if not self._whole:
+            # Coefficients that are not whole leave rounding in the products.
+            r[np.abs(r) < 1e-6 * _GRID] = 0.0
+        r /= _GRID
+        # Multiplying an infinite room by 0 must give 0.
+        room = np.where(r > 0, self._up, self._down) / amount
+        terms = np.zeros(len(r))
+        moves = r != 0
+        terms[moves] = np.abs(r[moves]) * room[moves]
+        rest = 1.0 - float(terms[self._primary].sum())
+        if not rest > _SHORT:
+            return None
+        chosen = np.flatnonzero(~self._primary & (terms > 0))
+        if not len(chosen):
+            return None
+        return Cut(self._cells[chosen], np.minimum(terms[chosen] / rest, 1.0))

@@ -1,0 +1,136 @@
+"""Witnesses: for each demand a deviation that covers it, and who uses which cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.suppress.engine.general import pool as pools
+from evosdc.suppress.engine.general.demands import Demands
+from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.pool import Pool, Rows
+from evosdc.suppress.engine.general.units import readable
+from evosdc.suppress.problem import Problem
+
+# Room that a pool starts with.
+_WITNESSES = 1024
+_ENTRIES = 16384
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """Demands whose witnesses are in doubt, and what to go back to."""
+
+    rows: NDArray[np.int64]
+    old: NDArray[np.int64]
+    witnesses: int
+
+
+class Witnesses:
+    """The witnesses of a growing or shrinking pattern.
+
+    `rows` and `pool` are the plain arrays that kernels work on; `make_space` must be
+    called before a kernel stores anything, and may replace `pool`.
+    """
+
+    def __init__(self, problem: Problem, demands: Demands) -> None:
+        self.demands = demands
+        self._up, self._down = problem.up, problem.down
+        cells = len(problem.table)
+        self.rows: Rows = pools.make_rows(
+            demands.cell, demands.sign, readable(problem, demands), cells
+        )
+        self.pool: Pool = pools.make_pool(len(demands), cells, _WITNESSES, _ENTRIES)
+        self._trial = False
+        self._found = np.empty(len(demands), np.int64)
+        self._marked = np.zeros(len(demands), np.bool_)
+
+    @property
+    def covered(self) -> NDArray[np.bool_]:
+        """Which demands have a witness."""
+        return self.pool.covered
+
+    def add(self, move: Move, own: int | None = None) -> None:
+        """Take a deviation as witness of every open demand it covers.
+
+        It may be scaled and turned round. `own` is the demand it was made for.
+        """
+        self.make_space(1, len(move.cells))
+        number = pools.store(self.pool, move.cells, move.by, len(move.cells))
+        pools.claim(self.pool, self.rows, number, self._up, self._down)
+        if own is not None and not self.pool.covered[own]:
+            pools.assign(self.pool, own, number)
+
+    def rely_on(self, cells: NDArray[np.int64]) -> None:
+        """Let all open demands rest on a set of cells without a known deviation."""
+        self.make_space(1, len(cells))
+        number = pools.store(self.pool, cells, np.zeros(len(cells)), len(cells))
+        for row in np.flatnonzero(~self.pool.covered).tolist():
+            pools.assign(self.pool, row, number)
+
+    def users(self, cell: int) -> NDArray[np.int64]:
+        """Demands whose witness uses a cell."""
+        count = pools.rows_using(self.pool, cell, self._found, 0, self._marked)
+        found = np.sort(self._found[:count])
+        self._marked[found] = False
+        return found
+
+    def used(self) -> NDArray[np.bool_]:
+        """Which cells the witnesses that cover something use."""
+        pool = self.pool
+        entries = int(pool.tally[1])
+        live = pool.users[pool.entry_witness[:entries]] > 0
+        mask = np.zeros(len(pool.cell_entry), np.bool_)
+        mask[pool.entry_cell[:entries][live]] = True
+        return mask
+
+    def begin_trial(self, rows: NDArray[np.int64]) -> Trial:
+        """Open some demands again until the trial ends one way or the other."""
+        trial = Trial(rows, self.pool.witness[rows].copy(), int(self.pool.tally[0]))
+        for row in rows.tolist():
+            pools.release(self.pool, row)
+        self._trial = True
+        return trial
+
+    def keep(self) -> None:
+        """End a trial: what was added in it stays."""
+        self._trial = False
+
+    def put_back(self, trial: Trial) -> None:
+        """End a trial: everything is as it was before."""
+        self._trial = False
+        pools.put_back(
+            self.pool, trial.rows, trial.old, len(trial.rows), trial.witnesses
+        )
+
+    def make_space(self, witnesses: int, entries: int) -> None:
+        """See to it that so many witnesses with so many entries can be stored."""
+        pool = self.pool
+        number, used = int(pool.tally[0]), int(pool.tally[1])
+        if number + witnesses < len(pool.begin) and used + entries < len(
+            pool.entry_cell
+        ):
+            return
+        # In a trial the old witnesses cover nothing and must not be lost.
+        live = np.flatnonzero(pool.users[:number] + self._trial)
+        kept = int(pool.length[live].sum())
+        self.pool = pools.make_pool(
+            len(pool.covered),
+            len(pool.cell_entry),
+            2 * (len(live) + witnesses) + _WITNESSES,
+            2 * (kept + entries) + _ENTRIES,
+        )
+        pools.copy_pool(pool, self.pool, self._trial)
+
+    def hints(self) -> tuple[tuple[NDArray[np.int64], NDArray[np.float64]], ...]:
+        """Return the deviations in use, for the judge to look at first."""
+        pool = self.pool
+        found = []
+        for number in np.flatnonzero(pool.users[: pool.tally[0]]).tolist():
+            begin = int(pool.begin[number])
+            part = slice(begin, begin + int(pool.length[number]))
+            if pool.entry_by[part].all():
+                found.append((pool.entry_cell[part].copy(), pool.entry_by[part].copy()))
+        return tuple(found)

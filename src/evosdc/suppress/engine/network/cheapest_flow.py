@@ -1,0 +1,357 @@
+"""Kernels: minimum cost flows on a network, hidden cells being free.
+
+What hidden cells take is sent first, which costs nothing; the rest along cheapest paths
+with potentials (Edmonds & Karp 1972), and where these are too many by the network
+simplex method. Several levels in one program are several sources and targets.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from evosdc.suppress.engine.network import heap
+from evosdc.suppress.engine.network.arrays import (
+    Arcs,
+    Flags,
+    Int,
+    Live,
+    Long,
+    Real,
+    Work,
+)
+from evosdc.suppress.engine.network.cover import drop_flow
+from evosdc.suppress.engine.network.paths import slot_end, slot_origin, touch
+from evosdc.suppress.engine.network.simplex import send_by_simplex
+
+# A flow that takes more searches than this is left to the simplex method: below it
+# searches are cheaper than a tree of the whole network.
+_SEARCHES = 32
+# Reduced costs below this count as nothing.
+_TIGHT = 1e-9
+
+
+class Flows(NamedTuple):
+    """Scratch space of minimum cost flows, clean between calls.
+
+    `shut` marks cells whose movement is given; `excess` is what is still to leave a
+    node (negative: to arrive), ``ends[:tally[0]]`` the nodes with any. The first heap
+    holds nodes labelled, the second settled nodes that wait for the arc at their
+    ``pointer``. ``tally[1]`` says that the flow of the level just covered would cover
+    it the other way round as well; ``seen[node] == tally[2]`` where the search along
+    tight arcs has been. Published cells with flow are listed at both ends:
+    ``back_first[node]`` is a slot, ``back_next[slot]`` the next (-1 the end, -2 not
+    listed).
+    """
+
+    shut: Flags
+    excess: Long
+    ends: Int
+    tally: Long
+    potential: Real
+    distance: Real
+    via: Int
+    seen: Long
+    heap: Int
+    spot: Int
+    key: Real
+    pointer: Long
+    arc_heap: Int
+    arc_spot: Int
+    arc_key: Real
+    back_first: Int
+    back_next: Int
+
+
+def make_flows(nodes: int, cells: int, levels: int) -> Flows:
+    """Allocate scratch space."""
+    return Flows(
+        shut=np.zeros(cells, dtype=np.bool_),
+        excess=np.zeros(nodes, dtype=np.int64),
+        ends=np.zeros(2 * levels, dtype=np.int32),
+        tally=np.zeros(3, dtype=np.int64),
+        potential=np.zeros(nodes),
+        distance=np.zeros(nodes),
+        via=np.zeros(nodes, dtype=np.int32),
+        seen=np.zeros(nodes, dtype=np.int64),
+        heap=np.zeros(nodes, dtype=np.int32),
+        spot=np.full(nodes, -1, dtype=np.int32),
+        key=np.zeros(nodes),
+        pointer=np.zeros(nodes, dtype=np.int64),
+        arc_heap=np.zeros(nodes, dtype=np.int32),
+        arc_spot=np.full(nodes, -1, dtype=np.int32),
+        arc_key=np.zeros(nodes),
+        back_first=np.full(nodes, -1, dtype=np.int32),
+        back_next=np.full(2 * cells, -2, dtype=np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _nearest_target(
+    arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real
+) -> int:
+    """Dijkstra's algorithm on reduced costs; -1 where no target is reached.
+
+    The arcs of a settled node through published cells are looked at one by one as their
+    turn comes, cheapest first. Potentials are never above 0, so the price alone says
+    from where on no arc can matter. One long loop: bundles of arrays are dear to pass.
+    """
+    distance, potential, excess = flows.distance, flows.potential, flows.excess
+    order, spot, key = flows.heap, flows.spot, flows.key
+    arc_order, arc_spot, arc_key = flows.arc_heap, flows.arc_spot, flows.arc_key
+    flow_of, up, down = work.flow, arcs.up, arcs.down
+    distance[:] = np.inf
+    size, waiting, best = 0, 0, np.inf
+    for i in range(flows.tally[0]):
+        node = flows.ends[i]
+        if excess[node] > 0 and distance[node] > 0:
+            distance[node] = 0.0
+            flows.via[node] = -1
+            size = heap.lower(order, spot, key, size, node, 0.0)
+    found = -1
+    while size or waiting:
+        if waiting and (not size or arc_key[arc_order[0]] < key[order[0]]):
+            node = heap.take(arc_order, arc_spot, arc_key, waiting)
+            waiting -= 1
+            here = distance[node]
+            at = flows.pointer[node]
+            slot = arcs.slot[at]
+            end = slot_end(arcs, slot)
+            # Rounding may leave a reduced cost a hair below zero.
+            through = max(here, arc_key[node] - potential[end])
+            if through < distance[end]:
+                distance[end] = through
+                flows.via[end] = slot
+                size = heap.lower(order, spot, key, size, end, through)
+                if excess[end] < 0:
+                    best = min(best, through)
+            at += 1
+        else:
+            node = heap.take(order, spot, key, size)
+            size -= 1
+            if excess[node] < 0:
+                found = node
+                break
+            here = distance[node]
+            slot = live.first[node]
+            while slot >= 0:
+                cell = slot >> 1
+                room = (
+                    down[cell] + flow_of[cell]
+                    if slot & 1
+                    else (up[cell] - flow_of[cell])
+                )
+                end = slot_end(arcs, slot)
+                through = max(here, here + potential[node] - potential[end])
+                if through < distance[end] and room > 0 and not flows.shut[cell]:
+                    distance[end] = through
+                    flows.via[end] = slot
+                    size = heap.lower(order, spot, key, size, end, through)
+                    if excess[end] < 0:
+                        best = min(best, through)
+                slot = live.following[slot]
+            slot = flows.back_first[node]
+            while slot >= 0:
+                cell = slot >> 1
+                flow = flow_of[cell]
+                # What runs the other way is taken back, and its price with it.
+                if flow != 0 and (flow > 0) == (slot & 1 == 1):
+                    end = slot_end(arcs, slot)
+                    through = here + potential[node] - cost[cell] - potential[end]
+                    through = max(here, through)
+                    if through < distance[end]:
+                        distance[end] = through
+                        flows.via[end] = slot
+                        size = heap.lower(order, spot, key, size, end, through)
+                        if excess[end] < 0:
+                            best = min(best, through)
+                slot = flows.back_next[slot]
+            at = arcs.start[node]
+        base = here + potential[node]
+        while at < arcs.start[node + 1]:
+            value = base + arcs.price[at]
+            if value >= best:
+                break
+            slot = arcs.slot[at]
+            cell = slot >> 1
+            flow = -flow_of[cell] if slot & 1 else flow_of[cell]
+            room = down[cell] if slot & 1 else up[cell]
+            if 0 <= flow < room and not live.hidden[cell]:
+                end = slot_end(arcs, slot)
+                if value - potential[end] < distance[end]:
+                    flows.pointer[node] = at
+                    waiting = heap.lower(
+                        arc_order, arc_spot, arc_key, waiting, node, value
+                    )
+                    break
+            at += 1
+    heap.clear(order, spot, size)
+    heap.clear(arc_order, arc_spot, waiting)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _tight_target(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
+    """Look for a target along arcs whose reduced cost is nothing; -1 if there is none.
+
+    Paths of the same cost are thus found without another search for the nearest one
+    (Ford & Fulkerson 1962, the primal-dual method).
+    """
+    potential, excess, queue = flows.potential, flows.excess, flows.heap
+    flow_of, up, down = work.flow, arcs.up, arcs.down
+    flows.tally[2] += 1
+    now = flows.tally[2]
+    size = 0
+    for i in range(flows.tally[0]):
+        node = flows.ends[i]
+        if excess[node] > 0 and flows.seen[node] != now:
+            flows.seen[node] = now
+            flows.via[node] = -1
+            queue[size] = node
+            size += 1
+    at = 0
+    while at < size:
+        node = queue[at]
+        at += 1
+        if excess[node] < 0:
+            return node
+        here = potential[node] - _TIGHT
+        slot = live.first[node]
+        while slot >= 0:
+            cell = slot >> 1
+            end = slot_end(arcs, slot)
+            if flows.seen[end] != now and here <= potential[end]:
+                flow = flow_of[cell]
+                room = down[cell] + flow if slot & 1 else up[cell] - flow
+                if room > 0 and not flows.shut[cell]:
+                    flows.seen[end] = now
+                    flows.via[end] = slot
+                    queue[size] = end
+                    size += 1
+            slot = live.following[slot]
+        slot = flows.back_first[node]
+        while slot >= 0:
+            cell = slot >> 1
+            end = slot_end(arcs, slot)
+            flow = flow_of[cell]
+            if (
+                flow != 0
+                and (flow > 0) == (slot & 1 == 1)
+                and flows.seen[end] != now
+                and here - cost[cell] <= potential[end]
+            ):
+                flows.seen[end] = now
+                flows.via[end] = slot
+                queue[size] = end
+                size += 1
+            slot = flows.back_next[slot]
+        for k in range(arcs.start[node], arcs.start[node + 1]):
+            # Potentials are never above 0.
+            if here + arcs.price[k] > 0:
+                break
+            slot = arcs.slot[k]
+            end = slot_end(arcs, slot)
+            if flows.seen[end] != now and here + arcs.price[k] <= potential[end]:
+                cell = slot >> 1
+                flow = -flow_of[cell] if slot & 1 else flow_of[cell]
+                room = down[cell] if slot & 1 else up[cell]
+                if 0 <= flow < room and not live.hidden[cell]:
+                    flows.seen[end] = now
+                    flows.via[end] = slot
+                    queue[size] = end
+                    size += 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _room(arcs: Arcs, live: Live, work: Work, slot: int) -> int:
+    """How much can go through a slot before it is full or its price changes."""
+    cell = slot >> 1
+    flow = -work.flow[cell] if slot & 1 else work.flow[cell]
+    if flow < 0 and not live.hidden[cell]:
+        return -flow
+    return (arcs.down[cell] if slot & 1 else arcs.up[cell]) - flow
+
+
+@njit(cache=True, nogil=True)
+def _send_along(arcs: Arcs, live: Live, work: Work, flows: Flows, target: int) -> None:
+    """Send as much as the path to a target takes."""
+    sent = -flows.excess[target]
+    node = target
+    while flows.via[node] >= 0:
+        sent = min(sent, _room(arcs, live, work, flows.via[node]))
+        node = slot_origin(arcs, flows.via[node])
+    sent = min(sent, flows.excess[node])
+    flows.excess[node] -= sent
+    flows.excess[target] += sent
+    node = target
+    while flows.via[node] >= 0:
+        slot = flows.via[node]
+        cell = slot >> 1
+        touch(work, cell)
+        work.flow[cell] += -sent if slot & 1 else sent
+        if not live.hidden[cell] and flows.back_next[2 * cell] == -2:
+            for side in (2 * cell, 2 * cell + 1):
+                end = slot_origin(arcs, side)
+                flows.back_next[side] = flows.back_first[end]
+                flows.back_first[end] = side
+        node = slot_origin(arcs, slot)
+
+
+@njit(cache=True, nogil=True)
+def send_cheapest(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
+    """Send every excess to the targets at least cost; return what is left to send.
+
+    Needs a flow that is as cheap as any of its amount, such as none, or one through
+    hidden cells only.
+    """
+    flows.potential[:] = 0.0
+    left, sendable = 0, False
+    for i in range(flows.tally[0]):
+        left = max(left, flows.excess[flows.ends[i]])
+    searches = 0
+    while left > 0 and searches < _SEARCHES:
+        searches += 1
+        target = _nearest_target(arcs, live, work, flows, cost)
+        if target < 0:
+            sendable = False
+            break
+        far = flows.distance[target]
+        if far > 0:
+            for node in range(len(flows.distance)):
+                if flows.distance[node] < far:
+                    flows.potential[node] += flows.distance[node] - far
+        while left > 0 and target >= 0:
+            _send_along(arcs, live, work, flows, target)
+            left = 0
+            for i in range(flows.tally[0]):
+                left = max(left, flows.excess[flows.ends[i]])
+            if left > 0:
+                target = _tight_target(arcs, live, work, flows, cost)
+        sendable = True
+    for i in range(work.touches[0]):
+        cell = work.touched[i]
+        if flows.back_next[2 * cell] != -2:
+            for side in (2 * cell, 2 * cell + 1):
+                flows.back_next[side] = -2
+                flows.back_first[slot_origin(arcs, side)] = -1
+    if left > 0 and sendable:
+        return _send_many(arcs, live, work, flows, cost)
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _send_many(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
+    """Begin anew by the simplex method, with what was sent and what was not."""
+    supply = flows.excess.copy()
+    for i in range(work.touches[0]):
+        cell = work.touched[i]
+        supply[arcs.tail[cell]] += work.flow[cell]
+        supply[arcs.head[cell]] -= work.flow[cell]
+    drop_flow(work)
+    left = send_by_simplex(arcs, live, work, flows.shut, supply, cost)
+    for i in range(flows.tally[0]):
+        flows.excess[flows.ends[i]] = 0
+    return left

@@ -1,0 +1,148 @@
+"""Change whole patterns and make them safe again: what the genetic methods breed with.
+
+A `Mender` turns a pattern into another one by the short way: cells are hidden and
+published, only the levels whose witness they touch are covered again along cheapest
+paths, and what is then redundant is published.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.suppress.engine.network import mend_kernels as kernels
+from evosdc.suppress.engine.network.changes import Log, forget
+from evosdc.suppress.engine.network.cover import FULL, change
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+
+Cells = NDArray[np.int64]
+
+
+class Mender:
+    """Repair and mutation on the patterns of one table.
+
+    Parameters
+    ----------
+    network
+        The table; its costs steer the paths.
+    rng
+        Gives the order in which broken levels are covered.
+    """
+
+    def __init__(self, network: TableNetwork, rng: np.random.Generator) -> None:
+        self._network = network
+        self._cost = network.problem.cost
+        self._state = rng.integers(0, 2**63, 1).astype(np.uint64)
+        self._critic = np.zeros(len(network.problem.table), dtype=np.int32)
+        self._levels = np.empty(len(network), dtype=np.int64)
+        self._log: Log | None = None
+
+    def child(self, parent: PatternState, hidden: NDArray[np.bool_]) -> PatternState:
+        """Return a safe pattern that hides these cells, or as few more as it takes.
+
+        It starts from a copy of `parent`, all of whose levels are covered; redundant
+        cells are published.
+        """
+        state = parent.copy()
+        arcs, live = self._network.arcs, state.live
+        free = self._network.problem.hideable
+        change(arcs, live, np.flatnonzero(hidden & free & ~live.hidden), True)
+        change(arcs, live, np.flatnonzero(live.hidden & ~hidden), False)
+        self.recover(state)
+        self.prune(state)
+        return state
+
+    def recover(self, state: PatternState) -> None:
+        """Cover the levels whose witness runs through published cells."""
+        network = self._network
+        result = FULL
+        while result == FULL:
+            log = self._empty_log(state)
+            result = kernels.recreate(
+                network.arcs,
+                network.demands,
+                state.live,
+                network.work,
+                log,
+                self._state,
+                self._cost,
+                self._levels,
+                np.inf,
+            )
+            if result == FULL:
+                state.make_room()
+
+    def prune(self, state: PatternState, order: Cells | None = None) -> None:
+        """Publish every cell that no level needs, dearest first unless told."""
+        if order is None:
+            order = dearest_first(state)
+        network = self._network
+        at = 0
+        while at < len(order):
+            log = self._empty_log(state)
+            at = kernels.prune(
+                network.arcs,
+                network.demands,
+                state.live,
+                network.work,
+                log,
+                order,
+                at,
+                self._levels,
+                self._critic,
+            )
+            if at < len(order):
+                state.make_room()
+
+    def drop_in_turn(self, state: PatternState, order: Cells | None = None) -> None:
+        """Drop each secondary in turn and keep what covers the levels at less cost."""
+        if order is None:
+            order = dearest_first(state)
+        network = self._network
+        at = 0
+        while at < len(order):
+            at = kernels.drop_in_turn(
+                network.arcs,
+                network.demands,
+                state.live,
+                network.work,
+                self._empty_log(state),
+                self._cost,
+                order,
+                at,
+                self._state,
+                self._critic,
+            )
+            if at < len(order):
+                state.make_room()
+
+    def _empty_log(self, state: PatternState) -> Log:
+        """Return the log of the last call, emptied, if it is large enough."""
+        if self._log is None or len(self._log.flow) < len(state.live.pool_cell):
+            self._log = make_log(state)
+        forget(self._log)
+        return self._log
+
+
+def dearest_first(state: PatternState) -> Cells:
+    """Return the secondaries, the dearest first."""
+    cells = state.secondaries
+    cost = state.network.problem.cost[cells]
+    return cells[np.argsort(-cost, kind="stable")]
+
+
+def make_log(state: PatternState) -> Log:
+    """Allocate an empty log of changes to a state."""
+    cells, levels = len(state.network.problem.table), len(state.network)
+    pool = len(state.live.pool_cell)
+    return Log(
+        mark=np.zeros(cells, dtype=np.int8),
+        cell=np.zeros(cells, dtype=np.int32),
+        level=np.zeros(levels, dtype=np.int32),
+        start=np.zeros(levels, dtype=np.int64),
+        length=np.zeros(levels, dtype=np.int32),
+        logged=np.zeros(levels, dtype=np.bool_),
+        flow_cell=np.zeros(pool, dtype=np.int32),
+        flow=np.zeros(pool, dtype=np.int64),
+        counts=np.zeros(3, dtype=np.int64),
+    )

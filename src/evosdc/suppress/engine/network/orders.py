@@ -1,0 +1,225 @@
+"""Orders on networks: every order is a run of compiled minimum cost flows."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.suppress.engine.evaluator import Order, Outcome, Prefix
+from evosdc.suppress.engine.network import cover
+from evosdc.suppress.engine.network.arrays import Live, copy_live, make_work
+from evosdc.suppress.engine.network.cheapest_flow import Flows, make_flows
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.order_kernels import run_order
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem, unreachable
+from evosdc.suppress.search import Search
+from evosdc.suppress.structure.elements import Grouping, by_weight, group_cells
+from evosdc.suppress.structure.movable import movable
+
+# Levels protected between two looks at the clock.
+_LEVELS_A_CALL = 256
+
+
+@dataclass(frozen=True, eq=False)
+class _Desk:
+    """What one worker writes on."""
+
+    network: TableNetwork
+    live: Live
+    flows: Flows
+    left: NDArray[np.int64]
+
+
+class FlowEvaluator:
+    """Evaluates orders on a table that is a network.
+
+    Parameters
+    ----------
+    problem
+        A problem whose table is a network.
+    grouping
+        Which cells are protected and in what groups.
+    search
+        The run; its workers evaluate several orders at once, in threads.
+    clean
+        Whether an order is worth what is left after clean-up.
+    """
+
+    def __init__(
+        self, problem: Problem, grouping: Grouping, search: Search, clean: bool
+    ) -> None:
+        self._problem, self._search, self._clean = problem, search, clean
+        self._together = grouping.together and grouping.groups > 0
+        self.network = TableNetwork(problem)
+        open_cells = np.unique(self.network.demands.cell)
+        chosen = _chosen(problem, open_cells, grouping.cells)
+        self.elements = group_cells(problem, chosen, grouping.groups, grouping.by)
+        rest = by_weight(problem, np.setdiff1d(open_cells, chosen))
+        # The closing group comes last and has no place in an order.
+        self._start, self._levels = _levels_of(self.network, [*self.elements, rest])
+        self._bare = self.network.bare()
+        self._desks = [self._desk() for _ in range(max(1, search.workers))]
+
+    @property
+    def length(self) -> int:
+        return len(self.elements)
+
+    def evaluate(
+        self, tasks: Sequence[tuple[Order, Prefix | None]]
+    ) -> list[Outcome | None]:
+        desks = self._desks[: len(tasks)]
+        if len(desks) < 2:
+            return [self._evaluate(self._desks[0], *task) for task in tasks]
+        found: list[Outcome | None] = [None] * len(tasks)
+
+        def work(desk: int) -> None:
+            for i in range(desk, len(tasks), len(desks)):
+                found[i] = self._evaluate(desks[desk], *tasks[i])
+
+        with ThreadPoolExecutor(len(desks)) as pool:
+            list(pool.map(work, range(len(desks))))
+        return found
+
+    def complete(self, outcome: Outcome, clean: bool) -> Pattern | None:
+        desk = self._desks[0]
+        self._reset(desk, outcome.secondaries)
+        closing = np.array([self.length], dtype=np.int64)
+        self._protect(desk, closing, 0, np.zeros(1, dtype=np.int32))
+        state = self._state(desk)
+        if clean:
+            state.clean_up(stopped=self._search.stopped)
+        return state.pattern()
+
+    def rescue(self) -> Pattern:
+        state = PatternState(self.network)
+        state.cover()
+        return state.pattern()
+
+    def _evaluate(
+        self, desk: _Desk, order: Order, prefix: Prefix | None
+    ) -> Outcome | None:
+        begin = 0 if prefix is None else prefix.shared(order)
+        upto = np.zeros(len(order), dtype=np.int32)
+        known = np.zeros(0, dtype=np.int64)
+        if prefix is not None and begin:
+            upto[:begin] = prefix.outcome.upto[:begin]
+            known = prefix.outcome.secondaries[: upto[begin - 1]]
+        self._reset(desk, known)
+        levels = max(1, len(self._levels) // max(1, self.length))
+        piece = max(1, _LEVELS_A_CALL // levels)
+        for first in range(begin, len(order), piece):
+            if self._search.stopped():
+                return None
+            self._protect(desk, order, first, upto, min(first + piece, len(order)))
+        secondaries = desk.live.extra[: desk.live.tally[0]].astype(np.int64)
+        if self._clean:
+            state = self._state(desk)
+            if not state.clean_up(stopped=self._search.stopped):
+                return None
+            return Outcome(state.cost, secondaries, upto)
+        cost = float(self._problem.cost[np.sort(secondaries)].sum())
+        return Outcome(cost, secondaries, upto)
+
+    def _protect(
+        self,
+        desk: _Desk,
+        order: Order,
+        first: int,
+        upto: NDArray[np.int32],
+        end: int | None = None,
+    ) -> None:
+        network = self.network
+        level = run_order(
+            network.arcs,
+            network.demands,
+            desk.live,
+            desk.network.work,
+            desk.flows,
+            network.cost,
+            self._start,
+            self._levels,
+            self._together,
+            order,
+            first,
+            len(order) if end is None else end,
+            upto,
+            desk.left,
+        )
+        if level >= 0:
+            best = (int(network.demands.amount[level]) - int(desk.left[0])) * (
+                network.unit
+            )
+            raise unreachable(self._problem, [int(network.row[level])], [best])
+
+    def _reset(self, desk: _Desk, hidden: NDArray[np.int64]) -> None:
+        live, bare = desk.live, self._bare
+        np.copyto(live.hidden, bare.hidden)
+        np.copyto(live.first, bare.first)
+        np.copyto(live.following, bare.following)
+        np.copyto(live.place, bare.place)
+        np.copyto(live.tally, bare.tally)
+        cover.change(self.network.arcs, live, hidden, True)
+
+    def _state(self, desk: _Desk) -> PatternState:
+        """The hidden cells with a witness for each level, on the desk's own network.
+
+        Nothing more is hidden by covering: it is the check that all is safe.
+        """
+        state = PatternState(desk.network)
+        state.hide(desk.live.extra[: desk.live.tally[0]])
+        state.cover()
+        return state
+
+    def _desk(self) -> _Desk:
+        network = copy.copy(self.network)
+        cells = len(self._problem.table)
+        network.work = make_work(network.nodes, cells)
+        return _Desk(
+            network,
+            copy_live(self._bare),
+            make_flows(network.nodes, cells, len(network)),
+            np.zeros(1, dtype=np.int64),
+        )
+
+
+def _chosen(
+    problem: Problem, open_cells: NDArray[np.int64], cells: str
+) -> NDArray[np.int64]:
+    """The sensitive cells whose order is sought.
+
+    Primaries alone cover all levels of those that are not among `open_cells`.
+    """
+    if cells == "all":
+        return np.flatnonzero(problem.primary)
+    if cells == "exposed":
+        return open_cells
+    table = problem.table
+    free = movable(
+        problem.primary,
+        table.matrix.indptr,
+        table.matrix.indices,
+        table.columns.indptr,
+        table.columns.indices,
+    )
+    return open_cells[~free[open_cells]]
+
+
+def _levels_of(
+    network: TableNetwork, elements: list[NDArray[np.int64]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Levels of each element: cell by cell, the upper one first."""
+    size = np.array([len(e) for e in elements])
+    cells = np.concatenate([np.zeros(0, dtype=np.int64), *elements])
+    element = np.full(len(network.problem.table), -1, dtype=np.int64)
+    element[cells] = np.repeat(np.arange(len(elements)), size)
+    levels = network.level_order(cells, by_side=False)
+    of_level = element[network.demands.cell[levels]]
+    count = np.bincount(of_level, minlength=len(elements))
+    start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+    return start, levels.astype(np.int64)

@@ -1,0 +1,180 @@
+"""Kernels: hide and publish cells, find paths through hidden ones, send flow."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from evosdc.suppress.engine.network.arrays import Arcs, Live, Work
+
+
+@njit(cache=True, inline="always")
+def slot_end(arcs: Arcs, slot: int) -> int:
+    """Return the node that a slot leads to."""
+    return arcs.tail[slot >> 1] if slot & 1 else arcs.head[slot >> 1]
+
+
+@njit(cache=True, inline="always")
+def slot_origin(arcs: Arcs, slot: int) -> int:
+    """Return the node that a slot leaves."""
+    return arcs.head[slot >> 1] if slot & 1 else arcs.tail[slot >> 1]
+
+
+@njit(cache=True, inline="always")
+def residual(arcs: Arcs, work: Work, slot: int) -> int:
+    """How much more can go through a slot, given the flow so far."""
+    cell = slot >> 1
+    if slot & 1:
+        return arcs.down[cell] + work.flow[cell]
+    return arcs.up[cell] - work.flow[cell]
+
+
+@njit(cache=True)
+def _insert(first: np.ndarray, following: np.ndarray, node: int, slot: int) -> None:
+    at = first[node]
+    if at < 0 or at > slot:
+        following[slot] = at
+        first[node] = slot
+        return
+    while following[at] >= 0 and following[at] < slot:
+        at = following[at]
+    following[slot] = following[at]
+    following[at] = slot
+
+
+@njit(cache=True)
+def _delete(first: np.ndarray, following: np.ndarray, node: int, slot: int) -> None:
+    at = first[node]
+    if at == slot:
+        first[node] = following[slot]
+        return
+    while following[at] != slot:
+        at = following[at]
+    following[at] = following[slot]
+
+
+@njit(cache=True)
+def hide(arcs: Arcs, live: Live, cell: int) -> None:
+    """Hide a cell that is not sensitive."""
+    live.hidden[cell] = True
+    live.place[cell] = live.tally[0]
+    live.extra[live.tally[0]] = cell
+    live.tally[0] += 1
+    if arcs.tail[cell] != arcs.head[cell]:
+        _insert(live.first, live.following, arcs.tail[cell], 2 * cell)
+        _insert(live.first, live.following, arcs.head[cell], 2 * cell + 1)
+
+
+@njit(cache=True)
+def publish(arcs: Arcs, live: Live, cell: int) -> None:
+    """Publish a hidden cell that is not sensitive."""
+    live.hidden[cell] = False
+    live.tally[0] -= 1
+    other = live.extra[live.tally[0]]
+    live.extra[live.place[cell]] = other
+    live.place[other] = live.place[cell]
+    live.place[cell] = -1
+    if arcs.tail[cell] != arcs.head[cell]:
+        _delete(live.first, live.following, arcs.tail[cell], 2 * cell)
+        _delete(live.first, live.following, arcs.head[cell], 2 * cell + 1)
+
+
+@njit(cache=True)
+def hide_primaries(arcs: Arcs, live: Live, cells: np.ndarray) -> None:
+    """Hide the sensitive cells, given in ascending order, in an empty state."""
+    for i in range(len(cells) - 1, -1, -1):
+        cell = cells[i]
+        live.hidden[cell] = True
+        if arcs.tail[cell] != arcs.head[cell]:
+            for slot in (2 * cell, 2 * cell + 1):
+                node = slot_origin(arcs, slot)
+                live.following[slot] = live.first[node]
+                live.first[node] = slot
+
+
+@njit(cache=True)
+def hidden_path(
+    arcs: Arcs, live: Live, work: Work, source: int, target: int, banned: int
+) -> bool:
+    """Find a path with residual capacity through hidden cells other than `banned`.
+
+    Breadth first, so the path has as few cells as can be. Nodes one step from the
+    target are marked beforehand: in tables most paths are short, and the search ends
+    as soon as it sees such a node. The path is left in ``work.ahead.via``.
+    """
+    work.clock[0] += 1
+    now = work.clock[0]
+    reached = False
+    slot = live.first[target]
+    while slot >= 0:
+        into = slot ^ 1
+        if slot >> 1 != banned and residual(arcs, work, into) > 0:
+            node = slot_origin(arcs, into)
+            if work.near[node] != now:
+                work.near[node] = now
+                work.last[node] = into
+                reached = True
+        slot = live.following[slot]
+    if not reached:
+        return False
+    work.ahead.seen[source] = now
+    if work.near[source] == now:
+        work.ahead.via[target] = work.last[source]
+        return True
+    work.ahead.queue[0] = source
+    done, size = 0, 1
+    while done < size:
+        slot = live.first[work.ahead.queue[done]]
+        done += 1
+        while slot >= 0:
+            if slot >> 1 != banned and residual(arcs, work, slot) > 0:
+                node = slot_end(arcs, slot)
+                if work.ahead.seen[node] != now:
+                    work.ahead.seen[node] = now
+                    work.ahead.via[node] = slot
+                    if work.near[node] == now:
+                        work.ahead.via[target] = work.last[node]
+                        return True
+                    work.ahead.queue[size] = node
+                    size += 1
+            slot = live.following[slot]
+    return False
+
+
+@njit(cache=True, inline="always")
+def touch(work: Work, cell: int) -> None:
+    """List a cell among those whose flow has to be set back to zero."""
+    if not work.listed[cell]:
+        work.listed[cell] = True
+        work.touched[work.touches[0]] = cell
+        work.touches[0] += 1
+
+
+@njit(cache=True)
+def augment(arcs: Arcs, work: Work, source: int, target: int, most: int) -> int:
+    """Send as much as the path found last takes, at most `most`; return how much."""
+    sent = most
+    node = target
+    while node != source:
+        slot = work.ahead.via[node]
+        sent = min(sent, residual(arcs, work, slot))
+        node = slot_origin(arcs, slot)
+    node = target
+    while node != source:
+        slot = work.ahead.via[node]
+        cell = slot >> 1
+        touch(work, cell)
+        work.flow[cell] += -sent if slot & 1 else sent
+        node = slot_origin(arcs, slot)
+    return sent
+
+
+@njit(cache=True)
+def hide_path(arcs: Arcs, live: Live, work: Work, source: int, target: int) -> None:
+    """Hide the published cells on the path found last."""
+    node = target
+    while node != source:
+        slot = work.ahead.via[node]
+        if not live.hidden[slot >> 1]:
+            hide(arcs, live, slot >> 1)
+        node = slot_origin(arcs, slot)

@@ -1,1 +1,0 @@
-"""Evolutionary and local search for cheaper patterns."""

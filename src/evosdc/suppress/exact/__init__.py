@@ -1,1 +1,0 @@
-"""Bounds on the optimum, and proofs."""

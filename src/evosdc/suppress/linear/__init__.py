@@ -1,1 +1,0 @@
-"""General tables: attacker LPs, local problems, unpicking."""

@@ -1,0 +1,1 @@
+"""One file per method (registry.py finds them by name)."""

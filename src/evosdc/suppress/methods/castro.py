@@ -1,0 +1,150 @@
+"""Castro's shortest path heuristic (2005) for two-dimensional tables.
+
+The paths of a level share no cell, so no residual capacities are kept; every sensitive
+cell on a path is checked at once, both ways round; costs are stratified after Cox
+(1995). Where no further path is free of shared cells, a minimum cost flow recovers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.finish import finish
+from evosdc.suppress.engine.network.strata import stratified_path
+from evosdc.suppress.methods.hypercube_2d import protection_failed
+from evosdc.suppress.methods.sp import cell_order
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, networks_only
+from evosdc.suppress.search import Search
+
+
+@dataclass(frozen=True)
+class CastroParameters:
+    """Options of Castro's heuristic.
+
+    Attributes
+    ----------
+    order
+        Order of the sensitive cells: given, descending, ascending or random.
+    recovery
+        Use a minimum cost flow where paths that share no cell do not suffice;
+        otherwise the method fails there, as in the comparison of Almeida et al. (2008).
+    clean_up
+        Publish what is not needed in the end.
+    """
+
+    order: str = "given"
+    recovery: bool = True
+    clean_up: bool = True
+
+
+def run_castro(
+    problem: Problem, parameters: CastroParameters, search: Search
+) -> Pattern:
+    """Cover each level that no earlier path has covered."""
+    network = TableNetwork(problem)
+    state = PatternState(network)
+    work = _Castro(state)
+    failed: list[int] = []
+    cells = cell_order(problem, parameters.order, search.rng(0))
+    for level in network.level_order(cells, by_side=False):
+        if work.done[level] or work.cover(level):
+            continue
+        if parameters.recovery:
+            state.hide(np.flatnonzero(network.cheapest_flow(level, state.hidden)))
+            work.done[level] = True
+        else:
+            failed.append(int(network.demands.cell[level]))
+    if failed:
+        named = sorted(set(failed))
+        raise protection_failed(
+            problem, "castro", named, "paths that share no cell do not cover"
+        )
+    state.check()
+    return finish(state, search, parameters.clean_up, "disjoint shortest paths")
+
+
+class _Castro:
+    """The levels done, and the steps of the heuristic."""
+
+    def __init__(self, state: PatternState) -> None:
+        self.state = state
+        self.network = state.network
+        demands = self.network.demands
+        self.done = np.zeros(len(demands.cell), dtype=np.bool_)
+        self.level_of = {
+            (int(cell), int(sign)): level
+            for level, (cell, sign) in enumerate(
+                zip(demands.cell, demands.sign, strict=True)
+            )
+        }
+        # One step outweighs any simple path of cells without one.
+        dearest = float(self.network.problem.cost.max(initial=0.0))
+        self.step = (dearest + 1.0) * self.network.nodes
+
+    def cover(self, level: int) -> bool:
+        """Cover a level by paths that share no cell, if there are enough."""
+        network, arcs = self.network, self.network.arcs
+        cell = int(network.demands.cell[level])
+        rises = bool(network.demands.sign[level] > 0)
+        source, target = int(arcs.head[cell]), int(arcs.tail[cell])
+        if not rises:
+            source, target = target, source
+        used = np.zeros(len(arcs.up), dtype=np.bool_)
+        used[cell] = True
+        left = int(network.demands.amount[level])
+        while left > 0:
+            path = stratified_path(
+                network.graph,
+                arcs.up,
+                arcs.down,
+                network.problem.cost,
+                self.state.hidden,
+                used,
+                source,
+                target,
+                left,
+                self.step,
+            )
+            if not len(path):
+                return False
+            used[path >> 1] = True
+            self.state.hide(path >> 1)
+            left -= int(_room(arcs.up, arcs.down, path).min())
+            self._check_circuit(np.append(path, 2 * cell + (0 if rises else 1)))
+        self.done[level] = True
+        return True
+
+    def _check_circuit(self, circuit: NDArray[np.int32]) -> None:
+        """Mark the levels that a flow round a circuit covers, either way round."""
+        arcs, demands = self.network.arcs, self.network.demands
+        for way in (circuit, circuit ^ 1):
+            most = _room(arcs.up, arcs.down, way).min()
+            for slot in way.tolist():
+                level = self.level_of.get((slot >> 1, -1 if slot & 1 else 1))
+                if level is not None and demands.amount[level] <= most:
+                    self.done[level] = True
+
+
+def _room(
+    up: NDArray[np.int64], down: NDArray[np.int64], slots: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    cells = slots >> 1
+    return np.where(slots & 1, down[cells], up[cells])
+
+
+METHOD = Method(
+    name="castro",
+    summary="shortest paths that share no cell; minimum cost flows where they fail",
+    tables="two-dimensional",
+    source="Castro 2005",
+    parameters=CastroParameters,
+    run=run_castro,
+    takes=networks_only,
+    may_fail=True,
+)

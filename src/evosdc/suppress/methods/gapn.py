@@ -1,0 +1,141 @@
+"""GAPN, the protection network algorithm of Ditrich (2010), as Herrington describes it.
+
+Crossover exchanges the cells of simple rectangles around a sensitive cell; children
+that are not safe are rejected. Mutation looks for redundant cells of the better child,
+where most is hidden first. The description gives no sizes; the defaults are GenSup's
+population and a patience to match.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import MethodError
+from evosdc.evolution.replacement import worst
+from evosdc.evolution.selection import tournament
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.methods.circuits import (
+    Individual,
+    publish_redundant,
+    rectangles,
+    simple_rectangles,
+)
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, networks_only
+from evosdc.suppress.search import Search
+
+
+@dataclass(frozen=True)
+class GapnParameters:
+    """Options of GAPN.
+
+    Attributes
+    ----------
+    population
+        Individuals.
+    generations, patience
+        Generations in all, and without a better best.
+    removals
+        Redundant cells that one mutation publishes at most.
+    """
+
+    population: int = 20
+    generations: int = 500
+    patience: int = 100
+    removals: int = 4
+
+    def __post_init__(self) -> None:
+        if self.population < 2:
+            raise MethodError(
+                f"a population of {self.population}", expected="at least 2"
+            )
+
+
+def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pattern:
+    """Run GAPN."""
+    network = TableNetwork(problem)
+    mender, rng = Mender(network, search.rng(0)), search.rng(1)
+    cells = np.unique(network.demands.cell)
+    people: list[Individual] = []
+    for number in range(parameters.population):
+        if number and search.stopped():
+            break
+        state, _ = rectangles(network, search.rng(2, number).permutation(cells))
+        search.count()
+        search.offer(state.pattern(), "first generation")
+        people.append(Individual.of(state, simple_rectangles(state)))
+    held = 0
+    for _ in range(parameters.generations if len(cells) and len(people) > 1 else 0):
+        if search.stopped() or held >= parameters.patience:
+            break
+        search.generations += 1
+        held += 1
+        cost = np.array([person.cost for person in people])
+        one, two = (people[int(i)] for i in tournament(cost, 2, rng))
+        for child in _offspring(one, two, parameters, mender, rng):
+            search.count()
+            if search.offer(child.state.pattern(), "child"):
+                held = 0
+            cost = np.array([person.cost for person in people])
+            at = worst(cost, child.cost, np.zeros(len(cost)), rng)
+            if at >= 0:
+                people[at] = child
+    # What was never crossed away is still redundant in the best pattern.
+    best = min(people, key=lambda person: person.cost).state.copy()
+    mender.prune(best)
+    search.count()
+    search.offer(best.pattern(), "cleaned up")
+    assert search.best is not None
+    return search.best
+
+
+def _offspring(
+    one: Individual,
+    two: Individual,
+    parameters: GapnParameters,
+    mender: Mender,
+    rng: np.random.Generator,
+) -> list[Individual]:
+    """Exchange rectangles of one sensitive cell and mutate the better child."""
+    ready = [k for k in one.circuits if len(one.circuits[k]) and len(two.circuits[k])]
+    if not ready:
+        return []
+    cell = ready[int(rng.integers(len(ready)))]
+    both = (
+        one.with_circuit(cell, two.circuits[cell]),
+        two.with_circuit(cell, one.circuits[cell]),
+    )
+    children = [child for child in both if child is not None]
+    if children:
+        better = min(children, key=lambda child: child.cost)
+        for _ in range(parameters.removals):
+            order = crowded_first(better.state)
+            if not publish_redundant(better, mender, order, len(order)):
+                break
+    return children
+
+
+def crowded_first(state: PatternState) -> NDArray[np.int64]:
+    """Order the secondaries by how much is hidden in their row and column."""
+    arcs, hidden = state.network.arcs, np.flatnonzero(state.hidden)
+    crowd = np.bincount(arcs.tail[hidden], minlength=state.network.nodes)
+    crowd = crowd + np.bincount(arcs.head[hidden], minlength=state.network.nodes)
+    cells = state.secondaries
+    weight = crowd[arcs.tail[cells]] + crowd[arcs.head[cells]]
+    return cells[np.argsort(-weight, kind="stable")]
+
+
+METHOD = Method(
+    name="gapn",
+    summary="genetic algorithm that exchanges simple rectangles",
+    tables="two-dimensional",
+    source="Ditrich 2010, as described by Herrington 2015",
+    parameters=GapnParameters,
+    run=run_gapn,
+    takes=networks_only,
+)

@@ -1,0 +1,257 @@
+"""GenSup: the genetic algorithm of Almeida, Schuetz & Carvalho (2008).
+
+Individuals are safe patterns. The first generation comes from the shortest path
+heuristic with its own costs and with costs guided by the row and column bound, and from
+parallel bound and path. Each of the best is mated with another at random; four children
+are repaired along cheapest paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import MethodError
+from evosdc.evolution.selection import elite
+from evosdc.suppress.bounds.cut_loop import node_bound
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.methods.pbp import bound_and_path
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, networks_only
+from evosdc.suppress.search import Search
+
+Flags = NDArray[np.bool_]
+# Cells dropped between two looks at the clock.
+_CELLS_A_CALL = 64
+
+
+@dataclass(frozen=True)
+class GensupParameters:
+    """Options of GenSup, with the published defaults.
+
+    Attributes
+    ----------
+    population
+        Individuals (P).
+    iterations
+        Iterations in all (alpha).
+    patience
+        Iterations without a better best (beta).
+    elite_share
+        Share of the population whose members are each mated with one of the others.
+    best_share
+        Chance of the fourth child to take a cell that only its better parent hides;
+        those that only the other hides have the chance that is left.
+    """
+
+    population: int = 20
+    iterations: int = 20
+    patience: int = 10
+    elite_share: float = 0.25
+    best_share: float = 0.75
+
+    def __post_init__(self) -> None:
+        if self.population < 2 or not 0 < self.elite_share < 1:
+            raise MethodError(
+                f"a population of {self.population} with an elite of "
+                f"{self.elite_share}",
+                expected="at least 2 individuals and an elite share between 0 and 1",
+            )
+
+
+class Population:
+    """Patterns in order of cost, no two of the same cost."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.states: list[PatternState] = []
+        self.cost = np.zeros(0)
+
+    def add(self, state: PatternState) -> bool:
+        """Let a pattern in unless one of its cost is there; the dearest gives way."""
+        cost = state.cost
+        at = int(np.searchsorted(self.cost, cost))
+        near = self.cost[max(0, at - 1) : at + 1]
+        if np.any(np.abs(near - cost) <= 1e-9 * max(1.0, cost)):
+            return False
+        if at >= self.size:
+            return False
+        self.states.insert(at, state)
+        self.cost = np.insert(self.cost, at, cost)
+        del self.states[self.size :]
+        self.cost = self.cost[: self.size]
+        return True
+
+    def diversity(self) -> float:
+        """Mean number of cells in which individuals differ from the best."""
+        best = self.states[0].hidden
+        return float(np.mean([np.sum(s.hidden != best) for s in self.states]))
+
+
+def run_gensup(
+    problem: Problem, parameters: GensupParameters, search: Search
+) -> Pattern:
+    """Run GenSup."""
+    network = TableNetwork(problem)
+    mender = Mender(network, search.rng(0))
+    people = first_generation(network, mender, parameters.population, search)
+    rng = search.rng(1)
+    held = 0
+    for iteration in range(1, parameters.iterations + 1):
+        if search.stopped() or held >= parameters.patience or len(people.states) < 2:
+            break
+        held += 1
+        halfway = iteration == parameters.iterations // 2
+        if breed(people, mender, parameters, rng, search, mutate_all=halfway):
+            held = 0
+    assert search.best is not None
+    return search.best
+
+
+def first_generation(
+    network: TableNetwork, mender: Mender, size: int, search: Search
+) -> Population:
+    """Make the first generation; the first pattern is always made in full."""
+    people = Population(size)
+    state = PatternState(network)
+    state.cover()
+    state.clean_up(stopped=search.stopped)
+    welcome(people, state, search, "shortest paths")
+    if not len(network) or search.stopped():
+        return people
+    bound = node_bound(network.problem)
+    search.raise_bound(bound.value)
+    state = guided_state(network, mender, bound.fractions)
+    welcome(people, state, search, "shortest paths guided by the bound")
+    # Shifts that lead to a pattern of a cost already there are passed over.
+    for shift in range(2 * size):
+        if search.stopped() or len(people.states) == size:
+            break
+        state = bound_and_path(network, shift)
+        mender.prune(state)
+        welcome(people, state, search, "bound and path")
+    return people
+
+
+def guided_state(
+    network: TableNetwork,
+    mender: Mender,
+    fractions: NDArray[np.float64],
+    noise: NDArray[np.float64] | float = 1.0,
+) -> PatternState:
+    """Cover everything with cells cheap to the extent a relaxation hides them."""
+    price = network.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
+    guided = PatternState(network.with_cost(price * noise))
+    guided.cover()
+    state = guided.with_network(network)
+    mender.prune(state)
+    return state
+
+
+def welcome(
+    people: Population, state: PatternState, search: Search, event: str
+) -> bool:
+    search.count()
+    search.offer(state.pattern(), event)
+    return people.add(state)
+
+
+def breed(
+    people: Population,
+    mender: Mender,
+    parameters: GensupParameters,
+    rng: np.random.Generator,
+    search: Search,
+    stopped: Callable[[], bool] | None = None,
+    mutate_all: bool = False,
+) -> bool:
+    """Breed one generation; return whether the best got better.
+
+    `mutate_all` asks for the mutation of each pair's best child, not only of every new
+    best.
+    """
+    until = search.stopped if stopped is None else stopped
+    search.generations += 1
+    count = len(people.states)
+    leaders = elite(people.cost, max(1, int(parameters.elite_share * count)))
+    others = np.setdiff1d(np.arange(count), leaders)
+    pairs = [
+        (people.states[i], people.states[int(others[rng.integers(len(others))])])
+        for i in leaders
+    ]
+    improved = False
+    for better, other in pairs:
+        children: list[PatternState] = []
+        for hidden in cross(better.hidden, other.hidden, parameters.best_share, rng):
+            if until():
+                return improved
+            child = mender.child(better, hidden)
+            improved |= judge(people, child, mender, search, until)
+            children.append(child)
+        if mutate_all:
+            best = min(children, key=lambda state: state.cost).copy()
+            mutate(best, mender, search, until)
+            improved |= judge(people, best, mender, search, until)
+    search.note("generation", people.diversity())
+    return improved
+
+
+def cross(
+    better: Flags, other: Flags, best_share: float, rng: np.random.Generator
+) -> list[Flags]:
+    """Make the four children of two patterns, the first parent being the cheaper."""
+    point = int(rng.integers(1, len(better)))
+    first = np.concatenate([better[:point], other[point:]])
+    second = np.concatenate([other[:point], better[point:]])
+    shared = better & other
+    lucky = rng.random(len(better)) < np.where(better, best_share, 1.0 - best_share)
+    return [first, second, shared, shared | ((better ^ other) & lucky)]
+
+
+def judge(
+    people: Population,
+    child: PatternState,
+    mender: Mender,
+    search: Search,
+    stopped: Callable[[], bool],
+) -> bool:
+    """Let a child in; every new best is mutated too. Return whether it is one."""
+    search.count()
+    if not search.offer(child.pattern(), "child"):
+        people.add(child)
+        return False
+    people.add(child)
+    mutant = child.copy()
+    mutate(mutant, mender, search, stopped)
+    search.offer(mutant.pattern(), "mutant")
+    people.add(mutant)
+    return True
+
+
+def mutate(
+    state: PatternState, mender: Mender, search: Search, stopped: Callable[[], bool]
+) -> None:
+    """Drop each secondary in turn and run the shortest path heuristic."""
+    cells = state.secondaries
+    for first in range(0, len(cells), _CELLS_A_CALL):
+        if stopped():
+            return
+        part = cells[first : first + _CELLS_A_CALL]
+        search.count(len(part))
+        mender.drop_in_turn(state, part)
+
+
+METHOD = Method(
+    name="gensup",
+    summary="genetic algorithm on patterns, children repaired by cheapest paths",
+    tables="two-dimensional",
+    source="Almeida, Schuetz & Carvalho 2008",
+    parameters=GensupParameters,
+    run=run_gensup,
+    takes=networks_only,
+)

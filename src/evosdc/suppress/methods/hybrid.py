@@ -1,0 +1,317 @@
+"""The flagship on two-dimensional tables: bounds, breeding and integer programmes.
+
+The relaxation over capacity cuts (as in ``optimal``) steers the shortest path heuristic
+to a first generation near the bound. Then three searches take turns and feed each
+other: generations of GenSup's crossover, ruin and recreate, and integer programmes over
+the cuts: one on all cells that may still lead to something cheaper, which also raises
+the bound, and one on the few cells that good patterns hide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.evolution.stopping import gap
+from evosdc.suppress.bounds.branch import Branch
+from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.methods.gensup import (
+    GensupParameters,
+    Population,
+    breed,
+    guided_state,
+    judge,
+    welcome,
+)
+from evosdc.suppress.methods.ruin import RuinParameters, improve_in
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, networks_only
+from evosdc.suppress.search import Search
+
+Flags = NDArray[np.bool_]
+# A gap at which a pattern counts as proven: what integer programmes can tell.
+_CLOSED = 2e-6
+# A gap below which an integer programme on all open cells is likely to close it.
+_NEAR = 0.06
+# Secondaries above which changing and mending a pattern is slow.
+_LARGE = 1000
+
+
+@dataclass(frozen=True)
+class HybridParameters:
+    """Options of the hybrid.
+
+    Attributes
+    ----------
+    cycles
+        How often the three searches take their turns; a limit may end the run before.
+    population
+        Patterns kept.
+    patience
+        Generations without a better best before the next search has its turn.
+    columns
+        Most cells of an integer programme on all open cells.
+    core
+        Cells of the small integer programme: those of good patterns, then those of
+        least reduced cost.
+    nodes
+        Most branches of an integer programme where there is no time limit.
+    rounds
+        Integer programmes in one turn.
+    steps
+        Steps of ruin and recreate in one turn.
+    """
+
+    cycles: int = 20
+    population: int = 20
+    patience: int = 4
+    columns: int = 20000
+    core: int = 600
+    nodes: int = 500
+    rounds: int = 12
+    steps: int = 8000
+
+
+@dataclass
+class _Run:
+    """What the searches share."""
+
+    problem: Problem
+    network: TableNetwork
+    parameters: HybridParameters
+    search: Search
+    mender: Mender
+    loop: CutLoop
+    people: Population
+    cuts: list[Cut] = field(default_factory=list)
+
+    @property
+    def heavy(self) -> bool:
+        """Whether patterns are so large that integer programmes had better go first."""
+        return len(self.people.states[0].secondaries) > _LARGE
+
+    @property
+    def best(self) -> Pattern:
+        assert self.search.best is not None
+        return self.search.best
+
+    def closed(self) -> bool:
+        """Whether the best pattern is proven optimal."""
+        now = gap(self.best.cost, self.search.bound)
+        return now is not None and now <= _CLOSED
+
+    def over(self) -> bool:
+        return self.closed() or self.search.stopped()
+
+    def slice(self, share: float) -> Callable[[], bool]:
+        """Return a criterion that leaves the other searches their time."""
+        end = self.search.seconds + share * self.search.seconds_left()
+        return lambda: self.over() or self.search.seconds >= end
+
+    def open_cells(self) -> Flags:
+        """Cells that a pattern cheaper than the best may hide (reduced-cost fixing)."""
+        free = self.problem.hideable & ~self.problem.primary
+        room = self.best.cost - self.loop.value
+        return free & (self.loop.reduced <= room * (1 + 1e-9) + 1e-9)
+
+
+def run_hybrid(
+    problem: Problem, parameters: HybridParameters, search: Search
+) -> Pattern:
+    """Run the hybrid."""
+    run = _start(problem, parameters, search)
+    if run is None:
+        assert search.best is not None
+        return search.best
+    for cycle in range(parameters.cycles):
+        if run.over():
+            break
+        if cycle or not run.heavy:
+            _refill(run, cycle)
+            _breed(run, cycle)
+            _walk(run, cycle)
+        if _programme(run, run.open_cells(), _share_of_proof(run), True):
+            break
+        _programme(run, _core(run), 0.25, False)
+    return run.best
+
+
+def _start(
+    problem: Problem, parameters: HybridParameters, search: Search
+) -> _Run | None:
+    """Build the first patterns and the relaxation; None where nothing is left."""
+    assert problem.network is not None
+    network = TableNetwork(problem)
+    people = Population(parameters.population)
+    state = PatternState(network)
+    state.cover()
+    state.clean_up(stopped=search.stopped)
+    welcome(people, state, search, "shortest paths")
+    if not len(network):
+        search.raise_bound(0.0)
+    if not len(network) or search.stopped():
+        return None
+    mender = Mender(network, search.rng(0))
+    loop = CutLoop(problem)
+    run = _Run(problem, network, parameters, search, mender, loop, people)
+    loop.run_nodes()
+
+    def follow(value: float) -> None:
+        search.raise_bound(value)
+        # Ever more rarely: where shortest paths are slow, the bound must not wait.
+        if run.heavy or loop.rounds & (loop.rounds - 1):
+            return
+        state = guided_state(network, mender, loop.fractions)
+        welcome(people, state, search, "guided by the bound")
+
+    follow(loop.value)
+    loop.run_cuts(run.slice(0.3), follow)
+    if not search.stopped():
+        state = guided_state(network, mender, loop.fractions)
+        welcome(people, state, search, "guided by the bound")
+    return run
+
+
+def _refill(run: _Run, cycle: int) -> None:
+    """Let in patterns steered by the relaxation under noise, as many as half."""
+    rng = run.search.rng(1, cycle)
+    stopped = run.slice(0.1)
+    people = run.people
+    keep = people.size if cycle == 0 else people.size // 2
+    del people.states[keep:]
+    people.cost = people.cost[:keep]
+    for _ in range(2 * people.size):
+        if len(people.states) == people.size or stopped():
+            return
+        noise = rng.uniform(0.6, 1.4, len(run.problem.cost))
+        share = run.loop.fractions * rng.uniform(0.5, 1.0)
+        state = guided_state(run.network, run.mender, share, noise)
+        welcome(people, state, run.search, "guided by the bound")
+
+
+def _breed(run: _Run, cycle: int) -> None:
+    """Make generations until they no longer pay."""
+    rng = run.search.rng(2, cycle)
+    stopped = run.slice(0.15)
+    held = 0
+    while not stopped() and held < run.parameters.patience:
+        if len(run.people.states) < 2:
+            return
+        better = breed(
+            run.people,
+            run.mender,
+            GensupParameters(population=run.parameters.population),
+            rng,
+            run.search,
+            stopped,
+            mutate_all=held == run.parameters.patience // 2,
+        )
+        held = 0 if better else held + 1
+
+
+def _core(run: _Run) -> Flags:
+    """Cells that good patterns hide, and those of least reduced cost."""
+    core = np.zeros(len(run.problem.cost), dtype=np.bool_)
+    for state in run.people.states:
+        core |= state.hidden
+    core |= run.loop.fractions > 1e-6
+    core |= run.best.hidden
+    core &= run.open_cells()
+    wanted = run.parameters.core - int(core.sum())
+    if wanted > 0:
+        others = np.flatnonzero(run.open_cells() & ~core)
+        order = np.argsort(run.loop.reduced[others], kind="stable")
+        core[others[order[:wanted]]] = True
+    return core
+
+
+def _share_of_proof(run: _Run) -> float:
+    """How much of the time left to spend on all open cells: less if it looks vain."""
+    now = gap(run.best.cost, run.search.bound)
+    if run.heavy:
+        return 0.6
+    return 0.3 if now is not None and now < _NEAR else 0.1
+
+
+def _programme(run: _Run, cells: Flags, share: float, every: bool) -> bool:
+    """Alternate an integer programme on some cells with cuts.
+
+    Its candidates are made safe, which may give better patterns. `every` says that no
+    cell outside can lead to a cheaper pattern, so that its bound is one for the table.
+    Returns whether nothing cheaper is left in these cells.
+    """
+    if cells.sum() > run.parameters.columns:
+        return False
+    search, stopped = run.search, run.slice(share)
+    end = search.seconds + share * search.seconds_left()
+    branch = Branch(run.loop, run.problem.cost, cells)
+    for cut in run.cuts:
+        branch.add(cut)
+    timed = np.isfinite(end)
+    tolerance = 0.01
+    for _ in range(run.parameters.rounds):
+        if stopped():
+            return run.closed()
+        candidate = branch.solve(
+            run.best.hidden,
+            end - search.seconds if timed else np.inf,
+            tolerance,
+            None if timed else run.parameters.nodes,
+        )
+        if every:
+            search.raise_bound(min(candidate.bound, run.best.cost))
+        if candidate.hidden is None:
+            return False
+        violated = _try(run, candidate.hidden, stopped)
+        for cut in violated:
+            branch.add(cut)
+        if not violated:
+            if candidate.bound >= run.best.cost * (1 - _CLOSED):
+                return True
+            tolerance = 0.0 if tolerance < 1e-5 else tolerance / 10
+    return False
+
+
+def _try(run: _Run, hidden: Flags, stopped: Callable[[], bool]) -> list[Cut]:
+    """Make a candidate safe and let it in; return the cuts it violates."""
+    known = len(run.loop.master.cuts)
+    run.loop.separate(hidden.astype(np.float64), stopped)
+    fresh = run.loop.master.cuts[known:]
+    run.cuts.extend(fresh)
+    parent = run.people.states[0]
+    child = run.mender.child(parent, hidden | run.problem.primary)
+    judge(run.people, child, run.mender, run.search, stopped)
+    return fresh
+
+
+def _walk(run: _Run, cycle: int) -> None:
+    """Ruin and recreate from the best pattern."""
+    state = run.people.states[0].copy()
+    chosen = RuinParameters(steps=run.parameters.steps)
+    pattern = improve_in(
+        run.search, state, run.search.rng(3, cycle), chosen, run.slice(0.25)
+    )
+    run.people.add(_state_of(run, pattern))
+
+
+def _state_of(run: _Run, pattern: Pattern) -> PatternState:
+    return run.mender.child(run.people.states[0], pattern.hidden)
+
+
+METHOD = Method(
+    name="hybrid",
+    summary="bound-guided patterns, breeding, ruin and integer programmes in turn",
+    tables="two-dimensional",
+    source="this project, after Almeida et al. 2008 and Fischetti & Salazar 1999",
+    parameters=HybridParameters,
+    run=run_hybrid,
+    takes=networks_only,
+    parts=("gensup", "ls-ruin"),
+)

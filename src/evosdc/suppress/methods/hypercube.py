@@ -1,0 +1,49 @@
+"""The hypercube method: the cheapest box of hidden cells for each sensitive cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.general.grid import MOST_PLACES
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method
+from evosdc.suppress.search import Search
+
+
+@dataclass(frozen=True)
+class HypercubeParameters:
+    """No options."""
+
+
+def takes(problem: Problem) -> str | None:
+    """Take labelled tables whose grid of codes fits in memory."""
+    dimensions = problem.table.dimensions
+    if not dimensions:
+        return "it has no labels: boxes need dimensions and codes"
+    if prod(len(d.hierarchy) for d in dimensions) > MOST_PLACES:
+        return f"its codes have more than {MOST_PLACES:,} combinations"
+    return None
+
+
+def run(problem: Problem, _: HypercubeParameters, search: Search) -> Pattern:
+    """Give each level a box; levels without one are covered by attacker programs."""
+    builder = Builder(problem, search)
+    assert builder.boxes is not None
+    failed = builder.cover_all(builder.boxes.only_box)
+    if failed:
+        search.note(f"no box covers {failed} levels: repaired by programs")
+    return builder.finish("hypercube")
+
+
+METHOD = Method(
+    name="hypercube",
+    summary="the cheapest box of hidden cells for each sensitive cell",
+    tables="labelled tables of any number of dimensions, hierarchies included",
+    source="Giessing and Repsilber 2002; Almeida, Schuetz and Carvalho 2008",
+    parameters=HypercubeParameters,
+    run=run,
+    takes=takes,
+)

@@ -1,0 +1,37 @@
+"""The last resort: hide the totals above every sensitive cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.general.raising import raise_totals
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method
+from evosdc.suppress.search import Search
+
+
+@dataclass(frozen=True)
+class MarginalParameters:
+    """No options."""
+
+
+def run(problem: Problem, _: MarginalParameters, search: Search) -> Pattern:
+    """Hide totals; where they are fixed or too small, ask the attacker's program."""
+    builder = Builder(problem, search)
+    failed = builder.cover_all(partial(raise_totals, builder.engine))
+    if failed:
+        search.note(f"totals do not cover {failed} levels: asking programs")
+    return builder.finish("totals hidden")
+
+
+METHOD = Method(
+    name="marginal",
+    summary="hides the totals above sensitive cells; protects whatever can be",
+    tables="any",
+    source="tau-Argus, as compared by Smith et al. 2011",
+    parameters=MarginalParameters,
+    run=run,
+)

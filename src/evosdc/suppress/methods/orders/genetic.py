@@ -1,0 +1,180 @@
+"""The steady-state genetic algorithm over orders, and local search as its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from evosdc.evolution.replacement import worst
+from evosdc.evolution.selection import tournament
+from evosdc.suppress.engine.evaluator import Evaluator, Order, Outcome, Prefix
+from evosdc.suppress.methods.orders.operators import (
+    Genes,
+    adapt,
+    cross,
+    fresh_genes,
+    mutate,
+)
+from evosdc.suppress.methods.orders.parameters import OrderParameters
+from evosdc.suppress.search import Search
+
+# Orders remembered; each holds the cells it hides.
+_MEMORY = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Individual:
+    """An order, the genes that steer its mutation, and what it is worth."""
+
+    order: Order
+    genes: Genes
+    outcome: Outcome
+
+
+@dataclass(frozen=True, eq=False)
+class Child:
+    """An order to be evaluated, and the parent whose beginning it may share."""
+
+    order: Order
+    genes: Genes
+    parent: Prefix | None
+
+
+class Evolution:
+    """One run of the genetic algorithm.
+
+    Offspring replaces the dearest individual if it is cheaper; with a population of
+    one also if it costs the same, so that a local search can drift along plateaus.
+
+    Parameters
+    ----------
+    refine
+        Told after each batch how many orders were evaluated; it may offer the run
+        something better.
+    """
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        parameters: OrderParameters,
+        search: Search,
+        refine: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._evaluator = evaluator
+        self._refine = refine
+        self._parameters = parameters
+        self._search = search
+        self._rng = search.rng(0)
+        self._known: dict[bytes, Outcome] = {}
+        self.people: list[Individual] = []
+        self._best = np.inf
+        self._evaluated = 0
+
+    def run(self) -> None:
+        """Breed until a limit is met."""
+        self._found()
+        held = converged = 0
+        while self.people and not self._over(held, converged):
+            before, evaluated = self._found_so_far(), self._evaluated
+            children = [self._breed() for _ in range(self._parameters.batch)]
+            for newcomer in self._judge(children):
+                self._let_in(newcomer)
+            self._search.generations += 1
+            self._refine(self._evaluated - evaluated)
+            held = 0 if self._found_so_far() < before else held + len(children)
+            converged = converged + 1 if self._is_converged() else 0
+
+    def _over(self, held: int, converged: int) -> bool:
+        p = self._parameters
+        return (
+            self._search.stopped()
+            or self._evaluator.length < 2
+            or self._evaluated >= p.evaluations
+            or held >= p.patience
+            or (p.converged > 0 and p.population > 1 and converged >= p.converged)
+        )
+
+    def _found_so_far(self) -> float:
+        """Cost of the best order, or of what was made of it if that is less."""
+        best = self._search.best
+        return self._best if best is None else min(self._best, best.cost)
+
+    def _found(self) -> None:
+        """Falling weight, rising weight, the rest at random."""
+        length, size = self._evaluator.length, self._parameters.population
+        orders = [np.arange(length), np.arange(length)[::-1].copy()]
+        while len(orders) < size:
+            orders.append(self._rng.permutation(length))
+        children = [Child(order, self._fresh(), None) for order in orders[:size]]
+        # The first alone, so that there is an answer soon; then as many as fit.
+        step = max(1, self._search.workers)
+        for first in [0, *range(1, size, step)]:
+            part = children[first : 1 if first == 0 else first + step]
+            if first and self._search.stopped():
+                return
+            self.people += self._judge(part)
+
+    def _breed(self) -> Child:
+        p, rng = self._parameters, self._rng
+        cost = np.array([one.outcome.cost for one in self.people])
+        one, other = (self.people[i] for i in tournament(cost, 2, rng).tolist())
+        order = one.order
+        if len(self.people) > 1 and rng.random() < p.crossover:
+            order = cross(one.order, other.order, rng)
+        genes = one.genes
+        if p.mutation == "adapt":
+            genes = adapt(genes, len(order), p.change, rng)
+        order = mutate(order, genes, rng)
+        return Child(order, genes, Prefix(one.order, one.outcome))
+
+    def _judge(self, children: list[Child]) -> list[Individual]:
+        """Evaluate what is new; offer what is better than anything before."""
+        fresh: dict[bytes, Child] = {}
+        for child in children:
+            key = child.order.tobytes()
+            if key not in self._known:
+                fresh.setdefault(key, child)
+        outcomes = self._evaluator.evaluate(
+            [(child.order, child.parent) for child in fresh.values()]
+        )
+        for key, outcome in zip(fresh, outcomes, strict=True):
+            if outcome is not None:
+                self._remember(key, outcome)
+        judged: list[Individual] = []
+        for child in children:
+            outcome = self._known.get(child.order.tobytes())
+            if outcome is not None:
+                judged.append(Individual(child.order, child.genes, outcome))
+        return judged
+
+    def _remember(self, key: bytes, outcome: Outcome) -> None:
+        if len(self._known) >= _MEMORY:
+            self._known.pop(next(iter(self._known)))
+        self._known[key] = outcome
+        self._evaluated += 1
+        self._search.count()
+        if outcome.cost >= self._best:
+            return
+        self._best = outcome.cost
+        pattern = self._evaluator.complete(outcome, self._parameters.clean != "never")
+        if pattern is not None:
+            self._search.offer(pattern, "order")
+
+    def _let_in(self, newcomer: Individual) -> None:
+        if len(self.people) == 1:
+            if newcomer.outcome.cost <= self.people[0].outcome.cost:
+                self.people[0] = newcomer
+            return
+        cost = np.array([one.outcome.cost for one in self.people])
+        at = worst(cost, newcomer.outcome.cost, np.zeros(0), self._rng)
+        if at >= 0:
+            self.people[at] = newcomer
+
+    def _is_converged(self) -> bool:
+        cost = np.array([one.outcome.cost for one in self.people])
+        return bool(cost.mean() <= cost.min() * (1 + self._parameters.within))
+
+    def _fresh(self) -> Genes:
+        return fresh_genes(self._evaluator.length, self._parameters.mutation, self._rng)

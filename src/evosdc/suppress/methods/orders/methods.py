@@ -1,0 +1,129 @@
+"""Methods that order the sensitive cells: by weight, by evolution, by local search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from evosdc.suppress.engine.evaluator import Evaluator
+from evosdc.suppress.engine.general.orders import ProgramEvaluator
+from evosdc.suppress.engine.network.orders import FlowEvaluator
+from evosdc.suppress.methods.orders.genetic import Evolution
+from evosdc.suppress.methods.orders.parameters import (
+    InsertParameters,
+    InvertParameters,
+    LocalInsertParameters,
+    LocalInvertParameters,
+    LocalSwapParameters,
+    OrderParameters,
+    SwapParameters,
+    WeightParameters,
+)
+from evosdc.suppress.methods.orders.refine import Refiner
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method
+from evosdc.suppress.search import Search
+
+_SOURCE = "Smith, Clark, Staggemeier and Serpell 2011"
+
+
+def make_evaluator(
+    problem: Problem, parameters: WeightParameters, search: Search
+) -> Evaluator:
+    """Return what evaluates orders on this table."""
+    grouping = parameters.grouping_for(problem)
+    every = parameters.clean == "every"
+    if problem.network is not None:
+        return FlowEvaluator(problem, grouping, search, every)
+    return ProgramEvaluator(problem, grouping, search, every)
+
+
+def run_orders(
+    problem: Problem, parameters: OrderParameters, search: Search
+) -> Pattern:
+    """Search for the order that leads to the cheapest pattern."""
+    evaluator = make_evaluator(problem, parameters, search)
+    refine = _refiner(evaluator, parameters.ruin_for(problem), search)
+    Evolution(evaluator, parameters, search, refine).run()
+    return _answer(evaluator, search)
+
+
+def _refiner(
+    evaluator: Evaluator, ruin: float, search: Search
+) -> Callable[[int], None]:
+    """What to do between orders: walk on from the best pattern, or nothing."""
+    if ruin <= 0:
+        return lambda _: None
+    assert isinstance(evaluator, FlowEvaluator)
+    return Refiner(evaluator.network, search, ruin * evaluator.length).work
+
+
+def run_by_weight(
+    problem: Problem, parameters: WeightParameters, search: Search
+) -> Pattern:
+    """Protect the cells in order of falling weight, as Fischetti & Salazar do."""
+    evaluator = make_evaluator(problem, parameters, search)
+    (outcome,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
+    if outcome is not None:
+        search.count()
+        pattern = evaluator.complete(outcome, parameters.clean != "never")
+        if pattern is not None:
+            search.offer(pattern, "order of weight")
+    return _answer(evaluator, search)
+
+
+def _answer(evaluator: Evaluator, search: Search) -> Pattern:
+    """The best pattern, or where the run ended before the first, one in a hurry."""
+    if search.best is None:
+        search.count()
+        search.offer(evaluator.rescue(), "in a hurry")
+    assert search.best is not None
+    return search.best
+
+
+def _method(name: str, summary: str, parameters: type[OrderParameters]) -> Method:
+    return Method(
+        name=name,
+        summary=summary,
+        tables="any",
+        source=_SOURCE,
+        parameters=parameters,
+        run=run_orders,
+    )
+
+
+BY_WEIGHT = Method(
+    name="order-by-weight",
+    summary="incremental attacker, falling weight, no clean-up, as published",
+    tables="any",
+    source="Fischetti & Salazar 2001; " + _SOURCE,
+    parameters=WeightParameters,
+    run=run_by_weight,
+)
+GENETIC = _method(
+    "order-ga", "genetic algorithm over orders that adapts itself", OrderParameters
+)
+GENETIC_SWAP = _method(
+    "order-ga-swap", "genetic algorithm over orders, swap mutation", SwapParameters
+)
+GENETIC_INSERT = _method(
+    "order-ga-insert",
+    "genetic algorithm over orders, insert mutation",
+    InsertParameters,
+)
+GENETIC_INVERT = _method(
+    "order-ga-invert",
+    "genetic algorithm over orders, invert mutation",
+    InvertParameters,
+)
+LOCAL_SWAP = _method(
+    "ls-swap", "local search over orders by swaps", LocalSwapParameters
+)
+LOCAL_INSERT = _method(
+    "ls-insert", "local search over orders by insertions", LocalInsertParameters
+)
+LOCAL_INVERT = _method(
+    "ls-invert", "local search over orders by inversions", LocalInvertParameters
+)

@@ -1,0 +1,200 @@
+"""Options of the methods that evolve orders, with the published defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evosdc.errors import MethodError
+from evosdc.suppress.methods.orders.operators import OPERATORS
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure.elements import CELLS, GROUPINGS, Grouping
+
+CLEAN = ("never", "best", "every")
+# Above so many cells groups beat single cells (Smith et al. 2011).
+_LARGE = 30_000
+# Steps of ruin and recreate a place and order: about as long as the order takes.
+_RUIN = 0.5
+# Groups where `groups` leaves the choice to the table.
+_GROUPS = {"all": 40, "exposed": 40, "unpicked": 20}
+
+
+@dataclass(frozen=True)
+class WeightParameters:
+    """Options of the plain heuristic.
+
+    Attributes
+    ----------
+    cells
+        Sensitive cells to protect: all; exposed (those that the primaries alone leave
+        short: K); unpicked (those that follow from the equations one by one: K_u, the
+        others being protected as a closing group); or auto: exposed, but unpicked in
+        tables of more than 30,000 cells.
+    groups
+        Groups the cells are protected in; 0 for one at a time; -1 for one at a time up
+        to 30,000 cells and 40 (20 for unpicked) beyond.
+    grouping
+        How groups are made: weight, row or column.
+    together
+        One program for a whole group and direction, halved where it has no solution,
+        as published; otherwise the cells of a group one after another. None: one
+        program in networks and in tables of up to 30,000 cells, where it is quick.
+    clean
+        Whether redundant cells are published again: never (as published), best (each
+        pattern that is the best so far), every (each pattern, and by its cost then the
+        order is judged).
+    """
+
+    cells: str = "auto"
+    groups: int = -1
+    grouping: str = "weight"
+    together: bool | None = None
+    clean: str = "never"
+
+    def __post_init__(self) -> None:
+        _need("cells", self.cells, ("auto", *CELLS))
+        _need("grouping", self.grouping, GROUPINGS)
+        _need("clean", self.clean, CLEAN)
+
+    def grouping_for(self, problem: Problem) -> Grouping:
+        """Settle what is left to the table."""
+        large = len(problem.table) > _LARGE
+        cells = self.cells
+        if cells == "auto":
+            cells = "unpicked" if large else "exposed"
+        groups = self.groups
+        if groups < 0:
+            groups = _GROUPS[cells] if large else 0
+        together = self.together
+        if together is None:
+            together = not large or problem.network is not None
+        return Grouping(cells, groups, self.grouping, together)
+
+
+@dataclass(frozen=True)
+class OrderParameters(WeightParameters):
+    """Options of the genetic algorithm over orders.
+
+    Attributes
+    ----------
+    mutation
+        swap, insert or invert; adapt lets each individual carry its own, and its rate.
+    population
+        Orders: falling weight, rising weight, the rest at random. One order makes it a
+        local search.
+    crossover
+        Probability of Davis's order crossover.
+    change
+        Probability of each of the two genes that steer mutation to change, where they
+        adapt; fixed operators strike at each place with one over the length.
+    evaluations
+        Orders evaluated at most; a limit of the run may end it before.
+    patience
+        Offspring without a better best at most.
+    converged
+        Iterations in a row with the mean cost within `within` of the best at most; 0
+        for no such limit. Smith et al. use 100 with fixed operators and none with
+        genes that adapt; Staggemeier et al. use 5,000.
+    within
+        Share of the best cost.
+    batch
+        Offspring bred before the first of them is let in; 1 as published, more keeps
+        several workers busy.
+    ruin
+        Steps of ruin and recreate (the method ls-ruin) that the best pattern makes for
+        every order evaluated, for each place of the order; 0 as published; -1 for a
+        half on networks of up to 30,000 cells and none elsewhere.
+    """
+
+    clean: str = "best"
+    mutation: str = "adapt"
+    population: int = 10
+    crossover: float = 0.7
+    change: float = 0.1
+    evaluations: int = 10_000
+    patience: int = 1_000
+    converged: int = 0
+    within: float = 0.01
+    batch: int = 1
+    ruin: float = -1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _need("mutation", self.mutation, ("adapt", *OPERATORS))
+        if self.population < 1 or self.batch < 1:
+            raise MethodError(
+                f"a population of {self.population} with batches of {self.batch}",
+                expected="at least 1 of each",
+            )
+        if not (self.ruin >= 0 or self.ruin == -1):
+            raise MethodError(
+                f"option ruin is {self.ruin:g}",
+                expected="0 or more, or -1 for what suits the table",
+            )
+
+    def ruin_for(self, problem: Problem) -> float:
+        """Settle the steps of ruin and recreate where they are left to the table."""
+        if self.ruin > 0 and problem.network is None:
+            raise MethodError(
+                f"option ruin is {self.ruin:g} on a table that is no network",
+                expected="0 on tables of more than two dimensions",
+                hint="leave the option out; ls-rebuild improves patterns of any table",
+            )
+        if self.ruin >= 0:
+            return self.ruin
+        small = problem.network is not None and len(problem.table) <= _LARGE
+        return _RUIN if small else 0.0
+
+
+@dataclass(frozen=True)
+class SwapParameters(OrderParameters):
+    """The genetic algorithm with the swap mutation."""
+
+    mutation: str = "swap"
+    converged: int = 100
+    ruin: float = 0.0
+
+
+@dataclass(frozen=True)
+class InsertParameters(OrderParameters):
+    """The genetic algorithm with the insert mutation."""
+
+    mutation: str = "insert"
+    converged: int = 100
+    ruin: float = 0.0
+
+
+@dataclass(frozen=True)
+class InvertParameters(OrderParameters):
+    """The genetic algorithm with the invert mutation."""
+
+    mutation: str = "invert"
+    converged: int = 100
+    ruin: float = 0.0
+
+
+@dataclass(frozen=True)
+class LocalSwapParameters(SwapParameters):
+    """Local search by swaps."""
+
+    population: int = 1
+
+
+@dataclass(frozen=True)
+class LocalInsertParameters(InsertParameters):
+    """Local search by insertions."""
+
+    population: int = 1
+
+
+@dataclass(frozen=True)
+class LocalInvertParameters(InvertParameters):
+    """Local search by inversions."""
+
+    population: int = 1
+
+
+def _need(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise MethodError(
+            f"option {name} is {value!r}", expected=f"one of {', '.join(known)}"
+        )

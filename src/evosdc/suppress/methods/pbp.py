@@ -1,0 +1,122 @@
+"""Parallel bound and path (PBP): many patterns that meet the row and column bounds.
+
+Almeida, Schuetz & Carvalho (2008): for each sensitive cell the cheapest cells that meet
+the bounds of its row and its column, starting one position later for each individual;
+lone cells are exchanged; the shortest path heuristic repairs the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evosdc.suppress.engine.network.bound_and_path import meet_node_bound
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.finish import finish
+from evosdc.suppress.methods.sp import cell_order
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, networks_only
+from evosdc.suppress.search import Search
+
+
+@dataclass(frozen=True)
+class PbpParameters:
+    """Options of PBP.
+
+    Attributes
+    ----------
+    individuals
+        How many patterns are made; the cheapest is the answer. The default is what
+        GenSup makes.
+    clean_up
+        Publish what is not needed in the end.
+    """
+
+    individuals: int = 18
+    clean_up: bool = True
+
+
+def run_pbp(problem: Problem, parameters: PbpParameters, search: Search) -> Pattern:
+    """Make the individuals one after another and return the cheapest."""
+    network = TableNetwork(problem)
+    best: Pattern | None = None
+    for shift in range(max(1, parameters.individuals)):
+        if best is not None and search.stopped():
+            break
+        state = bound_and_path(network, shift)
+        pattern = finish(state, search, parameters.clean_up, f"individual {shift + 1}")
+        if best is None or pattern.cost < best.cost:
+            best = pattern
+    assert best is not None
+    return best
+
+
+def bound_and_path(network: TableNetwork, shift: int) -> PatternState:
+    """Make the individual that starts at a position of the cells sorted by cost."""
+    problem, arcs, demands = network.problem, network.arcs, network.demands
+    state = PatternState(network)
+    free = problem.hideable & ~problem.primary
+    cells = cell_order(problem, "descending", np.random.default_rng(0))
+    order = network.level_order(cells, by_side=False)
+    # The row of each cell first, then the columns.
+    for end in (arcs.tail, arcs.head):
+        for level in order:
+            cell = int(demands.cell[level])
+            leaving = bool((demands.sign[level] > 0) == (end is arcs.head))
+            meet_node_bound(
+                arcs,
+                network.graph,
+                state.live,
+                free,
+                int(end[cell]),
+                cell,
+                int(demands.amount[level]),
+                leaving,
+                shift,
+            )
+    _exchange_lone_cells(state)
+    state.cover(order)
+    return state
+
+
+def _exchange_lone_cells(state: PatternState) -> None:
+    """Move cells that are the only hidden one of a row or column.
+
+    Such a cell covers nothing. The cheapest cell at its other end that meets another
+    hidden cell takes its place; where there is none it is published again.
+    """
+    network = state.network
+    arcs, graph, problem = network.arcs, network.graph, network.problem
+    for cell in state.secondaries:
+        for lone, kept in (
+            (arcs.tail[cell], arcs.head[cell]),
+            (arcs.head[cell], arcs.tail[cell]),
+        ):
+            if state.degree(lone) != 1 or state.degree(kept) == 1:
+                continue
+            for slot in graph.slot[graph.start[kept] : graph.start[kept + 1]].tolist():
+                other = slot >> 1
+                far = arcs.tail[other] if slot & 1 else arcs.head[other]
+                if (
+                    not state.hidden[other]
+                    and problem.hideable[other]
+                    and state.degree(far) > 0
+                    and far != lone
+                ):
+                    state.hide([other])
+                    break
+            state.publish([cell])
+            break
+
+
+METHOD = Method(
+    name="pbp",
+    summary="row and column bounds first, from many starts, then shortest paths",
+    tables="two-dimensional",
+    source="Almeida, Schuetz & Carvalho 2008",
+    parameters=PbpParameters,
+    run=run_pbp,
+    takes=networks_only,
+)

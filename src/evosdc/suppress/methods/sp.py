@@ -1,0 +1,82 @@
+"""The shortest path heuristic (SP) for two-dimensional tables, with clean-up.
+
+Carvalho, Dellaert & Osorio (1994); as described by Almeida, Schuetz & Carvalho (2008):
+sensitive cells in any order, cheapest augmenting paths until each level is covered,
+cells free once hidden, upper levels first and then lower ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import MethodError
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.finish import finish
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, networks_only
+from evosdc.suppress.search import Search
+
+ORDERS = ("given", "descending", "ascending", "random")
+
+
+@dataclass(frozen=True)
+class SpParameters:
+    """Options of SP.
+
+    Attributes
+    ----------
+    order
+        Order of the sensitive cells: given, descending or ascending (by weight), or
+        random. The authors found no best one.
+    by_side
+        All upper levels before all lower ones; otherwise cell by cell.
+    clean_up
+        Publish what is not needed in the end.
+    """
+
+    order: str = "given"
+    by_side: bool = True
+    clean_up: bool = True
+
+
+def cell_order(
+    problem: Problem, order: str, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Put the sensitive cells in the order of that name."""
+    cells = np.flatnonzero(problem.primary)
+    weight = problem.table.weight[cells]
+    if order == "given":
+        return cells
+    if order == "descending":
+        return cells[np.argsort(-weight, kind="stable")]
+    if order == "ascending":
+        return cells[np.argsort(weight, kind="stable")]
+    if order == "random":
+        return rng.permutation(cells)
+    raise MethodError(
+        f"there is no order {order!r} of cells", expected=f"one of {', '.join(ORDERS)}"
+    )
+
+
+def run_sp(problem: Problem, parameters: SpParameters, search: Search) -> Pattern:
+    """Run SP once."""
+    cells = cell_order(problem, parameters.order, search.rng(0))
+    network = TableNetwork(problem)
+    state = PatternState(network)
+    state.cover(network.level_order(cells, parameters.by_side))
+    return finish(state, search, parameters.clean_up, "shortest paths")
+
+
+METHOD = Method(
+    name="sp",
+    summary="cheapest augmenting paths for one level after another, then clean-up",
+    tables="two-dimensional",
+    source="Carvalho, Dellaert & Osorio 1994; Almeida, Schuetz & Carvalho 2008",
+    parameters=SpParameters,
+    run=run_sp,
+    takes=networks_only,
+)

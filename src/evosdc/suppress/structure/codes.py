@@ -1,0 +1,225 @@
+"""Find the dimensions of a table that has no labels, as tables in JJ files are.
+
+An equation runs along one dimension. Two cells of an equation have the same codes in
+every other dimension, so equations through them along another dimension are parallel:
+their totals stand together in an equation again. Parallel equations are put together,
+equations of a total and of its parts are put into one dimension, and the code of a cell
+in a dimension is what the equations along all the others have in common.
+
+Nothing is taken on trust: where two cells get the same codes, or a code two totals, the
+table is left without dimensions, and deviations found with them are checked one by one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from evosdc.suppress.structure.upsets import totals_of
+from evosdc.table import Dimension, Hierarchy, Table
+
+Ints = NDArray[np.int64]
+
+# More dimensions than this are no dimensions but leftovers.
+MOST_DIMENSIONS = 6
+
+
+def find_codes(
+    table: Table,
+) -> tuple[tuple[Dimension, ...], NDArray[np.int32]] | None:
+    """Return dimensions and the codes of each cell, or None where there are none."""
+    relation = totals_of(table.matrix)
+    if relation is None:
+        return None
+    heads = relation[1]
+    axis = _axes(table, heads)
+    if axis is None:
+        return None
+    rows, n = table.matrix.shape
+    along = np.repeat(axis, np.diff(table.matrix.indptr))
+    equation = np.repeat(np.arange(rows), np.diff(table.matrix.indptr))
+    dimensions, codes = [], np.empty((n, int(axis.max()) + 1), dtype=np.int32)
+    for k in range(codes.shape[1]):
+        other = along != k
+        ends = (table.matrix.indices[other], n + equation[other])
+        graph = sparse.csr_array(
+            (np.ones(int(other.sum())), ends), shape=(n + rows, n + rows)
+        )
+        _, part = connected_components(graph, directed=False)
+        _, code = np.unique(part[:n], return_inverse=True)
+        mine = along == k
+        tree = _tree(code, heads[equation[mine]], table.matrix.indices[mine])
+        if tree is None:
+            return None
+        hierarchy, number = tree
+        dimensions.append(Dimension(f"d{k + 1}", hierarchy))
+        codes[:, k] = number[code]
+    if len(np.unique(codes, axis=0)) < n:
+        return None
+    return tuple(dimensions), codes
+
+
+def _axes(table: Table, heads: Ints) -> Ints | None:
+    """The dimension along which each equation runs."""
+    matrix, columns = table.matrix, table.columns
+    equations = (
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int64),
+        columns.indptr.astype(np.int64),
+        columns.indices.astype(np.int64),
+        heads.astype(np.int64),
+    )
+    parallel = _parallel(*equations)
+    tree = _same_tree(parallel, *equations)
+    return _share_out(table, heads, tree)
+
+
+def _share_out(table: Table, heads: Ints, tree: Ints) -> Ints | None:
+    """Put bundles of equations that have no part in common into one dimension."""
+    rows, n = table.matrix.shape
+    _, bundle, size = np.unique(tree, return_inverse=True, return_counts=True)
+    equation = np.repeat(np.arange(rows), np.diff(table.matrix.indptr))
+    is_part = table.matrix.indices != heads[equation]
+    cells, of_bundle = table.matrix.indices[is_part], bundle[equation[is_part]]
+    order = np.argsort(of_bundle, kind="stable")
+    cells = cells[order]
+    ends = np.cumsum(np.bincount(of_bundle, minlength=len(size)))
+    taken: list[NDArray[np.bool_]] = []
+    axis = np.empty(len(size), np.int64)
+    for b in np.argsort(-size, kind="stable").tolist():
+        mine = cells[ends[b - 1] if b else 0 : ends[b]]
+        free = [k for k, used in enumerate(taken) if not used[mine].any()]
+        k = free[0] if free else len(taken)
+        if k == MOST_DIMENSIONS:
+            return None
+        if not free:
+            taken.append(np.zeros(n, dtype=bool))
+        taken[k][mine] = True
+        axis[b] = k
+    found: Ints = axis[bundle]
+    return found
+
+
+def _tree(code: Ints, head: Ints, member: Ints) -> tuple[Hierarchy, Ints] | None:
+    """The tree of the codes of a dimension, and the node of each code."""
+    count = int(code.max()) + 1
+    part = member != head
+    above = np.full(count, -1, np.int64)
+    lower, upper = code[member[part]], code[head[part]]
+    above[lower] = upper
+    if np.any(above[lower] != upper) or np.any(lower == upper):
+        return None
+    tops = np.flatnonzero(above < 0)
+    # Several tops get a total that no cell of the table has.
+    root = int(tops[0]) if len(tops) == 1 else count
+    if len(tops) > 1:
+        above = np.append(above, -1)
+        above[tops] = root
+    elif not len(tops):
+        return None
+    children: dict[int, list[int]] = {}
+    for node, parent in enumerate(above.tolist()):
+        children.setdefault(parent, []).append(node)
+    number = np.full(len(above), -1, np.int64)
+    parents: list[int] = []
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        number[node] = len(parents)
+        parents.append(-1 if node == root else int(number[above[node]]))
+        waiting.extend(reversed(children.get(node, [])))
+    if (number < 0).any():
+        return None
+    return Hierarchy(tuple(map(str, range(len(parents)))), tuple(parents)), number
+
+
+@njit(cache=True)
+def _root(above: Ints, node: int) -> int:
+    while above[node] != node:
+        above[node] = above[above[node]]
+        node = above[node]
+    return node
+
+
+@njit(cache=True)
+def _together(one: int, two: int, column_start: Ints, column_row: Ints) -> bool:
+    """Whether two different cells stand in one equation."""
+    for e in range(column_start[one], column_start[one + 1]):
+        for f in range(column_start[two], column_start[two + 1]):
+            if column_row[e] == column_row[f]:
+                return True
+    return False
+
+
+@njit(cache=True)
+def _parallel(
+    row_start: Ints, row_cell: Ints, column_start: Ints, column_row: Ints, heads: Ints
+) -> Ints:
+    """Bundle equations that run along one dimension at the same level."""
+    above = np.arange(len(heads))
+    for row in range(len(heads)):
+        for p in range(row_start[row], row_start[row + 1] - 1):
+            one, two = row_cell[p], row_cell[p + 1]
+            for e in range(column_start[one], column_start[one + 1]):
+                first = column_row[e]
+                if first == row or heads[first] == one:
+                    continue
+                for f in range(column_start[two], column_start[two + 1]):
+                    second = column_row[f]
+                    if second == row or heads[second] == two:
+                        continue
+                    a, b = _root(above, first), _root(above, second)
+                    if a == b or heads[first] == heads[second]:
+                        continue
+                    if _together(heads[first], heads[second], column_start, column_row):
+                        above[max(a, b)] = min(a, b)
+    for row in range(len(heads)):
+        above[row] = _root(above, row)
+    return above
+
+
+@njit(cache=True)
+def _same_tree(
+    parallel: Ints,
+    row_start: Ints,
+    row_cell: Ints,
+    column_start: Ints,
+    column_row: Ints,
+    heads: Ints,
+) -> Ints:
+    """Join the bundle that splits a total up with the one in which it is a part.
+
+    A total is a part along other dimensions too; but there its own parts are parts in
+    parallel equations, and along its own dimension they are not.
+    """
+    above = parallel.copy()
+    for row in range(len(heads)):
+        total = heads[row]
+        for e in range(column_start[total], column_start[total + 1]):
+            upper = column_row[e]
+            if upper == row or heads[upper] == total:
+                continue
+            across = False
+            for p in range(row_start[row], row_start[row + 1]):
+                part = row_cell[p]
+                for f in range(column_start[part], column_start[part + 1]):
+                    other = column_row[f]
+                    if (
+                        part != total
+                        and other != row
+                        and heads[other] != part
+                        and parallel[other] == parallel[upper]
+                    ):
+                        across = True
+                        break
+                if across:
+                    break
+            if not across:
+                a, b = _root(above, row), _root(above, upper)
+                above[max(a, b)] = min(a, b)
+    for row in range(len(heads)):
+        above[row] = _root(above, row)
+    return above

@@ -1,0 +1,259 @@
+"""Sub-tables of a hierarchical or linked table, read from its equations alone.
+
+De Wolf (2002) crosses one group of each dimension, a code with its parts, and calls the
+result a sub-table; sub-tables high up come first. Labels are not needed to see these.
+Two equations belong to one *family* when one is a copy of the other one step down a
+third equation: "the regions of the north, for shops" is a copy of "the regions of the
+north, for all trades" along "shops are a part of all trades". A family is what a code
+and its parts are in a labelled table. The third equation belongs to a family of another
+dimension, and these two families *cross*. A sub-table is a largest set of families that
+all cross each other and split one total. Linked tables are no special case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from evosdc.suppress.structure.family_kernels import depths, parallel_pairs
+from evosdc.table import Table
+
+Clique = frozenset[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Subtable:
+    """Some cells of a table, equations among them, and how far down they are."""
+
+    cells: NDArray[np.int64]
+    equations: NDArray[np.int64]
+    depth: int
+
+    def covers(self, table: Table) -> bool:
+        """Whether nothing of a table is outside."""
+        return len(self.cells) == len(table)
+
+
+@dataclass(frozen=True, eq=False)
+class _Totals:
+    """Equations as totals and parts; an equation without a single total has head -1."""
+
+    head: NDArray[np.int64]
+    part_start: NDArray[np.int64]
+    parts: NDArray[np.int64]
+    above_start: NDArray[np.int64]
+    above: NDArray[np.int64]
+    headed_start: NDArray[np.int64]
+    headed: NDArray[np.int64]
+
+
+def subtables(table: Table) -> list[Subtable]:
+    """Cut a table into its sub-tables, the highest first; each equation is in one.
+
+    An equation that stands twice, as the margins of linked tables do, counts once.
+    """
+    distinct = _distinct(table.matrix)
+    matrix = table.matrix[distinct]
+    totals = _totals(matrix)
+    depth = depths(
+        totals.part_start,
+        totals.parts,
+        totals.above_start,
+        totals.headed_start,
+        totals.headed,
+    )
+    copy, original, along = parallel_pairs(
+        totals.head,
+        totals.part_start,
+        totals.parts,
+        totals.above_start,
+        totals.above,
+        totals.headed_start,
+        totals.headed,
+    )
+    family = _families(len(distinct), copy, original)
+    crossing = _crossing(family, copy, along)
+    cliques = _undominated(_cliques(totals, family, crossing, len(table)))
+    found = [
+        Subtable(s.cells, distinct[s.equations], s.depth)
+        for s in _collect(matrix, totals.head, family, cliques, depth)
+    ]
+    return sorted(found, key=lambda s: (s.depth, int(s.cells[0]), len(s.cells)))
+
+
+def _distinct(matrix: Any) -> NDArray[np.int64]:
+    """First of each set of equations that are the same."""
+    draw = np.random.default_rng(0).random((matrix.shape[1], 2))
+    # Sums of random numbers tell sets of cells apart, up to the rounding of the sum.
+    prints = np.column_stack([matrix @ draw, np.diff(matrix.indptr)]).round(9)
+    _, first = np.unique(prints, axis=0, return_index=True)
+    return np.sort(first)
+
+
+def _totals(matrix: Any) -> _Totals:
+    """Read which cell of each equation is the total of the others."""
+    rows, n = matrix.shape
+    row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
+    negative = np.bincount(row, weights=matrix.data < 0, minlength=rows)
+    sign = np.where(negative == 1, -1.0, 1.0)
+    is_head = np.sign(matrix.data) == sign[row]
+    plain = np.bincount(row, weights=is_head, minlength=rows) == 1
+    head = np.full(rows, -1, dtype=np.int64)
+    use = is_head & plain[row]
+    head[row[use]] = matrix.indices[use]
+    part = ~is_head & plain[row]
+    part_row, part_cell = row[part], matrix.indices[part].astype(np.int64)
+    whole = np.flatnonzero(plain)
+    return _Totals(
+        head=head,
+        part_start=_starts(part_row, rows),
+        parts=part_cell,
+        above_start=_starts(part_cell, n),
+        above=part_row[np.argsort(part_cell, kind="stable")],
+        headed_start=_starts(head[whole], n),
+        headed=whole[np.argsort(head[whole], kind="stable")],
+    )
+
+
+def _starts(owner: NDArray[np.int64], owners: int) -> NDArray[np.int64]:
+    count = np.bincount(owner, minlength=owners)
+    return np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+
+
+def _families(
+    rows: int, one: NDArray[np.int64], other: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Family of each equation."""
+    link = sparse.csr_array((np.ones(len(one)), (one, other)), shape=(rows, rows))
+    _, family = connected_components(link, directed=False)
+    return np.asarray(family, dtype=np.int64)
+
+
+def _crossing(
+    family: NDArray[np.int64], one: NDArray[np.int64], other: NDArray[np.int64]
+) -> set[tuple[int, int]]:
+    """Pairs of families that cross, both ways round."""
+    pairs = np.unique(np.column_stack([family[one], family[other]]), axis=0)
+    found = {(a, b) for a, b in pairs.tolist() if a != b}
+    return found | {(b, a) for a, b in found}
+
+
+def _cliques(
+    totals: _Totals,
+    family: NDArray[np.int64],
+    crossing: set[tuple[int, int]],
+    n: int,
+) -> set[Clique]:
+    """Families that split the same total and cross each other, as many as can be."""
+    together: set[tuple[int, ...]] = set()
+    start = totals.headed_start.tolist()
+    kind = family[totals.headed].tolist()
+    for cell in range(n):
+        if start[cell + 1] > start[cell]:
+            together.add(tuple(sorted(set(kind[start[cell] : start[cell + 1]]))))
+    lost = np.unique(family[totals.head < 0]).tolist()
+    found: set[Clique] = {frozenset((f,)) for f in lost}
+    for families in together:
+        found.update(_largest(families, crossing))
+    return found
+
+
+def _largest(families: tuple[int, ...], crossing: set[tuple[int, int]]) -> list[Clique]:
+    """Largest sets of families that all cross each other (Bron and Kerbosch 1973)."""
+    near = {f: {g for g in families if (f, g) in crossing} for f in families}
+    found: list[Clique] = []
+
+    def grow(clique: set[int], open_to: set[int], done: set[int]) -> None:
+        if not open_to and not done:
+            found.append(frozenset(clique))
+            return
+        for f in sorted(open_to):
+            grow(clique | {f}, open_to & near[f], done & near[f])
+            open_to = open_to - {f}
+            done = done | {f}
+
+    grow(set(), set(families), set())
+    return found
+
+
+def _undominated(cliques: set[Clique]) -> list[Clique]:
+    """Leave out sets that are part of another."""
+    having: dict[int, list[Clique]] = {}
+    for clique in cliques:
+        for f in clique:
+            having.setdefault(f, []).append(clique)
+    return [
+        clique
+        for clique in sorted(cliques, key=sorted)
+        if not any(
+            clique < other
+            for other in min((having[f] for f in clique), key=len, default=[])
+        )
+    ]
+
+
+def _collect(
+    matrix: Any,
+    head: NDArray[np.int64],
+    family: NDArray[np.int64],
+    cliques: list[Clique],
+    depth: NDArray[np.int64],
+) -> list[Subtable]:
+    """Gather the cells that every family of a clique has, and the equations of them."""
+    order = np.argsort(family, kind="stable")
+    starts = _starts(family, int(family.max(initial=-1)) + 1)
+    cells_of = [
+        np.unique(_entries(matrix, order[a:b]))
+        for a, b in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)
+    ]
+    covered = np.zeros(matrix.shape[0], dtype=bool)
+    inside = np.zeros(matrix.shape[1], dtype=bool)
+    found: list[Subtable] = []
+
+    def add(cells: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        covered[rows] = True
+        found.append(Subtable(cells, rows, int(depth[cells].min())))
+
+    for clique in cliques:
+        members = sorted(clique, key=lambda f: len(cells_of[f]))
+        cells = cells_of[members[0]]
+        for f in members[1:]:
+            cells = np.intersect1d(cells, cells_of[f], assume_unique=True)
+        rows = np.concatenate([order[starts[f] : starts[f + 1]] for f in members])
+        inside[cells] = True
+        rows = rows[(head[rows] < 0) | inside[head[rows]]]
+        rows = np.sort(rows[_all_inside(matrix, rows, inside)])
+        inside[cells] = False
+        if len(rows):
+            add(np.unique(_entries(matrix, rows)), rows)
+    # Where the pieces do not fit together an equation is left over: on its own it is
+    # a sub-table too.
+    for row in np.flatnonzero(~covered).tolist():
+        own = np.array([row], dtype=np.int64)
+        cells = np.unique(_entries(matrix, own))
+        if len(cells):
+            add(cells, own)
+    return found
+
+
+def _entries(matrix: Any, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Cells of some equations."""
+    count = np.diff(matrix.indptr)[rows]
+    first = np.repeat(matrix.indptr[rows] - (np.cumsum(count) - count), count)
+    return matrix.indices[first + np.arange(count.sum())].astype(np.int64)
+
+
+def _all_inside(
+    matrix: Any, rows: NDArray[np.int64], inside: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    count = np.diff(matrix.indptr)[rows]
+    owner = np.repeat(np.arange(len(rows)), count)
+    hit = np.bincount(
+        owner, weights=inside[_entries(matrix, rows)], minlength=len(rows)
+    )
+    return hit == count

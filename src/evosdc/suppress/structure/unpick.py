@@ -1,0 +1,156 @@
+"""Unpicking: which sensitive cells an attacker finds without a solver.
+
+A hidden cell follows when it is the only unknown of an equation; what follows is known
+from then on (Smith et al. 2011: the cells found so are K_u, nearly all of the initially
+exposed ones). Going through the equations with bounds instead of values finds more: a
+cell whose neighbours have too little room to let it reach its levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure.movable import movable
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# A bound that moves by less than this share of itself is left where it is.
+_WORTH = 1e-6
+# Equations are gone through this many times at most, on average.
+_ROUNDS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Unpicked:
+    """Sensitive cells that are exposed when only some cells are hidden.
+
+    Attributes
+    ----------
+    follows
+        Cells whose value follows from equations with one unknown.
+    narrow
+        Further cells whose levels the bounds of their neighbours rule out.
+    """
+
+    follows: Mask
+    narrow: Mask
+
+    @property
+    def exposed(self) -> Mask:
+        """All cells found."""
+        return self.follows | self.narrow
+
+
+def unpick(problem: Problem, hidden: Mask | None = None) -> Unpicked:
+    """Find exposed sensitive cells; unless told otherwise, only these are hidden."""
+    table = problem.table
+    mask = problem.primary if hidden is None else hidden | problem.primary
+    matrix, columns = table.matrix, table.columns
+    left = movable(mask, matrix.indptr, matrix.indices, columns.indptr, columns.indices)
+    low = np.where(left, -problem.down, 0.0)
+    high = np.where(left, problem.up, 0.0)
+    tighten(
+        matrix.indptr,
+        matrix.indices,
+        matrix.data,
+        columns.indptr,
+        columns.indices,
+        low,
+        high,
+        _ROUNDS,
+    )
+    levels = problem.levels
+    reach = np.where(levels.sign > 0, high[levels.cell], -low[levels.cell])
+    short = reach < levels.amount * (1 - 1e-9)
+    narrow = np.zeros(len(table), dtype=bool)
+    narrow[levels.cell[short]] = True
+    wide = high[levels.slide] - low[levels.slide] >= levels.slide_amount * (1 - 1e-9)
+    narrow[levels.slide[~wide]] = True
+    asked = np.zeros(len(table), dtype=bool)
+    asked[levels.cell] = asked[levels.slide] = True
+    follows = asked & ~left
+    return Unpicked(follows, narrow & left)
+
+
+@njit(cache=True)
+def tighten(
+    row_start: NDArray[np.int32],
+    row_cell: NDArray[np.int32],
+    row_factor: Floats,
+    column_start: NDArray[np.int32],
+    column_row: NDArray[np.int32],
+    low: Floats,
+    high: Floats,
+    rounds: int,
+) -> None:
+    """Narrow the bounds of deviations equation by equation, in place."""
+    rows = len(row_start) - 1
+    waiting = np.empty(rows, np.int64)
+    queued = np.ones(rows, np.bool_)
+    for row in range(rows):
+        waiting[row] = row
+    first, count, visits = 0, rows, 0
+    while count > 0 and visits < rounds * rows:
+        row = waiting[first]
+        first = (first + 1) % rows
+        count -= 1
+        queued[row] = False
+        visits += 1
+        # Smallest and largest sum of the equation; infinite parts are counted apart.
+        least, most, endless_down, endless_up = 0.0, 0.0, 0, 0
+        for p in range(row_start[row], row_start[row + 1]):
+            c, factor = row_cell[p], row_factor[p]
+            a, b = factor * low[c], factor * high[c]
+            if factor < 0:
+                a, b = b, a
+            if np.isinf(a):
+                endless_down += 1
+            else:
+                least += a
+            if np.isinf(b):
+                endless_up += 1
+            else:
+                most += b
+        for p in range(row_start[row], row_start[row + 1]):
+            c, factor = row_cell[p], row_factor[p]
+            if low[c] == high[c] or factor == 0:
+                continue
+            a, b = factor * low[c], factor * high[c]
+            if factor < 0:
+                a, b = b, a
+            # The others sum to between these; the cell takes up their opposite.
+            rest_least = least - a if not np.isinf(a) else least
+            rest_most = most - b if not np.isinf(b) else most
+            top = np.inf if endless_down > (1 if np.isinf(a) else 0) else -rest_least
+            floor = -np.inf if endless_up > (1 if np.isinf(b) else 0) else -rest_most
+            up = top / factor if factor > 0 else floor / factor
+            down = floor / factor if factor > 0 else top / factor
+            changed = False
+            if up < high[c] and _worth(high[c], up):
+                high[c] = max(up, 0.0)
+                changed = True
+            if down > low[c] and _worth(low[c], down):
+                low[c] = min(down, 0.0)
+                changed = True
+            if not changed:
+                continue
+            for e in range(column_start[c], column_start[c + 1]):
+                other = column_row[e]
+                if not queued[other]:
+                    queued[other] = True
+                    waiting[(first + count) % rows] = other
+                    count += 1
+            # The sums have changed: this equation is gone through again.
+            break
+
+
+@njit(cache=True)
+def _worth(old: float, new: float) -> bool:
+    return np.isinf(old) or abs(old - new) > _WORTH * abs(old)

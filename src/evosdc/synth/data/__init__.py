@@ -1,0 +1,1 @@
+"""Microdata as codes: variables, domain, encoding, rules, guards of small groups."""

@@ -1,0 +1,198 @@
+"""The domain: variables, their levels, and the way from a frame to codes and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError
+from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.least import check_least
+from evosdc.synth.data.variable import Variable, is_number, make_variable
+
+# Numbers with more different values are binned: between these, by default.
+_FEW_LEVELS, _MANY_LEVELS = 30, 100
+_MOST_LEVELS = 32_000
+# So few different numbers may be codes: neighbours mean nothing.
+_FEW_CODES = 12
+# Numbers are binned where so many people have one that is rare.
+_RARE_SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How columns become levels.
+
+    Attributes
+    ----------
+    bins
+        Number of bins of a continuous column; or, by column, a number or the edges.
+    binning
+        "quantile" or "width" (equal width).
+    restore
+        How a binned value is drawn again: "uniform" between the smallest and the
+        largest value of the bin, tilted so that the mean of the bin stays, or
+        "empirical", one of the original's values in it.
+    most_levels
+        A numeric column with more distinct values is continuous. By default as many
+        as there are tens of records, but 30 at least and 100 at most: years of age are
+        levels of a large file, and the incomes of a small one are not.
+    pool
+        Levels with fewer records are counted as one, and drawn again by frequency.
+    least
+        Nothing is shown that fewer people have: rare levels are pooled, bins merged,
+        tails coded; see `least.py` and `tails.py` beside this file. 0 and 1 switch this
+        off.
+    """
+
+    bins: int | Mapping[str, int | Sequence[float]] = 20
+    binning: str = "quantile"
+    restore: str = "uniform"
+    most_levels: int | None = None
+    pool: int = 0
+    cuts: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    least: int = 0
+
+    def __post_init__(self) -> None:
+        if self.binning not in ("quantile", "width"):
+            raise InputError(
+                f"unknown binning {self.binning!r}", expected="quantile or width"
+            )
+        if self.restore not in ("uniform", "empirical"):
+            raise InputError(
+                f"unknown restore {self.restore!r}", expected="uniform or empirical"
+            )
+
+    def bins_of(self, name: str) -> int | Sequence[float]:
+        """Return the number of bins, or the edges, of a column."""
+        if isinstance(self.bins, Mapping):
+            return self.bins.get(name, 20)
+        return self.bins
+
+    def is_continuous(self, name: str, column: pa.ChunkedArray) -> bool:
+        """Say whether a column is to be binned."""
+        if not is_number(column.type):
+            return False
+        if isinstance(self.bins, Mapping) and name in self.bins:
+            return True
+        most = self.most_levels
+        if most is None:
+            most = min(max(len(column) // 10, _FEW_LEVELS), _MANY_LEVELS)
+        counts = column.drop_null().value_counts().field("counts")
+        if self.least > 1 and len(counts) > 1:
+            # Numbers that mostly few people have are ranges, not levels.
+            counts = np.asarray(counts)
+            if counts[counts < self.least].sum() > _RARE_SHARE * counts.sum():
+                return True
+        return len(counts) > most
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The variables of a data set in order."""
+
+    variables: tuple[Variable, ...]
+    schema: pa.Schema
+
+    @property
+    def names(self) -> list[str]:
+        """The columns' names."""
+        return [v.name for v in self.variables]
+
+    @property
+    def sizes(self) -> Ints:
+        """The number of levels of each variable."""
+        return np.array([v.size for v in self.variables], np.int64)
+
+    @property
+    def ordered(self) -> NDArray[np.bool_]:
+        """Whose levels are numbers with neighbours, and not a few codes."""
+        return np.array(
+            [is_number(v.type) and v.size > _FEW_CODES for v in self.variables]
+        )
+
+    @property
+    def cells(self) -> int:
+        """The number of cells of the full table."""
+        return int(np.prod([v.size for v in self.variables], dtype=object))
+
+    def position(self, name: str) -> int:
+        """Return the position of a column, or say which columns there are."""
+        if name not in self.names:
+            raise InputError(
+                f"unknown column {name!r}",
+                expected="one of " + ", ".join(map(repr, self.names)),
+            )
+        return self.names.index(name)
+
+    def encode(self, table: pa.Table) -> Codes:
+        """Return the codes of a table with the same columns."""
+        missing = [n for n in self.names if n not in table.column_names]
+        if missing:
+            raise InputError(
+                f"the frame lacks the column {missing[0]!r}",
+                expected="the columns the domain was made from",
+            )
+        out = np.empty((table.num_rows, len(self.variables)), np.int16)
+        for j, variable in enumerate(self.variables):
+            out[:, j] = variable.encode(table.column(variable.name))
+        return out
+
+    def decode(self, codes: Codes, rng: np.random.Generator) -> pa.Table:
+        """Return records with the original's types and labels."""
+        columns = [
+            variable.decode(codes[:, j], rng)
+            for j, variable in enumerate(self.variables)
+        ]
+        return pa.Table.from_arrays(columns, schema=self.schema)
+
+
+def make_domain(table: pa.Table, coding: Coding) -> Domain:
+    """Find the variables of a table and their levels."""
+    if table.num_rows < 2:
+        raise InputError(
+            f"the data have {table.num_rows} record(s)",
+            expected="at least 2 records",
+            hint="a synthetic copy of one record is that record",
+        )
+    if table.num_columns == 0:
+        raise InputError("the data have no columns", expected="at least one column")
+    unknown = [n for n in _named(coding) if n not in table.column_names]
+    if unknown:
+        raise InputError(
+            f"bins are given for the unknown column {unknown[0]!r}",
+            expected="one of " + ", ".join(map(repr, table.column_names)),
+        )
+    check_least(coding.least, table.num_rows)
+    variables = []
+    for name in table.column_names:
+        column = table.column(name)
+        edges = coding.bins_of(name) if coding.is_continuous(name, column) else None
+        variables.append(
+            make_variable(
+                name,
+                column,
+                edges,
+                binning=coding.binning,
+                restore=coding.restore,
+                pool=coding.pool,
+                cuts=coding.cuts.get(name, ()),
+                least=coding.least,
+            )
+        )
+    for variable in variables:
+        if variable.size > _MOST_LEVELS:
+            raise InputError(
+                f"column {variable.name!r} has {variable.size:,} levels",
+                expected=f"at most {_MOST_LEVELS:,}",
+                hint="leave out identifiers, bin numbers or pool rare levels",
+            )
+    return Domain(tuple(variables), table.schema)
+
+
+def _named(coding: Coding) -> list[str]:
+    return list(coding.bins) if isinstance(coding.bins, Mapping) else []

@@ -1,0 +1,215 @@
+"""Records as integers: strides, compact cells of a table, dense or hashed look-up.
+
+A cell of a contingency table is the number ``sum(stride[j] * code[j])`` of its record.
+Only cells that occur in the original need a counter: a Jensen-Shannon distance does not
+change with how the mass outside the original's support is spread (the sparse form after
+Connor et al. 2013). So a table of any size has at most as many counters as the original
+has records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from evosdc.synth.data.plan import Plan, build_plan
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int16]
+
+# Up to here a look-up is an array by cell; beyond it a hash table of the cells seen.
+_DENSE_CELLS = 1 << 21
+# A table of two variables and this little larger than its support has a counter for
+# every cell: record moves then need no look-up.
+_COMPLETE_SHARE = 4
+_EXACT_LIMIT = 1 << 62
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+
+class CellIndex(NamedTuple):
+    """Where the cells of several tables are found; plain arrays for kernels.
+
+    Table `t` covers the variables ``members[t, :order[t]]``, with strides ``steps[t]``.
+    Its counters run from ``first[t]`` to ``first[t + 1]``. A row of `heads` says how to
+    find them: the first counter of a small table that has one for every cell, else
+    where the look-up starts in `dense`, else in `hashes` and with how many bits; last
+    comes the table's number of cells.
+    `near` leads back from counters to cell numbers, in tables small enough for it.
+    """
+
+    members: NDArray[np.int32]
+    steps: Ints
+    order: NDArray[np.int32]
+    heads: Ints
+    dense: NDArray[np.int32]
+    hashes: Ints
+    first: Ints
+    near: NDArray[np.uint16]
+    plan: Plan
+
+
+def strides(sizes: Ints, members: tuple[int, ...]) -> tuple[Ints, int]:
+    """Return mixed-radix strides of some variables and the number of cells.
+
+    Where the number of cells passes 2**62 the strides are fixed odd multipliers and
+    the arithmetic wraps: a hash of the record instead of its number. Two of a million
+    records then meet with probability 1e-7.
+    """
+    out = np.zeros(len(sizes), np.int64)
+    cells = 1
+    for j in members:
+        out[j] = cells if cells < _EXACT_LIMIT else 0
+        cells *= int(sizes[j])
+    if cells >= _EXACT_LIMIT:
+        draws = np.random.default_rng(0).integers(0, 2**63, len(members))
+        out[list(members)] = draws | 1
+    return out, cells
+
+
+def cell_numbers(codes: Codes, stride: Ints) -> Ints:
+    """Return the cell number of each record."""
+    out = np.zeros(len(codes), np.int64)
+    for j in np.flatnonzero(stride):
+        out += codes[:, j].astype(np.int64) * stride[j]
+    return out
+
+
+def build_index(
+    codes: Codes,
+    sizes: Ints,
+    tables: list[tuple[int, ...]],
+    complete: NDArray[np.bool_] | None = None,
+    number: Callable[[Codes, tuple[int, ...], Ints], Ints] | None = None,
+) -> tuple[CellIndex, NDArray[np.int32], list[Ints]]:
+    """Index the cells of some tables of the original.
+
+    Tables marked `complete` get a counter for every cell, seen or not; so do tables
+    that most of their cells occur in. `number` gives the cells of records in a table
+    by its strides, where they are not those of the codes themselves.
+
+    Returns
+    -------
+    The index, the original's count by counter, and each table's counter by record.
+    """
+    width = max((len(t) for t in tables), default=1)
+    members = np.zeros((len(tables), width), np.int32)
+    steps = np.zeros((len(tables), width), np.int64)
+    heads = np.full((len(tables), 5), -1, np.int64)
+    first = np.zeros(len(tables) + 1, np.int64)
+    dense: list[NDArray[np.int32]] = []
+    hashes: list[Ints] = []
+    counts: list[NDArray[np.int32]] = []
+    inverses: list[Ints] = []
+    near: list[NDArray[np.uint16]] = []
+    dense_size = hash_size = 0
+    for t, table in enumerate(tables):
+        stride, cells = strides(sizes, table)
+        members[t, : len(table)] = table
+        steps[t, : len(table)] = stride[list(table)]
+        heads[t, 4] = min(cells, _EXACT_LIMIT)
+        numbers = (
+            number(codes, table, stride) if number else cell_numbers(codes, stride)
+        )
+        seen, count, inverse = seen_cells(numbers, cells)
+        whole = complete is not None and bool(complete[t])
+        small = len(table) <= 2 and cells <= _COMPLETE_SHARE * len(seen)
+        if whole or small:
+            heads[t, 0] = first[t]
+            inverse, seen = numbers, np.arange(cells)
+            count = np.bincount(numbers, minlength=cells)
+        ids = first[t] + np.arange(len(seen))
+        first[t + 1] = first[t] + len(seen)
+        counts.append(count.astype(np.int32))
+        inverses.append(inverse)
+        near.append(seen.astype(np.uint16))
+        if heads[t, 0] >= 0:
+            continue
+        if cells <= _DENSE_CELLS:
+            lookup = np.full(cells, -1, np.int32)
+            lookup[seen] = ids
+            heads[t, 1] = dense_size
+            dense_size += cells
+            dense.append(lookup)
+        else:
+            bits = max(2, int(2 * len(seen) - 1).bit_length())
+            heads[t, 2:4] = hash_size, bits
+            hash_size += 1 << bits
+            hashes.append(_hash_table(seen, ids, bits))
+    index = CellIndex(
+        members,
+        steps,
+        np.array([len(t) for t in tables], np.int32),
+        heads,
+        _joined(dense, np.zeros(1, np.int32)),
+        _joined(hashes, np.zeros((1, 2), np.int64)),
+        first,
+        _joined(near, np.zeros(0, np.uint16)),
+        build_plan(tables, sizes),
+    )
+    return index, _joined(counts, np.zeros(0, np.int32)), inverses
+
+
+def seen_cells(numbers: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
+    """Return the cells that occur, their counts, and each record's place in them."""
+    if cells > _DENSE_CELLS:
+        seen, inverse, count = np.unique(
+            numbers, return_inverse=True, return_counts=True
+        )
+        return seen, count, inverse.astype(np.int64)
+    count = np.bincount(numbers, minlength=cells)
+    seen = np.flatnonzero(count)
+    place = np.zeros(cells, np.int64)
+    place[seen] = np.arange(len(seen))
+    return seen, count[seen], place[numbers]
+
+
+def _joined(parts: list, empty: NDArray) -> NDArray:
+    return np.concatenate(parts) if parts else empty
+
+
+@njit(cache=True)
+def _hash_table(keys, values, bits):  # type: ignore[no-untyped-def]
+    size = 1 << bits
+    out = np.full((size, 2), -1, np.int64)
+    shift = np.uint64(64 - bits)
+    for i in range(len(keys)):
+        slot = np.int64((np.uint64(keys[i]) * _HASH_MULTIPLIER) >> shift)
+        while out[slot, 1] >= 0:
+            slot = (slot + 1) & (size - 1)
+        out[slot, 0] = keys[i]
+        out[slot, 1] = values[i]
+    return out
+
+
+@njit(cache=True)
+def cell_at(heads, dense, hashes, t, number):  # type: ignore[no-untyped-def]
+    """Return the counter of cell `number` of table `t`, or -1."""
+    start = heads[t, 0]
+    if start >= 0:
+        return start + number
+    start = heads[t, 1]
+    if start >= 0:
+        return np.int64(dense[start + number])
+    start = heads[t, 2]
+    bits = heads[t, 3]
+    mask = (np.int64(1) << bits) - 1
+    shift = np.uint64(64 - bits)
+    slot = np.int64((np.uint64(number) * _HASH_MULTIPLIER) >> shift)
+    while True:
+        cell = hashes[start + slot, 1]
+        if cell < 0 or hashes[start + slot, 0] == number:
+            return cell
+        slot = (slot + 1) & mask
+
+
+@njit(cache=True)
+def number_of(members, steps, order, t, record):  # type: ignore[no-untyped-def]
+    """Return the cell number of a record in table `t`."""
+    out = np.int64(0)
+    for position in range(order[t]):
+        out += steps[t, position] * np.int64(record[members[t, position]])
+    return out

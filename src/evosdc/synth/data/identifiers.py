@@ -1,0 +1,267 @@
+"""Columns that say who somebody is: recognised, left out or made anew.
+
+A column is taken to identify people where nearly everybody has a value of his own:
+names, free text, codes, dates of birth, and whole numbers that never occur twice where
+chance alone would have some occur twice. Amounts may be nearly unique, too: they are
+binned and drawn anew as all numbers are, and stay.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError
+from evosdc.synth.data.variable import as_numbers, is_number
+
+ACTIONS = ("drop", "new", "keep")
+# So much of a column's values are different where it identifies people.
+_NEARLY = 0.5
+_FEWEST = 20
+_MANY_DAYS = 1000
+# Whole numbers that never repeat although so many repetitions were to be expected.
+_REPETITIONS = 10.0
+_BINS = 20
+_DIGITS = 6
+_ID_NAME = re.compile(
+    r"(^|[_\W])(id|pid|hid|uid|uuid|guid|key|nr|no|num|number|ssn|nin|nhs|phone|tel|"
+    r"mobile|email|mail|name|surname|address|street|iban|account)($|[_\W])",
+    re.IGNORECASE,
+)
+_TRIES = 100
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """A column that identifies people, what to do with it, and why."""
+
+    name: str
+    action: str
+    why: str
+
+
+def find_identifiers(
+    table: pa.Table,
+    least: int,
+    wishes: Mapping[str, str],
+    named: Iterable[str] = (),
+) -> list[Identifier]:
+    """Return the columns that identify people, with what happens to each.
+
+    Parameters
+    ----------
+    wishes
+        What the user says of a column: drop, new or keep (as an ordinary column).
+    named
+        Columns that the user names as key, target or otherwise: they are ordinary.
+    """
+    for name, action in wishes.items():
+        if name not in table.column_names:
+            raise InputError(
+                f"an identifier names the unknown column {name!r}",
+                expected="one of " + ", ".join(map(repr, table.column_names)),
+            )
+        if action not in ACTIONS:
+            raise InputError(
+                f"the identifier {name!r} is to be {action!r}",
+                expected=", ".join(ACTIONS),
+                hint="drop leaves the column out, new makes fresh values, keep treats "
+                "it as an ordinary column",
+            )
+    ordinary = set(named)
+    out = []
+    for name in table.column_names:
+        if name in wishes:
+            if wishes[name] != "keep" and name in ordinary:
+                raise InputError(
+                    f"the column {name!r} is an identifier to {wishes[name]} and has a "
+                    "part in the attack",
+                    hint="name it once: as key, target or column to synthesise, or as "
+                    "an identifier",
+                )
+            out.append(Identifier(name, wishes[name], "as asked"))
+        elif least > 1:
+            why = why_identifying(name, table.column(name), least)
+            if why:
+                out.append(
+                    Identifier(name, "keep" if name in ordinary else "drop", why)
+                )
+    return out
+
+
+def why_identifying(name: str, column: pa.ChunkedArray, least: int) -> str:
+    """Say why a column seems to identify people; nothing where it does not."""
+    plain = column.drop_null()
+    if pa.types.is_dictionary(plain.type):
+        plain = plain.cast(plain.type.value_type)
+    if pa.types.is_boolean(plain.type) or len(plain) < _FEWEST:
+        return ""
+    counts = np.asarray(plain.value_counts().field("counts"), float)
+    people = counts.sum()
+    rare = counts < least
+    # The most frequent value may stand for "nothing noted".
+    noted = people - (counts.max() if counts.max() >= least else 0.0)
+    nearly = len(counts) > _NEARLY * people
+    rare_share = counts[rare].sum() / people
+    hinted = bool(_ID_NAME.search(name)) and rare_share > _NEARLY
+    if pa.types.is_temporal(plain.type):
+        many = len(counts) > _MANY_DAYS and rare_share > _NEARLY
+        return "nearly unique dates" if nearly or many else ""
+    if is_number(plain.type):
+        return _numbered(as_numbers(plain), counts, hinted)
+    if nearly or hinted:
+        return "nearly unique texts"
+    if noted >= _FEWEST and rare.sum() > _NEARLY * noted:
+        return "nearly unique texts where there are any"
+    return ""
+
+
+def _numbered(
+    numbers: NDArray[np.float64], counts: NDArray[np.float64], hinted: bool
+) -> str:
+    """Say why whole numbers seem to count or name people."""
+    numbers = numbers[np.isfinite(numbers)]
+    if not len(numbers) or (numbers != np.rint(numbers)).any():
+        return ""
+    if hinted:
+        return "numbers of an identifier by name"
+    if counts.max() > 1:
+        return ""
+    if (np.diff(numbers) > 0).all() or (np.diff(numbers) < 0).all():
+        return "numbers in the order of the file"
+    if _expected_repetitions(numbers) > _REPETITIONS:
+        return "numbers that never repeat"
+    digits = np.floor(np.log10(np.maximum(np.abs(numbers), 1.0)))
+    if digits.min() == digits.max() >= _DIGITS - 1:
+        return "unique numbers of equally many digits"
+    return ""
+
+
+def _expected_repetitions(numbers: NDArray[np.float64]) -> float:
+    """Return how many pairs would be alike if numbers fell freely in their bins."""
+    edges = np.quantile(numbers, np.linspace(0, 1, _BINS + 1))
+    inside = len(numbers) / _BINS
+    width = np.maximum(np.diff(edges), 1.0)
+    return float((inside * (inside - 1) / 2.0 / width).sum())
+
+
+def fresh_column(
+    column: pa.ChunkedArray, records: int, rng: np.random.Generator
+) -> pa.Array:
+    """Return values of the same shape, none of which the column has.
+
+    Every character of a text becomes one of its kind, so that lengths, letters, digits
+    and signs stay where they are; numbers have as many digits, dates the same range.
+    """
+    kind = column.type
+    plain = column.drop_null()
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+        plain = plain.cast(kind)
+    if not len(plain):
+        return pa.nulls(records, kind)
+    if is_number(kind):
+        return _fresh_numbers(plain, records, rng)
+    days = _days(plain)
+    if days is not None:
+        return _fresh_numbers(days, records, rng).cast(pa.string()).cast(kind)
+    models = plain.unique().cast(pa.string()).to_pylist()
+    used = set(models)
+    out = []
+    for at in rng.integers(0, len(models), records):
+        out.append(_fresh_text(models[int(at)], used, rng))
+        used.add(out[-1])
+    return pa.array(out, kind)
+
+
+def _fresh_text(model: str, used: set[str], rng: np.random.Generator) -> str:
+    kinds = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
+    for attempt in range(_TRIES):
+        text = "".join(
+            next((k[int(rng.integers(len(k)))] for k in kinds if c in k), c)
+            if c.isascii()
+            else string.ascii_lowercase[int(rng.integers(26))]
+            for c in model
+        )
+        # Short shapes run out; then values grow.
+        text += str(int(rng.integers(10**6))) if attempt > _TRIES // 2 else ""
+        if text not in used:
+            return text
+    raise InputError(
+        "no fresh value could be made for an identifier",
+        expected="texts with letters or digits",
+        hint="drop the column",
+    )
+
+
+def _fresh_numbers(
+    plain: pa.ChunkedArray, records: int, rng: np.random.Generator
+) -> pa.Array:
+    kind = plain.type
+    numbers = as_numbers(plain)
+    if pa.types.is_temporal(kind):
+        # Ends that no single person's value gives away.
+        low, high = np.quantile(numbers, [0.01, 0.99])
+    else:
+        low, high = _round_ends(numbers)
+    size = int(high - low) + 1
+    taken = np.unique(numbers[(numbers >= low) & (numbers <= high)].astype(np.int64))
+    free = size - len(taken)
+    unique = len(np.unique(numbers)) == len(numbers)
+    if free < (records if unique else 1):
+        low, size = int(high) + 1, max(size, 2 * records)
+        taken, free = taken[:0], size
+    if unique and free < 4 * records:
+        rank = rng.permutation(free)[:records]
+    elif unique:
+        rank = _distinct(free, records, rng)
+    else:
+        rank = rng.integers(0, free, records)
+    # The k-th number that is not taken.
+    gaps = taken - int(low) - np.arange(len(taken))
+    whole = int(low) + rank + np.searchsorted(gaps, rank, "right")
+    out = pa.array(whole.astype(np.int64))
+    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
+        out = out.cast(pa.int32())
+    return out.cast(kind)
+
+
+def _round_ends(numbers: NDArray[np.float64]) -> tuple[int, int]:
+    """Return the powers of ten that numbers lie between."""
+    top = max(float(np.abs(numbers).max()), 1.0)
+    high = 10 ** int(np.ceil(np.log10(top + 1.0))) - 1
+    least = float(numbers.min())
+    if least < 0:
+        return -high, high
+    return (10 ** int(np.floor(np.log10(least))) if least >= 1 else 0), high
+
+
+def _distinct(size: int, many: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    out = np.unique(rng.integers(0, size, 2 * many))
+    return np.asarray(rng.permutation(out)[:many], np.int64)
+
+
+def with_fresh(table: pa.Table, fresh: Mapping[str, Any], order: list[str]) -> pa.Table:
+    """Return a table with further columns, in the order of the original."""
+    for name, values in fresh.items():
+        table = table.append_column(name, values)
+    return table.select([name for name in order if name in table.column_names])
+
+
+def _days(texts: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return texts as dates where all are, as ISO 8601 writes them."""
+    pattern = r"^\d{4}-\d{2}-\d{2}$"
+    if not pc.all(pc.match_substring_regex(texts, pattern)).as_py():
+        return None
+    try:
+        return texts.cast(pa.date32())
+    except pa.ArrowInvalid:
+        return None

@@ -1,0 +1,194 @@
+"""Levels that few people have: pooled, or shown as a level that enough people have.
+
+A level of fewer than `least` people points at them, whatever else a copy changes. Codes
+such as 01.11 are pooled to the longest beginning that enough of them share (``01.1*``),
+other texts to "other", and numbers move to the nearest value that enough people have.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError
+from evosdc.synth.data.encoding import Ints
+
+Floats = NDArray[np.float64]
+
+DEFAULT_LEAST = 5
+_CODE = re.compile(r"[A-Za-z]{0,3}\d[\dA-Za-z]*(?:[.\-/_][\dA-Za-z]+)*")
+_LONGEST_CODE = 16
+_SEPARATORS = ".-/_"
+# A pool that is too small takes in the next level, if that is not much larger; losing
+# the name of a large level would cost more than the few people tell.
+_NOT_MUCH = 4
+
+
+@dataclass(frozen=True)
+class Care:
+    """What was done to a column so that it shows no small group.
+
+    Attributes
+    ----------
+    pooled
+        Levels of few people that became part of a pooled one.
+    replaced
+        Levels of few people that are shown as one that enough people have.
+    missing
+        Whether so few values were missing that none is in the copy.
+    tails
+        People whose number lies beyond what `least` people reach.
+    """
+
+    pooled: int = 0
+    replaced: int = 0
+    missing: bool = False
+    tails: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Pools:
+    """The level of each value, and labels of the pooled levels with theirs.
+
+    Values that are `hidden` are never shown: their level has another one that is.
+    """
+
+    level: Ints
+    hidden: NDArray[np.bool_]
+    labels: tuple[str, ...]
+    label_level: Ints
+    care: Care
+
+
+def check_least(least: int, records: int) -> None:
+    """Refuse a size of groups that makes no sense for so many records."""
+    if least < 0:
+        raise InputError(
+            f"least is {least}", expected="a number of people, or 0 for no guard"
+        )
+    if least > 1 and records < least:
+        raise InputError(
+            f"the data have {records} records",
+            expected=f"at least {least}, the smallest group that a copy may show",
+            hint="collect more records, or set least (--least 0 switches the guard "
+            "off)",
+        )
+
+
+def pool_texts(values: list[str], counts: Floats, least: int) -> Pools:
+    """Pool the rare ones of some texts."""
+    rare = counts < least
+    groups: dict[str, list[int]] = {}
+    rest = np.flatnonzero(rare).tolist()
+    if rest and looks_like_codes(values):
+        groups, rest = _by_beginning(values, counts, rest, least)
+    taken = set(values) | set(groups)
+    replaced: list[int] = []
+    if rest:
+        if counts[rest].sum() < least:
+            rest += _next_level(counts, rare, least)
+        if counts[rest].sum() >= least or len(rest) == len(values):
+            groups[_free("other", taken)] = rest
+        else:
+            replaced = rest
+    return _numbered(counts, groups, replaced)
+
+
+def pool_others(counts: Floats, least: int) -> Pools:
+    """Show rare levels that have no name for a pool, of truth values say, as common."""
+    rare = counts < least
+    common = not rare.all()
+    return _numbered(counts, {}, np.flatnonzero(rare).tolist() if common else [])
+
+
+def round_numbers(numbers: Floats, counts: Floats, least: int) -> Pools:
+    """Move rare numbers to the nearest one that enough people have."""
+    rare = counts < least
+    if rare.all() or not rare.any():
+        return _numbered(counts, {}, [])
+    common = np.flatnonzero(~rare)
+    order = np.argsort(numbers[common])
+    known = numbers[common][order]
+    at = np.clip(np.searchsorted(known, numbers), 1, max(1, len(known) - 1))
+    below, above = known[at - 1], known[np.minimum(at, len(known) - 1)]
+    nearer = np.where(numbers - below <= above - numbers, at - 1, at)
+    nearest = order[np.minimum(nearer, len(known) - 1)]
+    level = np.empty(len(numbers), np.int64)
+    level[common] = np.arange(len(common))
+    level[rare] = nearest[rare]
+    care = Care(replaced=int(rare.sum()))
+    return Pools(level, rare, (), np.zeros(0, np.int64), care)
+
+
+def looks_like_codes(values: list[str]) -> bool:
+    """Say whether texts are codes whose beginnings mean something."""
+    return all(
+        len(value) <= _LONGEST_CODE and _CODE.fullmatch(value) for value in values
+    )
+
+
+def _by_beginning(
+    values: list[str], counts: Floats, rare: list[int], least: int
+) -> tuple[dict[str, list[int]], list[int]]:
+    """Pool codes by the longest beginning that enough people share."""
+    groups: dict[str, list[int]] = {}
+    taken = set(values)
+    rest = rare
+    for length in range(max(len(values[i]) for i in rare) - 1, 0, -1):
+        found: dict[str, list[int]] = {}
+        for i in rest:
+            start = values[i][:length].rstrip(_SEPARATORS)
+            if len(start) == length < len(values[i]):
+                found.setdefault(start, []).append(i)
+        for start, mine in found.items():
+            near = [label for label in groups if label.startswith(start)]
+            if counts[mine].sum() < least and near:
+                # Too few for a pool of their own: the smallest beside them widens.
+                mine += groups.pop(min(near, key=lambda k: counts[groups[k]].sum()))
+            if counts[mine].sum() >= least:
+                groups[_free(start + "*", taken | set(groups))] = mine
+        done = {i for mine in groups.values() for i in mine}
+        rest = [i for i in rest if i not in done]
+    return groups, rest
+
+
+def _next_level(counts: Floats, rare: NDArray[np.bool_], least: int) -> list[int]:
+    """Return the smallest level that a pool of too few people takes in."""
+    near = np.flatnonzero(~rare & (counts < _NOT_MUCH * least))
+    return [int(near[counts[near].argmin()])] if len(near) else []
+
+
+def _free(label: str, taken: set[str]) -> str:
+    """Return a label that no level has."""
+    out, number = label, 1
+    while out in taken:
+        number += 1
+        out = f"{label} ({number})"
+    return out
+
+
+def _numbered(
+    counts: Floats,
+    groups: dict[str, list[int]],
+    replaced: list[int],
+) -> Pools:
+    hidden = np.zeros(len(counts), bool)
+    hidden[[i for mine in groups.values() for i in mine]] = True
+    hidden[replaced] = True
+    level = np.full(len(counts), -1, np.int64)
+    level[~hidden] = np.arange(int((~hidden).sum()))
+    size = int((~hidden).sum())
+    for k, mine in enumerate(groups.values()):
+        level[mine] = size + k
+    if replaced:
+        level[replaced] = level[int(np.where(hidden, -1.0, counts).argmax())]
+    return Pools(
+        level,
+        hidden,
+        tuple(groups),
+        size + np.arange(len(groups), dtype=np.int64),
+        Care(int(hidden.sum()) - len(replaced), len(replaced)),
+    )

@@ -1,0 +1,172 @@
+"""Keys as they are in the file: the exact value that a level of a record stands for.
+
+A search works with levels: bins of incomes, pooled rare values. An intruder meets the
+values that are written. So each record throws its dice before the search starts: a
+level that stands for several values has one of them for each record, the same in every
+candidate. Risks are then measured on what the file will say, to the last digit, and the
+copy that is written is decoded by the same dice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+from numpy.typing import NDArray
+
+from evosdc.metrics.data import class_codes, exact_codes
+from evosdc.synth.data.domain import Domain
+from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.variable import Variable
+
+_STREAM = 3
+
+
+class Shades(NamedTuple):
+    """What value a level stands for, record by record; plain arrays for kernels.
+
+    Of variable `j` with ``first[j] >= 0``, level `v` has the entry
+    ``head[first[j] + v]``: the number of its one value, -1 for a value that the
+    original does not have, or ``-2 - s`` where record `i` has the value
+    ``shade[s + i]``. Other variables are taken by their levels.
+    """
+
+    first: Ints
+    head: Ints
+    shade: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """The original by exact values: codes, how many there are of each, and shades."""
+
+    codes: NDArray[np.int32]
+    sizes: Ints
+    shades: Shades
+
+
+def no_shades(variables: int) -> Shades:
+    """Return shades of variables whose levels are their values."""
+    none = np.full(variables, -1, np.int64)
+    return Shades(none, np.zeros(1, np.int64), np.zeros(1, np.int32))
+
+
+def by_levels(codes: Codes, sizes: Ints) -> Exact:
+    """Return an original whose levels are its values."""
+    return Exact(codes.astype(np.int32), sizes, no_shades(codes.shape[1]))
+
+
+def exact_values(
+    table: pa.Table,
+    domain: Domain,
+    codes: Codes,
+    key: tuple[int, ...] | None,
+    target: int | None,
+    seed: int,
+) -> Exact:
+    """Number the values of key and target as an evaluation of the file does."""
+    if key is None or target is None:
+        return by_levels(codes, domain.sizes)
+    # Not in order of their values where levels are values, but equal where these are.
+    exact, sizes = codes.astype(np.int32), domain.sizes.copy()
+    first = np.full(len(sizes), -1, np.int64)
+    heads: list[Ints] = []
+    shades: list[NDArray[np.int32]] = []
+    begin = width = 0
+    for j in (*key, target):
+        variable = domain.variables[j]
+        made, drawn = dice_values(variable, j, len(codes), seed)
+        parts = [table.column(variable.name), pa.chunked_array([made])]
+        numbers = (class_codes if j == target else exact_codes)(variable.name, parts)
+        seen, mine = np.unique(numbers[: len(codes)], return_inverse=True)
+        place = np.full(int(numbers.max()) + 1, -1, np.int32)
+        place[seen] = np.arange(len(seen))
+        thrown = place[numbers[len(codes) :]]
+        head = thrown[: variable.size].astype(np.int64)
+        if not len(drawn) and _one_to_one(head, len(seen)):
+            continue
+        head[drawn] = -2 - width - len(codes) * np.arange(len(drawn))
+        heads.append(head)
+        shades.append(thrown[variable.size :])
+        exact[:, j], sizes[j], first[j] = mine, len(seen), begin
+        begin += variable.size
+        width += len(shades[-1])
+    if not heads:
+        return Exact(exact, sizes, no_shades(len(sizes)))
+    return Exact(
+        exact, sizes, Shades(first, np.concatenate(heads), np.concatenate(shades))
+    )
+
+
+def exact_of(codes: Codes, exact: Exact) -> NDArray[np.int32]:
+    """Return a candidate by exact values; one code stands for all that are new."""
+    out = codes.astype(np.int32)
+    shades = exact.shades
+    for j in np.flatnonzero(shades.first >= 0):
+        found = shades.head[shades.first[j] + codes[:, j].astype(np.int64)]
+        drawn = np.flatnonzero(found < -1)
+        found[drawn] = shades.shade[drawn - found[drawn] - 2]
+        out[:, j] = np.where(found < 0, exact.sizes[j], found)
+    return out
+
+
+def _one_to_one(head: Ints, values: int) -> bool:
+    """Whether every level is one value of the original: then levels say it all."""
+    return len(head) == values and len(np.unique(head[head >= 0])) == values
+
+
+def dice_values(
+    variable: Variable, j: int, records: int, seed: int
+) -> tuple[pa.Array, Ints]:
+    """Return what every level stands for, then each level of several values by record.
+
+    Also says which levels the latter are.
+    """
+    drawn = np.flatnonzero(np.bincount(variable.level, minlength=variable.size) > 1)
+    parts = [_decoded(variable, np.arange(variable.size), seed, j)]
+    parts += [_decoded(variable, np.full(records, v), seed, j) for v in drawn]
+    return pa.concat_arrays(parts), drawn
+
+
+def _decoded(
+    variable: Variable, levels: NDArray[np.integer], seed: int, j: int
+) -> pa.Array:
+    rng = np.random.default_rng([seed, _STREAM, j])
+    return variable.decode(levels.astype(np.int16), rng)
+
+
+def decode_by_dice(
+    table: pa.Table, domain: Domain, codes: Codes, seed: int, names: list[str]
+) -> pa.Table:
+    """Put the values that the dice gave to the records of a candidate into a table."""
+    for name in names:
+        j = domain.position(name)
+        # A record's dice are the same whatever its level, as in `dice_values`.
+        made = _decoded(domain.variables[j], codes[:, j], seed, j)
+        table = table.set_column(j, domain.schema.field(j), made)
+    return table
+
+
+@njit(cache=True)
+def exact_number(  # type: ignore[no-untyped-def]
+    members, steps, order, first, head, shade, t, i, record
+):
+    """Return the cell number of record `i` in table `t` by exact values.
+
+    It is -1 where a value is one that the original does not have.
+    """
+    out = np.int64(0)
+    for position in range(order[t]):
+        j = members[t, position]
+        value = np.int64(record[j])
+        if first[j] >= 0:
+            value = head[first[j] + value]
+            if value < -1:
+                value = np.int64(shade[i - value - 2])
+            if value < 0:
+                return np.int64(-1)
+        out += steps[t, position] * value
+    return out

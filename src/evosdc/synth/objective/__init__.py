@@ -1,0 +1,1 @@
+"""What a copy should be like: tables, risks, prices, noise floor, scenario."""

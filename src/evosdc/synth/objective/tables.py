@@ -1,0 +1,286 @@
+"""The tables a synthetic copy should reproduce, with their per-cell terms.
+
+Every utility objective is a sum of terms over cells, so that a move costs only the
+cells it leaves and enters:
+
+- Jensen-Shannon: ``L(a) + L(c) - L(a + c)`` with ``L(x) = x log2 x``, looked up;
+- L1: ``|a - c|``;
+- Cramer's V: ``c**2 / (row * column)``, which is exact while margins do not change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError
+from evosdc.synth.data.encoding import CellIndex, Codes, Ints, build_index
+from evosdc.synth.data.plan import SMALL
+
+JSD, L1, CRAMER = 0, 1, 2
+_COMPLETE_CELLS = 1 << 24
+
+
+class Component(NamedTuple):
+    """One objective: a kind of distance over all tables of some order (0 = full)."""
+
+    kind: int
+    order: int
+
+    def tables(self, sizes: Ints) -> list[tuple[int, ...]]:
+        """Return the variables of its tables, those with most levels first.
+
+        The last variable has the longest stride, so that a table is cheaply summed
+        over the one with fewest levels.
+        """
+        order = len(sizes) if self.order == 0 else min(self.order, len(sizes))
+        return list(combinations(np.argsort(-sizes, kind="stable").tolist(), order))
+
+
+class Target(NamedTuple):
+    """What kernels need to price a candidate; plain arrays.
+
+    `direct` marks the tables priced as soon as they are counted, and `words` has what
+    that needs of a cell in one word: the original's count, then the cell number in 16
+    bits each. `reference` is what `table_value` needs.
+    """
+
+    cells: CellIndex
+    original: NDArray[np.int32]
+    kind: NDArray[np.int64]
+    group: NDArray[np.int64]
+    group_weight: NDArray[np.float64]
+    floor: NDArray[np.float64]
+    reference: NDArray[np.float64]
+    degree: NDArray[np.float64]
+    logs: NDArray[np.float64]
+    constant: NDArray[np.float64]
+    touch_start: Ints
+    touch: NDArray[np.int32]
+    touch_step: Ints
+    records: int
+    direct: NDArray[np.bool_]
+    words: NDArray[np.uint32]
+
+    @property
+    def small(self) -> NDArray[np.bool_]:
+        """Which tables are compared by Jensen-Shannon and have one or two variables."""
+        return (self.kind == JSD) & (self.cells.order <= 2)
+
+    def softened(self, softness: float) -> Target:
+        """Return it with softer distances of the small tables."""
+        return self._replace(reference=np.where(self.small, softness, self.reference))
+
+
+def build_target(
+    codes: Codes,
+    sizes: Ints,
+    components: tuple[Component, ...],
+    number: Callable[[Codes, tuple[int, ...], Ints], Ints] | None = None,
+) -> Target:
+    """Tabulate the original for some objectives; see `build_index` for `number`."""
+    sets: list[tuple[int, ...]] = []
+    kinds: list[int] = []
+    groups: list[int] = []
+    weights: list[float] = []
+    for g, component in enumerate(components):
+        chosen = component.tables(sizes)
+        sets += chosen
+        kinds += [component.kind] * len(chosen)
+        groups += [g] * len(chosen)
+        # L1 lies in [0, 2]; halved where it has to share a scale with others.
+        scale = 0.5 if component.kind == L1 and len(components) > 1 else 1.0
+        weights.append(scale / len(chosen))
+    complete = np.array([k == CRAMER for k in kinds])
+    _refuse_huge(sizes, sets, complete)
+    index, original, _ = build_index(codes, sizes, sets, complete, number)
+    touch = [
+        np.array([t for t, s in enumerate(sets) if j in s], np.int32)
+        for j in range(codes.shape[1])
+    ]
+    touch_step = [
+        index.steps[t, sets[t].index(j)] for j, ts in enumerate(touch) for t in ts
+    ]
+    logs = log_table(2 * len(codes) + 2)
+    target = Target(
+        index,
+        original,
+        np.array(kinds, np.int64),
+        np.array(groups, np.int64),
+        np.array(weights),
+        np.zeros(len(components)),
+        np.zeros(len(sets)),
+        _degrees(codes, sets),
+        logs,
+        np.add.reduceat(logs[original], index.first[:-1]),
+        np.concatenate([[0], np.cumsum([len(t) for t in touch])]),
+        np.concatenate(touch),
+        np.array(touch_step, np.int64),
+        len(codes),
+        np.array([k == JSD for k in kinds]) & _fit_words(index, original),
+        (original.astype(np.uint32) << np.uint32(16)) | index.near,
+    )
+    if complete.any():
+        inverse = np.zeros(len(original))
+        fill_weights(target, original, inverse)
+        sums = table_sums(target, original, outside_zero(target), inverse)
+        association = np.sqrt(np.maximum(sums - 1.0, 0.0) / target.degree)
+        target.reference[complete] = association[complete]
+    return target
+
+
+def log_table(size: int) -> NDArray[np.float64]:
+    """Return x log2 x for x = 0 .. size - 1."""
+    x = np.arange(size, dtype=float)
+    x[1:] *= np.log2(x[1:])
+    return x
+
+
+def _fit_words(index: CellIndex, original: NDArray[np.int32]) -> NDArray[np.bool_]:
+    most = np.maximum.reduceat(original, index.first[:-1])
+    return (index.heads[:, 4] <= SMALL) & (most < 1 << 16)
+
+
+def _refuse_huge(sizes: Ints, sets: list[tuple[int, ...]], complete: NDArray) -> None:
+    if complete.any() and len(sizes) < 2:
+        raise InputError(
+            "Cramer's V needs two columns; the data have one", hint="choose jsd:2"
+        )
+    cells = sum(
+        int(np.prod(sizes[list(s)])) for s, c in zip(sets, complete, strict=True) if c
+    )
+    if cells > _COMPLETE_CELLS:
+        raise InputError(
+            f"Cramer's V needs every cell of its tables: {cells:,} here",
+            expected=f"at most {_COMPLETE_CELLS:,} cells",
+            hint="choose objective 'jsd:2', which needs only the cells that occur, "
+            "or pool rare levels",
+        )
+
+
+def _degrees(codes: Codes, sets: list[tuple[int, ...]]) -> NDArray[np.float64]:
+    seen = [len(np.unique(column)) for column in codes.T]
+    return np.array([max(1, min(seen[j] for j in s) - 1) for s in sets], float)
+
+
+def outside_zero(target: Target) -> Ints:
+    """Return an empty count of records outside each table's support."""
+    return np.zeros(len(target.kind), np.int64)
+
+
+@njit(cache=True)
+def fill_weights(target, counts, out):  # type: ignore[no-untyped-def]
+    """Set 1 / (row * column) for each cell of the Cramer tables."""
+    kinds, first, steps = target.kind, target.cells.first, target.cells.steps
+    for t in range(len(kinds)):
+        if kinds[t] != CRAMER:
+            continue
+        # The first variable has stride 1, so the second one's is the table's width.
+        low = first[t]
+        width = steps[t, 1]
+        height = (first[t + 1] - low) // width
+        rows = np.zeros(height)
+        columns = np.zeros(width)
+        for r in range(height):
+            for c in range(width):
+                rows[r] += counts[low + r * width + c]
+                columns[c] += counts[low + r * width + c]
+        for r in range(height):
+            for c in range(width):
+                both = rows[r] * columns[c]
+                out[low + r * width + c] = 1.0 / both if both > 0 else 0.0
+
+
+@njit(cache=True)
+def _entropy_terms(a, c, logs):  # type: ignore[no-untyped-def]
+    """Return the sum of L(c) - L(a + c), two cells at a time to keep adders busy."""
+    many = len(a)
+    x, y, z, w = 0.0, 0.0, 0.0, 0.0
+    for i in range(many // 2):
+        x += logs[np.uint64(c[2 * i])]
+        y += logs[np.uint64(a[2 * i] + c[2 * i])]
+        z += logs[np.uint64(c[2 * i + 1])]
+        w += logs[np.uint64(a[2 * i + 1] + c[2 * i + 1])]
+    if many % 2 == 1:
+        x += logs[np.uint64(c[many - 1])]
+        y += logs[np.uint64(a[many - 1] + c[many - 1])]
+    return (x - y) + (z - w)
+
+
+@njit(cache=True)
+def table_sum(target, t, counts, outside, weights):  # type: ignore[no-untyped-def]
+    """Return the sum of cell terms of a table."""
+    low, high = target.cells.first[t], target.cells.first[t + 1]
+    original, here = target.original[low:high], counts[low:high]
+    if target.kind[t] == JSD:
+        return target.constant[t] + _entropy_terms(original, here, target.logs)
+    total = 0.0
+    if target.kind[t] == L1:
+        total = float(outside[t])
+        for cell in range(len(here)):
+            total += abs(original[cell] - here[cell])
+    else:
+        scale = weights[low:high]
+        for cell in range(len(here)):
+            c = float(here[cell])
+            total += c * c * scale[cell]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def table_sums(target, counts, outside, weights):  # type: ignore[no-untyped-def]
+    """Return the sum of cell terms of each table."""
+    out = np.zeros(len(target.kind))
+    for t in range(len(out)):
+        out[t] = table_sum(target, t, counts, outside, weights)
+    return out
+
+
+@njit(cache=True)
+def table_value(kind, total, records, degree, reference):  # type: ignore[no-untyped-def]
+    """Turn a sum of cell terms into the distance of a table.
+
+    `reference` is the original's association for Cramer's V. A Jensen-Shannon distance
+    is softened by it: ``sqrt(D + r**2) - r`` is no steeper at 0 than the distance is at
+    r, and the distance itself for r = 0.
+    """
+    if kind == JSD:
+        divergence = max(0.0, 0.5 * total / records + 1.0)
+        return np.sqrt(divergence + reference * reference) - reference
+    if kind == L1:
+        return total / records
+    return abs(np.sqrt(max(0.0, total - 1.0) / degree) - reference)
+
+
+@njit(cache=True, nogil=True)
+def group_values(target, sums):  # type: ignore[no-untyped-def]
+    """Return the mean distance of each objective."""
+    out = np.zeros(len(target.group_weight))
+    for t in range(len(sums)):
+        g = target.group[t]
+        out[g] += target.group_weight[g] * table_value(
+            target.kind[t],
+            sums[t],
+            target.records,
+            target.degree[t],
+            target.reference[t],
+        )
+    return out
+
+
+@njit(cache=True)
+def combine(values, floor):  # type: ignore[no-untyped-def]
+    """Return the Euclidean combination of objectives, normalised (thesis, eq. 7).
+
+    An objective below its floor counts as at it: nothing is gained by going further.
+    """
+    total = 0.0
+    for g in range(len(values)):
+        value = max(values[g], floor[g])
+        total += value * value
+    return np.sqrt(total / len(values))

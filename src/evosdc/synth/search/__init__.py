@@ -1,0 +1,1 @@
+"""How copies are evolved: moves, breeding, populations, initial models."""

@@ -1,0 +1,216 @@
+"""The genetic algorithm of the thesis: whole data sets that select, cross and mutate.
+
+Modes: one weighted cost (SOGA), the best utility under a risk limit (constraint), and
+two objectives at once (NPGA, NSGA-II).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.evolution.pareto import (
+    crowding_distance,
+    niche_count,
+    non_dominated_fronts,
+)
+from evosdc.evolution.rates import Moment, Rate, self_adapted
+from evosdc.evolution.replacement import REPLACEMENTS
+from evosdc.evolution.selection import Selection
+from evosdc.synth.data.encoding import Ints
+from evosdc.synth.objective.goal import Goal
+from evosdc.synth.search.population import Population, Team, costs
+from evosdc.synth.search.rates import SelfAdaptive
+from evosdc.synth.search.rng import streams
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Operators:
+    """The choices of the thesis."""
+
+    crossover: int
+    crossover_rate: Rate
+    mutation_rate: Rate
+    selection: Selection
+    mutation: int = 0
+    replacement: str = "generational"
+    elitism: int = 1
+    pareto: str = ""
+    niche: float = 0.05
+    comparison: int = 5
+
+
+class Genetic:
+    """A population that breeds; `alive` are the slots of the living."""
+
+    def __init__(
+        self,
+        population: Population,
+        size: int,
+        goal: Goal,
+        operators: Operators,
+        rng: np.random.Generator,
+        team: Team,
+    ) -> None:
+        self.population = population
+        self.alive: Ints = np.arange(size)
+        self.goal = goal
+        self.operators = operators
+        self.pace: Callable[[float], float] | None = None
+        self.evaluations = size
+        self._rng = rng
+        self._team = team
+        self._generation = 0
+        self._held = 0
+        self._best = np.inf
+        self._genes = {
+            "crossover": self._first_genes(operators.crossover_rate),
+            "mutation": self._first_genes(operators.mutation_rate),
+        }
+
+    def prepare(self) -> None:
+        """Compile the kernels, so that no clock runs meanwhile."""
+        self.population.compile_breeding()
+
+    def _first_genes(self, rate: Rate) -> Floats:
+        slots = len(self.population.codes)
+        if isinstance(rate, SelfAdaptive):
+            return self._rng.uniform(rate.low, rate.high, slots)
+        return np.zeros(slots)
+
+    def costs(self) -> Floats:
+        """Return the cost of each living candidate."""
+        return self.costs_of(self.alive)
+
+    def costs_of(self, slots: Ints) -> Floats:
+        """Return the cost of some slots."""
+        return costs(self.goal, self.population, slots)
+
+    def points(self, slots: Ints) -> Floats:
+        """Return utility and weighted risk of some slots."""
+        risk = self.population.risks[slots] @ self.goal.share
+        return np.column_stack([self.population.utility(slots), risk])
+
+    def step(self, share: float) -> None:
+        """Make one generation."""
+        cost = self.costs()
+        self._held = 0 if cost.min() < self._best else self._held + 1
+        self._best = min(self._best, float(cost.min()))
+        moment = Moment(cost, self._generation, self._held, share)
+        parents = self._parents(cost)
+        # An odd population's last parent crosses with the first.
+        pairs = np.resize(parents, (len(parents) + 1) // 2 * 2).reshape(-1, 2)
+        places = self._free(pairs.size).reshape(-1, 2)
+        crossing = self._rates("crossover", self.operators.crossover_rate, moment)
+        changing = self._rates("mutation", self.operators.mutation_rate, moment)
+        self._inherit(pairs, places)
+        self.population.breed(
+            self._team,
+            self.operators.crossover,
+            self.alive[pairs],
+            places,
+            np.minimum(crossing[pairs[:, 0]], crossing[pairs[:, 1]]),
+            changing[pairs],
+            streams(self._rng, len(pairs)),
+            self.operators.mutation,
+        )
+        children = places.ravel()[: len(self.alive)]
+        self.evaluations += len(children)
+        self._generation += 1
+        self.alive = self._survivors(cost, children)
+
+    def _free(self, count: int) -> Ints:
+        used = np.zeros(len(self.population.codes), bool)
+        used[self.alive] = True
+        return np.flatnonzero(~used)[:count]
+
+    def _rates(self, name: str, rate: Rate, moment: Moment) -> Floats:
+        if isinstance(rate, SelfAdaptive):
+            return self._genes[name][self.alive]
+        return rate.of(moment)
+
+    def _inherit(self, pairs: Ints, places: Ints) -> None:
+        for name, rate in (
+            ("crossover", self.operators.crossover_rate),
+            ("mutation", self.operators.mutation_rate),
+        ):
+            if isinstance(rate, SelfAdaptive):
+                mine = self._genes[name][self.alive[pairs]].ravel()
+                self._genes[name][places.ravel()] = self_adapted(
+                    mine, self._rng, low=rate.low, high=rate.high
+                )
+
+    def _parents(self, cost: Floats) -> Ints:
+        size = len(self.alive)
+        if self.operators.pareto == "npga":
+            return self._niched(self.points(self.alive), size)
+        if self.operators.pareto == "nsga2":
+            cost = crowded_rank(self.points(self.alive))
+        return self.operators.selection(cost, size, self._rng)
+
+    def _niched(self, points: Floats, count: int) -> Ints:
+        """Choose by domination tournaments, ties by niche (Horn et al. 1994)."""
+        size = len(points)
+        crowd = niche_count(points, self.operators.niche)
+        pair = self._rng.integers(0, size, (count, 2))
+        rivals = self._rng.integers(0, size, (count, self.operators.comparison))
+        beaten = np.empty((count, 2), bool)
+        for side in range(2):
+            mine = points[pair[:, side]][:, None, :]
+            theirs = points[rivals]
+            no_worse = np.all(theirs <= mine, axis=2)
+            better = np.any(theirs < mine, axis=2)
+            beaten[:, side] = np.any(no_worse & better, axis=1)
+        first = np.where(
+            beaten[:, 0] != beaten[:, 1],
+            ~beaten[:, 0],
+            crowd[pair[:, 0]] <= crowd[pair[:, 1]],
+        )
+        return np.where(first, pair[:, 0], pair[:, 1])
+
+    def _survivors(self, cost: Floats, children: Ints) -> Ints:
+        size = len(self.alive)
+        if self.operators.pareto == "nsga2":
+            both = np.concatenate([self.alive, children])
+            rank = crowded_rank(self.points(both))
+            return both[np.argsort(rank, kind="stable")[:size]]
+        if self.operators.replacement != "generational":
+            return self._one_by_one(cost, children)
+        if self.operators.elitism == 0:
+            return children
+        kept = self.alive[np.argsort(cost, kind="stable")[: self.operators.elitism]]
+        order = np.argsort(self.costs_of(children), kind="stable")
+        return np.concatenate([kept, children[order]])[:size]
+
+    def _one_by_one(self, cost: Floats, children: Ints) -> Ints:
+        """Let children replace individuals one at a time (steady state)."""
+        replace = REPLACEMENTS[self.operators.replacement]
+        alive = self.alive.copy()
+        cost = cost.copy()
+        newcomers = self.costs_of(children)
+        codes = self.population.codes
+        for child, newcomer in zip(children, newcomers, strict=True):
+            distance = np.zeros(len(alive))
+            if self.operators.replacement == "most-similar":
+                distance = np.array([(codes[child] != codes[a]).mean() for a in alive])
+            at = replace(cost, float(newcomer), distance, self._rng)
+            if at >= 0:
+                alive[at] = child
+                cost[at] = newcomer
+        return alive
+
+
+def crowded_rank(points: Floats) -> Floats:
+    """Return places by front, then by crowding, the loneliest first (Deb 2002)."""
+    place = np.empty(len(points))
+    at = 0
+    for front in non_dominated_fronts(points):
+        order = front[np.argsort(-crowding_distance(points[front]), kind="stable")]
+        place[order] = np.arange(at, at + len(order))
+        at += len(order)
+    return place

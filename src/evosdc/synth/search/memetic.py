@@ -1,0 +1,202 @@
+"""The memetic population: candidates annealed side by side, crossed while hot.
+
+Each candidate may have its own goal. With goals of their own they make a whole front in
+one run (decomposition, Zhang and Li 2007), and are not crossed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.synth.data.encoding import Ints
+from evosdc.synth.objective.goal import Goal, cost_of, distance_of
+from evosdc.synth.objective.tables import CRAMER, Target
+from evosdc.synth.search.anneal import anneal
+from evosdc.synth.search.population import Population, Tally, Team
+from evosdc.synth.search.rng import streams
+
+Floats = NDArray[np.float64]
+# Distances are rounded off no higher than this, and in the last tenth not at all.
+_SOFTEST, _HARD = 0.1, 0.9
+# So many moves are made before the clock is asked again.
+_PIECE = 40_000
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How candidates are annealed.
+
+    Temperatures are costs. `moves` are made by each candidate in a generation; a share
+    `swaps` of them swap a value between two records, the others change one value. Where
+    the full table is an objective, a share `whole` of all change a whole record.
+
+    A Jensen-Shannon distance is infinitely steep at 0: once most tables are exact, no
+    move may touch them any more for the sake of the others. So distances of one or two
+    variables are rounded off at `soft` times their present mean, but for the end.
+    """
+
+    moves: int
+    hot: float
+    cold: float
+    swaps: float = 0.5
+    whole: float = 0.1
+    late: int = 0
+    crossover: int = 4
+    crossover_rate: float = 0.1
+    soft: float = 1.0
+
+    def temperature(self, share: float) -> float:
+        """Return the temperature when `share` of the budget is spent."""
+        return float(self.hot * (self.cold / self.hot) ** min(1.0, share))
+
+    def softness(self, share: float, distance: float) -> float:
+        """Return where to round off distances that are `distance` on average."""
+        return self.soft * min(_SOFTEST, distance) if share < _HARD else 0.0
+
+
+class Memetic:
+    """Candidates that anneal; hot ones with one goal exchange whole records."""
+
+    def __init__(
+        self,
+        population: Population,
+        goals: Sequence[Goal],
+        schedule: Schedule,
+        rng: np.random.Generator,
+        team: Team,
+        generations: int,
+    ) -> None:
+        self.population = population
+        self.goals = list(goals)
+        self.alive: Ints = np.arange(len(goals))
+        self.schedule = schedule
+        self.evaluations = len(goals)
+        self.pace: Callable[[float], float] | None = None
+        self._rng = rng
+        self._team = team
+        self._step = 1.0 / max(1, generations)
+        self._tallies = [Tally(population.problem) for _ in goals]
+        self._count()
+        # Records of a candidate below the noise floor would carry others below it.
+        apart = any(len(goal.mix) for goal in goals)
+        self._rate = 0.0 if apart else schedule.crossover_rate
+        # Prices of Cramer cells hold only while margins do: swaps, no changes.
+        fixed = (population.problem.target.kind == CRAMER).any()
+        self._swaps = 1.0 if fixed else schedule.swaps
+        self._whole = 0.0 if fixed else schedule.whole
+
+    def costs(self) -> Floats:
+        """Return the cost of each candidate by its own goal."""
+        floor = self.population.problem.target.floor
+        groups, risks = self.population.groups, self.population.risks
+        return np.array(
+            [
+                cost_of(goal, distance_of(goal, groups[slot], floor), risks[slot])
+                for slot, goal in zip(self.alive, self.goals, strict=True)
+            ]
+        )
+
+    def step(self, share: float) -> None:
+        """Cross neighbours while it is hot, then anneal every candidate."""
+        rate = self._rate * max(0.0, 1.0 - 2.0 * share)
+        if rate > 0.0 and len(self.alive) > 1:
+            self._cross(rate)
+        states = streams(self._rng, len(self.alive))
+        moves = self.schedule.moves
+        pieces = 1 if self.schedule.late else -(-moves // _PIECE)
+        for piece in range(pieces):
+            if piece > 0:
+                part = piece / pieces
+                share = self.pace(part) if self.pace else share + self._step / pieces
+                if share >= 1.0:
+                    break
+            many = moves * (piece + 1) // pieces - moves * piece // pieces
+            self._cool(share, self._step / pieces, states, many)
+            self.evaluations += many * len(self.alive)
+
+    def _cool(
+        self, share: float, step: float, states: NDArray[np.uint64], moves: int
+    ) -> None:
+        """Anneal every candidate by so many moves, a `step` of the budget."""
+        hot = self.schedule.temperature(share)
+        cold = self.schedule.temperature(share + step)
+        target, groups = self.population.problem.target, self.population.groups
+        small = np.unique(target.group[target.small])
+
+        def work(k: int) -> None:
+            distance = groups[self.alive[k], small].mean() if len(small) else 0.0
+            soft = target.softened(self.schedule.softness(share, distance))
+            self._anneal(k, soft, states[k], hot, cold, moves)
+
+        self._team.each(work, range(len(self.alive)))
+
+    def _count(self) -> None:
+        for slot, tally in zip(self.alive, self._tallies, strict=True):
+            tally.count(self.population.codes[slot])
+
+    def _cross(self, rate: float) -> None:
+        size = len(self.alive)
+        order = self._rng.permutation(size)[: size // 2 * 2]
+        pairs = self.alive[order].reshape(-1, 2)
+        used = np.zeros(len(self.population.codes), bool)
+        used[self.alive] = True
+        places = np.flatnonzero(~used)[: pairs.size].reshape(-1, 2)
+        self.population.breed(
+            self._team,
+            self.schedule.crossover,
+            pairs,
+            places,
+            np.full(len(pairs), rate),
+            np.zeros(pairs.shape),
+            streams(self._rng, len(pairs)),
+            way=0,
+        )
+        self.alive = self.alive.copy()
+        self.alive[order] = places.ravel()
+        self._count()
+
+    def prepare(self) -> None:
+        """Compile the kernels, so that no clock runs meanwhile."""
+        target = self.population.problem.target
+        self._anneal(0, target, np.zeros(1, np.uint64), 1.0, 1.0, 0)
+        self.population.compile_breeding()
+
+    def _anneal(
+        self,
+        k: int,
+        target: Target,
+        state: NDArray[np.uint64],
+        hot: float,
+        cold: float,
+        moves: int,
+    ) -> None:
+        problem, population = self.population.problem, self.population
+        slot, tally = int(self.alive[k]), self._tallies[k]
+        anneal(
+            target,
+            problem.risk,
+            self.goals[k],
+            problem.rules,
+            problem.free,
+            problem.sizes,
+            population.codes[slot],
+            tally.counts,
+            tally.outside,
+            tally.weights,
+            tally.keys,
+            state,
+            moves,
+            hot,
+            cold,
+            self._swaps,
+            self._whole,
+            problem.original,
+            np.zeros(self.schedule.late),
+        )
+        if not self.goals[k].looks_at_risk:
+            tally.count_keys(population.codes[slot])
+        population.price(slot, tally)

@@ -1,0 +1,260 @@
+"""A population of candidate data sets, in slots, and the counters of one candidate.
+
+Children are made in free slots, so that a generation copies nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError
+from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.rules import RuleIndex
+from evosdc.synth.objective.goal import Goal, costs_of
+from evosdc.synth.objective.risk import RiskIndex, count_exact, risk_totals
+from evosdc.synth.objective.tables import (
+    CRAMER,
+    Target,
+    fill_weights,
+    group_values,
+    table_sums,
+)
+from evosdc.synth.objective.tally import count_all, workspace
+from evosdc.synth.search.breeding import breed
+from evosdc.synth.search.turns import no_turn_taken
+
+_MOST_BYTES = 6 << 30
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What does not change in a run: the original and what is measured on it."""
+
+    original: Codes
+    sizes: Ints
+    target: Target
+    risk: RiskIndex
+    rules: RuleIndex
+    free: Ints
+
+
+class Team:
+    """Threads that run kernels; the kernels release the interpreter's lock.
+
+    Each piece of work has its own random stream, so the number of threads changes
+    nothing but the time.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = max(1, workers)
+        self._pool = ThreadPoolExecutor(self.workers) if self.workers > 1 else None
+
+    def each(
+        self,
+        work: Callable[[Any], Any],
+        items: Sequence[Any],
+        call_off: Callable[[], object] = lambda: None,
+    ) -> list[Any]:
+        """Apply `work` to each item and wait for all, even when interrupted.
+
+        `call_off` is told of an interruption first, to let running work end early.
+        """
+        if self._pool is None:
+            return [work(item) for item in items]
+        futures = [self._pool.submit(work, item) for item in items]
+        try:
+            return [f.result() for f in futures]
+        except KeyboardInterrupt:
+            call_off()
+            for f in futures:
+                f.cancel()
+            for f in futures:
+                if not f.cancelled():
+                    f.exception()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True)
+
+
+class Tally:
+    """The counters of one candidate: cells of its tables, and keys."""
+
+    def __init__(self, problem: Problem) -> None:
+        cells, tables = len(problem.target.original), len(problem.target.kind)
+        self.problem = problem
+        self.counts = np.zeros(cells, np.int32)
+        self.outside = np.zeros(tables, np.int64)
+        self.weights = np.zeros(cells if _has_weights(problem) else 1)
+        self.keys = np.zeros(len(problem.risk.original), np.int32)
+
+    @cached_property
+    def rooms(self) -> tuple[Any, ...]:
+        """Return room for a child by column, and to count it and its keys."""
+        n, m = self.problem.original.shape
+        return (
+            np.empty((m, n), np.int16),
+            workspace(self.problem.target.cells, n),
+            workspace(self.problem.risk.cells, n),
+        )
+
+    def count(self, codes: Codes) -> None:
+        """Count a candidate afresh."""
+        count_all(self.problem.target.cells, codes, self.counts, self.outside)
+        self.count_keys(codes)
+
+    def count_keys(self, codes: Codes) -> None:
+        """Count the keys of a candidate afresh."""
+        if self.problem.risk.shaded:
+            count_exact(self.problem.risk, codes, self.keys)
+            return
+        count_all(self.problem.risk.cells, codes, self.keys, np.zeros(2, np.int64))
+
+    def distances(self) -> NDArray[np.float64]:
+        """Return the objectives of what is counted."""
+        target = self.problem.target
+        fill_weights(target, self.counts, self.weights)
+        sums = table_sums(target, self.counts, self.outside, self.weights)
+        return np.asarray(group_values(target, sums))
+
+    def risks(self) -> NDArray[np.float64]:
+        """Return the four risks of what is counted."""
+        risk = self.problem.risk
+        return np.asarray(risk_totals(risk, self.keys) * risk.scale)
+
+
+class Population:
+    """Slots of candidates: codes, objectives and risks.
+
+    With `watched`, children's risks are measured as they are bred; else `watch` finds
+    them when asked.
+    """
+
+    def __init__(self, problem: Problem, slots: int, watched: bool = True) -> None:
+        n, m = problem.original.shape
+        need = 2 * slots * n * m
+        if need > _MOST_BYTES:
+            raise InputError(
+                f"a population of {slots} candidates needs {need / 2**30:.1f} GB",
+                expected=f"at most {_MOST_BYTES / 2**30:.0f} GB",
+                hint="choose a smaller population",
+            )
+        self.problem = problem
+        self.watched = watched
+        self.codes: Codes = np.zeros((slots, n, m), np.int16)
+        self.groups = np.zeros((slots, len(problem.target.group_weight)))
+        self.risks = np.zeros((slots, 4))
+        self._tallies = [Tally(problem)]
+
+    def put(self, slot: int, codes: Codes) -> None:
+        """Place a data set in a slot and price it."""
+        self.codes[slot] = codes
+        self.recount(slot)
+
+    def recount(self, slot: int) -> None:
+        """Count and price a slot afresh."""
+        tally = self._tallies[0]
+        tally.count(self.codes[slot])
+        self.price(slot, tally)
+
+    def price(self, slot: int, tally: Tally) -> None:
+        """Price a slot from its counters."""
+        self.groups[slot] = tally.distances()
+        self.risks[slot] = tally.risks()
+
+    def watch(self, slots: Iterable[int]) -> None:
+        """Measure the risks of some slots where children's are not measured."""
+        if self.watched:
+            return
+        tally = self._tallies[0]
+        for slot in slots:
+            tally.count_keys(self.codes[slot])
+            self.risks[slot] = tally.risks()
+
+    def utility(self, slots: Ints) -> NDArray[np.float64]:
+        """Return the distance from the original of some slots, floors ignored."""
+        return np.sqrt((self.groups[slots] ** 2).mean(axis=1))
+
+    def compile_breeding(self) -> None:
+        """Breed no pairs."""
+        none = np.zeros((0, 2), np.int64)
+        self.breed(
+            Team(1),
+            0,
+            none,
+            none,
+            np.zeros(0),
+            np.zeros((0, 2)),
+            np.zeros((0, 1), np.uint64),
+            way=0,
+        )
+
+    def breed(
+        self,
+        team: Team,
+        kind: int,
+        pairs: Ints,
+        slots: Ints,
+        rates: NDArray[np.float64],
+        mutations: NDArray[np.float64],
+        states: NDArray[np.uint64],
+        way: int,
+    ) -> None:
+        """Make the children of `pairs` in `slots`, pair by pair."""
+        problem = self.problem
+        while len(self._tallies) < team.workers:
+            self._tallies.append(Tally(problem))
+        turns = no_turn_taken()
+
+        def work(tally: Tally) -> None:
+            breed(
+                problem.target,
+                problem.risk,
+                problem.rules,
+                problem.free,
+                problem.sizes,
+                problem.original,
+                way,
+                kind,
+                self.codes,
+                (tally.counts, tally.outside, tally.weights, tally.keys),
+                tally.rooms,
+                pairs,
+                slots,
+                rates,
+                mutations,
+                states,
+                self.groups,
+                self.risks,
+                self.watched,
+                turns,
+            )
+
+        team.each(work, self._tallies[: team.workers], lambda: turns.fill(len(pairs)))
+
+
+def costs(goal: Goal, population: Population, slots: Ints) -> NDArray[np.float64]:
+    """Return the cost of some slots."""
+    floor = population.problem.target.floor
+    return np.asarray(costs_of(goal, population.groups, population.risks, floor, slots))
+
+
+def _has_weights(problem: Problem) -> bool:
+    return bool((problem.target.kind == CRAMER).any())

@@ -1,0 +1,171 @@
+"""One run: generations until a reason to stop, and what was seen on the way."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.clock import Clock
+from evosdc.evolution.stopping import AnyOf, Progress, Stop
+from evosdc.synth.data.encoding import Ints
+from evosdc.synth.search.population import Population
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One line of a run record: the best candidate and the population at a time."""
+
+    seconds: float
+    generation: int
+    evaluations: int
+    cost: float
+    utility: float
+    risks: tuple[float, float, float, float]
+    mean_cost: float
+    diversity: float
+
+
+class Engine(Protocol):
+    """Something that makes generations of a population."""
+
+    population: Population
+    alive: Ints
+    evaluations: int
+    pace: Callable[[float], float] | None
+
+    def prepare(self) -> None:
+        """Compile what a step needs."""
+        ...
+
+    def step(self, share: float) -> None:
+        """Make one generation; `share` of the budget is spent."""
+        ...
+
+    def costs(self) -> NDArray[np.float64]:
+        """Return the cost of each living candidate."""
+        ...
+
+
+@dataclass
+class Run:
+    """Drive an engine; Ctrl-C ends a run with what it has."""
+
+    engine: Engine
+    generations: int
+    time_limit: float | None
+    criteria: tuple[Stop, ...] = ()
+    listener: Callable[[Generation], None] | None = None
+    clock: Clock = field(default_factory=Clock)
+    record: list[Generation] = field(default_factory=list)
+    reason: str = ""
+    hurried: bool = False
+
+    def go(self) -> None:
+        """Make generations until there is a reason to stop."""
+        self.engine.prepare()
+        try:
+            self._generations()
+            self.engine.population.watch(self.engine.alive)
+        except KeyboardInterrupt:
+            # A kernel may have been cut off between its records and our counters.
+            self.reason = "interrupted"
+            for slot in self.engine.alive:
+                self.engine.population.recount(int(slot))
+
+    def _generations(self) -> None:
+        start = time.perf_counter()
+        # What preparations took is not there for the search, nor as much again, which
+        # measuring and reading its answer will take.
+        left = self.time_limit
+        if left is not None:
+            left = max(0.1 * left, left - 2.0 * self.clock.spent(), 1e-3)
+        stop = AnyOf(self.criteria)
+        best, first = np.inf, 0.0
+        generation = improved = 0
+        while True:
+            costs = self.engine.costs()
+            now = float(costs.min())
+            if generation == 0:
+                first = now
+            if now < best:
+                best, improved = now, generation
+            seconds = time.perf_counter() - start
+            self._note(seconds, generation, costs)
+            progress = Progress(
+                seconds,
+                self.engine.evaluations,
+                generation,
+                now,
+                improved_at=improved,
+                gained=first - now,
+            )
+            share = self._share(seconds, generation, left)
+            self.reason = stop.reason(progress) or ""
+            if not self.reason and share >= 1.0:
+                done = generation >= self.generations
+                self.reason = "generations" if done else "time limit"
+            if self.reason:
+                return
+            self.engine.pace = self._pace(start, generation, left)
+            self.engine.step(share)
+            generation += 1
+
+    def _pace(
+        self, start: float, generation: int, left: float | None
+    ) -> Callable[[float], float]:
+        """Return what says how much of the budget is spent within a generation."""
+
+        def share(part: float) -> float:
+            return self._share(time.perf_counter() - start, generation + part, left)
+
+        return share
+
+    def _share(self, seconds: float, generation: float, left: float | None) -> float:
+        """Return how much of the budget is spent.
+
+        Generations decide, so that a run can be repeated. A run that is still too
+        early in its schedule after half its time hurries to finish it in the rest.
+        """
+        spent = generation / max(1, self.generations)
+        if left is None:
+            return spent
+        late = 2.0 * seconds / left - 1.0
+        self.hurried = self.hurried or spent < late
+        return max(spent, late)
+
+    def _note(
+        self, seconds: float, generation: int, costs: NDArray[np.float64]
+    ) -> None:
+        engine = self.engine
+        at = int(engine.alive[int(costs.argmin())])
+        engine.population.watch([at])
+        risks = engine.population.risks[at]
+        entry = Generation(
+            seconds,
+            generation,
+            engine.evaluations,
+            float(costs.min()),
+            float(engine.population.utility(np.array([at]))[0]),
+            (float(risks[0]), float(risks[1]), float(risks[2]), float(risks[3])),
+            float(costs.mean()),
+            diversity(engine.population, engine.alive),
+        )
+        self.record.append(entry)
+        if self.listener is not None:
+            self.listener(entry)
+
+
+def diversity(population: Population, alive: Ints, sample: int = 8) -> float:
+    """Return the mean share of elements in which neighbouring candidates differ."""
+    if len(alive) < 2:
+        return 0.0
+    codes = population.codes[:, :2000]
+    pairs = list(itertools.pairwise(alive[: sample + 1]))
+    differ = sum(np.count_nonzero(codes[a] != codes[b]) for a, b in pairs)
+    return differ / (len(pairs) * codes[0].size)

@@ -1,0 +1,219 @@
+"""The whole-record move: a record in surplus becomes an original one in deficit.
+
+Where nearly every record is alone in its cell of the full table, a change of one value
+leaves a record outside the original's support whatever the value. Only a whole record
+lands on a cell. The risk of doing so is in the price, as it is for every move.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from evosdc.synth.data.encoding import Codes, Ints, cell_at, number_of
+from evosdc.synth.data.rules import breaks
+from evosdc.synth.objective.goal import cost_of, distance_of
+from evosdc.synth.objective.prices import look, price, shift_risk, slope_of
+from evosdc.synth.objective.tables import L1, table_value
+from evosdc.synth.search.rng import below
+
+Floats = NDArray[np.float64]
+
+# So many records are looked at for one in surplus, and for one in deficit.
+_TRIES = 8
+
+
+class Book(NamedTuple):
+    """What is known of a candidate while it anneals; moves keep it true."""
+
+    codes: Codes
+    counts: NDArray[np.int32]
+    outside: Ints
+    weights: Floats
+    keys: NDArray[np.int32]
+    sums: Floats
+    values: Floats
+    slope: Floats
+    groups: Floats
+    up: Floats
+    down: Floats
+    totals: Floats
+    risks: Floats
+
+
+@njit(cache=True)
+def full_table(order, variables):  # type: ignore[no-untyped-def]
+    """Return the table of all variables, -1 where no objective has it."""
+    for t in range(len(order)):
+        if order[t] == variables:
+            return t
+    return -1
+
+
+@njit(cache=True)
+def _cell(index, t, record):  # type: ignore[no-untyped-def]
+    number = number_of(index.members, index.steps, index.order, t, record)
+    return cell_at(index.heads, index.dense, index.hashes, t, number)
+
+
+@njit(cache=True)
+def in_surplus(target, full, codes, counts, state):  # type: ignore[no-untyped-def]
+    """Return a record of a cell with too many, or any if there is none at hand."""
+    i = below(state, len(codes))
+    for _ in range(_TRIES):
+        cell = _cell(target.cells, full, codes[i])
+        if cell < 0 or counts[cell] > target.original[cell]:
+            break
+        i = below(state, len(codes))
+    return i
+
+
+@njit(cache=True)
+def in_deficit(target, full, source, counts, state):  # type: ignore[no-untyped-def]
+    """Return an original record of a cell with too few, or any."""
+    o = below(state, len(source))
+    for _ in range(_TRIES):
+        cell = _cell(target.cells, full, source[o])
+        if counts[cell] < target.original[cell]:
+            break
+        o = below(state, len(source))
+    return o
+
+
+@njit(cache=True)
+def replaced(codes, i, wanted, free, out):  # type: ignore[no-untyped-def]
+    """Set `out` to record `i` with the free values of another; say if it differs."""
+    differs = False
+    out[:] = codes[i]
+    for j in free:
+        out[j] = wanted[j]
+        differs = differs or out[j] != codes[i, j]
+    return differs
+
+
+@njit(cache=True)
+def _forbidden(rules, free, record):  # type: ignore[no-untyped-def]
+    if len(rules.touch) > 0:
+        for j in free:
+            if breaks(rules, record, j):
+                return True
+    return False
+
+
+@njit(cache=True)
+def _trade(risk, keys, i, leaving, entering, totals):  # type: ignore[no-untyped-def]
+    """Exchange record `i` for another in the risk counters."""
+    for sign in (-1, 1):
+        shift_risk(
+            risk.cells.members,
+            risk.cells.steps,
+            risk.cells.order,
+            risk.cells.heads,
+            risk.cells.dense,
+            risk.cells.hashes,
+            risk.original,
+            risk.pair_start,
+            risk.pair_cell,
+            risk.shades,
+            keys,
+            i,
+            leaving if sign < 0 else entering,
+            sign,
+            totals,
+        )
+
+
+@njit(cache=True)
+def _try_tables(target, book, old, record, cells, changes, groups):  # type: ignore[no-untyped-def]
+    """Price the change of a record in every table it moves in."""
+    kinds, group = target.kind, target.group
+    for t in range(len(kinds)):
+        away = 1.0 if kinds[t] == L1 else 0.0
+        a = _cell(target.cells, t, old)
+        b = _cell(target.cells, t, record)
+        cells[t, 0], cells[t, 1] = a, b
+        changes[t] = 0.0
+        if a != b:
+            changes[t] = look(book.down, a, -away) + look(book.up, b, away)
+            groups[group[t]] += target.group_weight[group[t]] * (
+                table_value(
+                    kinds[t],
+                    book.sums[t] + changes[t],
+                    target.records,
+                    target.degree[t],
+                    target.reference[t],
+                )
+                - book.values[t]
+            )
+
+
+@njit(cache=True)
+def _settle(target, book, guide, cells, changes):  # type: ignore[no-untyped-def]
+    """Move the record's counters and renew the prices of the cells it touched."""
+    kinds = target.kind
+    for t in range(len(kinds)):
+        if cells[t, 0] == cells[t, 1]:
+            continue
+        book.sums[t] += changes[t]
+        book.values[t] = table_value(
+            kinds[t],
+            book.sums[t],
+            target.records,
+            target.degree[t],
+            target.reference[t],
+        )
+        weight = guide[target.group[t]]
+        book.slope[t] = slope_of(
+            kinds[t], book.values[t], target.reference[t], weight, target.records
+        )
+        for place in range(2):
+            cell = cells[t, place]
+            sign = 2 * place - 1
+            if cell < 0:
+                book.outside[t] += sign
+                continue
+            book.counts[cell] += sign
+            price(
+                kinds[t],
+                cell,
+                target.original,
+                book.counts,
+                target.logs,
+                book.weights,
+                book.up,
+                book.down,
+            )
+
+
+@njit(cache=True)
+def replace(target, risk, goal, rules, free, book, guide, i, record, bar):  # type: ignore[no-untyped-def]
+    """Make record `i` another one if its cost stays within `bar`.
+
+    Returns the new cost, or -1 where the move is not made.
+    """
+    old = book.codes[i]
+    cells = np.empty((len(book.sums), 2), np.int64)
+    changes = np.empty(len(book.sums))
+    groups = book.groups.copy()
+    _try_tables(target, book, old, record, cells, changes, groups)
+    utility = distance_of(goal, groups, target.floor)
+    if goal.utility * utility > bar or _forbidden(rules, free, record):
+        return -1.0
+    totals = book.totals.copy()
+    with_risk = goal.risk > 0.0 or goal.penalty.max() > 0.0
+    if with_risk:
+        _trade(risk, book.keys, i, old, record, totals)
+    cost = cost_of(goal, utility, totals * risk.scale)
+    if cost > bar:
+        if with_risk:
+            _trade(risk, book.keys, i, record, old, totals)
+        return -1.0
+    book.totals[:] = totals
+    book.risks[:] = totals * risk.scale
+    book.groups[:] = groups
+    _settle(target, book, guide, cells, changes)
+    book.codes[i] = record
+    return cost
