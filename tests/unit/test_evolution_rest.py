@@ -50,6 +50,19 @@ def test_rates_by_hand() -> None:
     assert rates.Conditional(0.1, 3.0, held=5).of(moment) == pytest.approx([0.1] * 3)
 
 
+def test_rates_of_the_thesis_by_hand() -> None:
+    # The mean is 0.3 and the best 0.1.
+    moment = rates.Moment(np.array([0.1, 0.2, 0.6]), share=0.5)
+    assert rates.Relative(0.5).of(moment) == pytest.approx([0, 0.25, 1])
+    assert rates.WorseThanMean(0.5).of(moment) == pytest.approx([0, 0, 0.15])
+    assert rates.Hyperbolic(10).of(moment) == pytest.approx([1 / 6] * 3)
+    alike = rates.Moment(np.array([0.2, 0.2]), share=0.0)
+    assert rates.Relative(0.5).of(alike) == pytest.approx([0, 0])
+    assert rates.Hyperbolic(10).of(alike) == pytest.approx([0.5, 0.5])
+    end = rates.Moment(np.array([0.2, 0.2]), share=1.0)
+    assert rates.Hyperbolic(10).of(end) == pytest.approx([0.1, 0.1])
+
+
 def test_self_adapted_rates_stay_in_range() -> None:
     rng = np.random.default_rng(0)
     rate = np.full(1000, 0.5)

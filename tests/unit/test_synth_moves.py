@@ -11,7 +11,8 @@ from evosdc.synth.objective.names import parse_objective
 from evosdc.synth.objective.risk import build_risk
 from evosdc.synth.objective.tables import build_target
 from evosdc.synth.search.anneal import anneal
-from evosdc.synth.search.breeding import CROSSOVERS
+from evosdc.synth.search.breeding import CROSSOVERS, MUTATIONS
+from evosdc.synth.search.initial import mutated, uniform, univariate
 from evosdc.synth.search.population import Population, Problem, Tally, Team
 from evosdc.synth.search.rng import below, streams, unit
 
@@ -276,6 +277,44 @@ def test_a_block_mutation_redraws_one_part_of_some_candidates():
             assert inside.mean() > 0.2
         _consistent(population, slot)
     assert 8 < hit < 32
+
+
+def test_a_variable_mutation_redraws_some_variables_and_leaves_the_others():
+    problem = _problem()
+    population = Population(problem, 42)
+    for slot in range(2):
+        population.put(slot, problem.original)
+    slots = np.arange(2, 42).reshape(-1, 2)
+    with Team(1) as team:
+        population.breed(
+            team,
+            4,
+            np.tile([[0, 1]], (20, 1)),
+            slots,
+            np.zeros(20),
+            np.full((20, 2), 0.25),
+            streams(np.random.default_rng(9), 20),
+            way=MUTATIONS.index("variable"),
+        )
+    moved = population.codes[2:42] != problem.original
+    shares = moved.mean(axis=1)
+    # A quarter of the variables is hit, each to a random share of its elements.
+    hit = shares > 0
+    assert 0.12 < hit.mean() < 0.38
+    assert shares[hit].max() > 2 * shares[hit].min()
+    _consistent(population, 2)
+
+
+def test_a_mutated_original_keeps_its_margins_only_by_values():
+    rng = np.random.default_rng(2)
+    original = (rng.random((4000, 2)) < 0.05).astype(np.int16)
+    sizes = np.array([2, 2])
+    drawn = [
+        mutated(0.5, source)(original, sizes, rng, 4000).mean()
+        for source in (uniform, univariate)
+    ]
+    # Half of the elements are redrawn, from 0 and 1 alike or from 1 in 20.
+    assert drawn == pytest.approx([0.275, 0.05], abs=0.01)
 
 
 def test_kernel_streams_are_uniform():

@@ -81,15 +81,16 @@ class Synthesiser:
         not at all.
     crossover, crossover_rate, mutation, mutation_rate, selection, replacement, elitism
         Operators of the genetic algorithm; see `CROSSOVERS` and
-        `evosdc.evolution.selection.SELECTIONS`. Rates are numbers, texts such as
-        ``adaptive:0.75`` or rate objects. The mutation "univariate" draws an
-        element from the original's distribution, "uniform" from all levels alike; its
-        rate is by element, but by candidate for "block", which redraws a random part of
-        it. Candidates of a memetic front are not crossed.
+        `evosdc.evolution.selection.SELECTIONS`; ``exponential-rank:0.7`` sets the
+        parameter of one. Rates are numbers, texts such as ``adaptive:0.75`` or rate
+        objects. The mutation "univariate" draws an element from the original's
+        distribution, "uniform" from all levels alike; its rate is by element, but by
+        candidate for "block", which redraws a random part of it, and by variable for
+        "variable". Candidates of a memetic front are not crossed.
     initial
-        "univariate", "uniform", "network", "cart", "mutation", "mutation:RATE", or
-        frames to start from. "auto" is "network" for memetic runs on more than two
-        million elements, else "univariate".
+        "univariate", "uniform", "network", "cart", "mutation", "mutation:RATE",
+        "mutation:RATE:univariate", or frames to start from. "auto" is "network" for
+        memetic runs on more than two million elements, else "univariate".
     algorithm
         "nsga2" or "npga", for the Pareto mode without the memetic step.
     columns

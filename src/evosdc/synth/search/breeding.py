@@ -19,8 +19,8 @@ from evosdc.synth.search.turns import take_turn
 
 CROSSOVERS = ("matrix", "variable", "cpc", "round-cpc", "whole-cpc", "puc")
 _MATRIX, _VARIABLE, _CPC, _ROUND, _WHOLE, _PUC = range(6)
-MUTATIONS = ("uniform", "univariate", "block")
-_UNIFORM, _UNIVARIATE, _BLOCK = range(3)
+MUTATIONS = ("uniform", "univariate", "block", "variable")
+_UNIFORM, _UNIVARIATE, _BLOCK, _ONE_VARIABLE = range(4)
 # From this rate on, records to exchange are not jumped to but met on the way.
 _OFTEN = 0.1
 # So many records are exchanged at once: their masks stay in the nearest cache.
@@ -186,16 +186,38 @@ def _mutate_block(rules, free, source, rate, codes, state):  # type: ignore[no-u
 
 
 @njit(cache=True)
+def _mutate_variable(rules, free, source, rate, codes, state):  # type: ignore[no-untyped-def]
+    """Redraw elements of each variable chosen with probability `rate` (Chen 2020, 5.1).
+
+    The source says that positions are "randomly selected", not how many: a random
+    share of them.
+    """
+    for j in free:
+        if unit(state) >= rate:
+            continue
+        share = unit(state)
+        for i in range(len(codes)):
+            if unit(state) < share:
+                old = codes[i, j]
+                codes[i, j] = source[below(state, len(source)), j]
+                if breaks(rules, codes[i], j):
+                    codes[i, j] = old
+
+
+@njit(cache=True)
 def mutate(rules, free, sizes, source, way, rate, codes, state):  # type: ignore[no-untyped-def]
     """Mutate a candidate in place.
 
     Each free element changes with probability `rate`, to any level alike or to that of
-    a random original record; or a whole part of the candidate does.
+    a random original record; or a whole part of the candidate does, or of a variable.
     """
     if rate <= 0.0:
         return
     if way == _BLOCK:
         _mutate_block(rules, free, source, rate, codes, state)
+        return
+    if way == _ONE_VARIABLE:
+        _mutate_variable(rules, free, source, rate, codes, state)
         return
     skip = np.log1p(-min(rate, 1.0 - 1e-12))
     at = np.int64(np.log(max(unit(state), 1e-300)) / skip)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from evosdc.errors import InputError
 from evosdc.evolution.replacement import REPLACEMENTS
-from evosdc.evolution.selection import SELECTIONS
+from evosdc.evolution.selection import parse_selection
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.frames import to_table
 from evosdc.synth.objective.goal import Goal
@@ -45,6 +45,8 @@ _RATES = {
 }
 _GENERATIONS = {True: 60, False: 1000}
 _LATE = 5000
+# What a mutated original is redrawn from.
+_SOURCES: dict[str, Model] = {"uniform": uniform, "univariate": univariate}
 _FRONT_SIZE = 8
 # With more elements the default minute has too few moves for a start from margins.
 _LARGE = 2_000_000
@@ -117,7 +119,6 @@ def _check(options: Synthesiser) -> None:
     choices = {
         "mode": ("constraint", "weighted", "pareto"),
         "crossover": CROSSOVERS,
-        "selection": tuple(SELECTIONS),
         "replacement": ("generational", *REPLACEMENTS),
         "algorithm": ("nsga2", "npga"),
         "mutation": MUTATIONS,
@@ -129,6 +130,7 @@ def _check(options: Synthesiser) -> None:
                 f"unknown {name} {getattr(options, name)!r}",
                 expected=", ".join(allowed),
             )
+    parse_selection(options.selection)
     for name in ("population", "generations", "moves"):
         value = getattr(options, name)
         if value is not None and value < 1:
@@ -148,7 +150,7 @@ def _operators(options: Synthesiser) -> Operators:
         CROSSOVERS.index(options.crossover),
         parse_rate(_RATES[options.crossover] if rate is None else rate),
         parse_rate(options.mutation_rate),
-        SELECTIONS[options.selection],
+        parse_selection(options.selection),
         MUTATIONS.index(options.mutation),
         options.replacement,
         options.elitism,
@@ -184,7 +186,7 @@ def _model(options: Synthesiser, domain: Domain, problem: Problem) -> Model:
     if not isinstance(initial, str):
         frames = initial if isinstance(initial, list | tuple) else [initial]
         return given([_encoded(f, domain, records) for f in frames])
-    name, _, rate = initial.partition(":")
+    name, *parts = initial.split(":")
     if name == "auto":
         name = "network" if _large(problem, options) else "univariate"
     if name == "network":
@@ -197,15 +199,18 @@ def _model(options: Synthesiser, domain: Domain, problem: Problem) -> Model:
         return Cart()
     if name == "mutation":
         try:
-            return mutated(float(rate or 0.1))
-        except ValueError:
+            rate = float(parts[0]) if parts else 0.1
+            source = _SOURCES[parts[1]] if len(parts) > 1 else uniform
+        except (ValueError, KeyError):
             raise InputError(
-                f"cannot read {initial!r}", expected="for example mutation:0.1"
+                f"cannot read {initial!r}",
+                expected="for example mutation:0.1 or mutation:0.1:univariate",
             ) from None
+        return mutated(rate, source)
     raise InputError(
         f"unknown initial model {initial!r}",
         expected="auto, univariate, uniform, network, cart, mutation, mutation:RATE, "
-        "or frames",
+        "mutation:RATE:univariate, or frames",
     )
 
 

@@ -40,14 +40,17 @@ def univariate(
     return np.take_along_axis(original, rows, axis=0)
 
 
-def mutated(rate: float) -> Model:
-    """Keep the original but for a share `rate` of its elements, redrawn alike."""
+def mutated(rate: float, source: Model = uniform) -> Model:
+    """Keep the original but for a share `rate` of its elements, redrawn from `source`.
+
+    By default all levels are alike; `univariate` draws from the variable's own values.
+    """
 
     def draw(
         original: Codes, sizes: Ints, rng: np.random.Generator, count: int
     ) -> Codes:
         rows = np.arange(count) % len(original)
-        fresh = uniform(original, sizes, rng, count)
+        fresh = source(original, sizes, rng, count)
         change = rng.random((count, len(sizes))) < rate
         return np.where(change, fresh, original[rows]).astype(np.int16)
 
