@@ -276,11 +276,8 @@ def _all() -> tuple[Figure, ...]:
                     for method in (model, f"{model}, values"):
                         family = f"{name}-{data}"
                         out.append(_figure(family, method, quantity, value, place))
-    for method in ("values", "levels"):
-        for quantity, value in _MUTANTS.items():
-            out.append(
-                _figure("mutants-census", method, quantity, value, "section 5.7")
-            )
+    for quantity, value in _MUTANTS.items():
+        out.append(_figure("mutants-census", "values", quantity, value, "section 5.7"))
     sections: dict[str, _Known] = {
         "trade-off-census": _CENSUS,
         "full-four": _FULL,
