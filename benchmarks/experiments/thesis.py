@@ -134,7 +134,7 @@ def _initial(seed: int) -> list[Trial]:
         )
         for reference in (False, True)
         for data in ("binary4", "mixed4", "pairs4")
-        for end, mutation in (("", "uniform"), (", values", "univariate"))
+        for end, mutation in (("", "uniform"), (" values", "univariate"))
         for model in ("uniform", "univariate", "cart")
     ]
 
@@ -209,12 +209,12 @@ def _elitism(seed: int) -> list[Trial]:
     ways: dict[str, dict[str, Any]] = {
         f"{kept} of 100 kept": {**values, "elitism": kept} for kept in (0, 1, 10, 50)
     }
-    ways["10 kept, start 0.02"] = {
+    ways["10 kept start 0.02"] = {
         **values,
         "initial": "mutation:0.02:univariate",
         "elitism": 10,
     }
-    ways["10 kept, levels"] = {"initial": "mutation:0.05", "elitism": 10}
+    ways["10 kept levels"] = {"initial": "mutation:0.05", "elitism": 10}
 
     def trial(method: str, options: dict[str, Any], rival: str = "") -> Trial:
         family = "elitism-census"

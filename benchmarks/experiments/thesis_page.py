@@ -154,7 +154,8 @@ SECTIONS = (
         "the run too. Published / **measured** mean ± deviation over the seeds; \\* "
         "where the published figure is within their range or one deviation of their "
         "mean. Base 0.7 and merit left up to 1 are the source's; `roulette` and "
-        "`universal` are this package's own (up to the worst).",
+        "`universal` are this package's own (up to the worst). `no crossover` is "
+        "selection by itself.",
         (),
         tables=selection_tables,
     ),

@@ -70,6 +70,12 @@ _SELECTIONS = {
     ("roulette", 10): (31, 0.042),
     ("roulette", 50): (119, 0.017),
     ("roulette", 100): (219, 0.015),
+    ("exponential-rank:0.7 no crossover", 10): (6, 0.04),
+    ("exponential-rank:0.7 no crossover", 50): (2, 0.018),
+    ("exponential-rank:0.7 no crossover", 100): (1, None),
+    ("roulette:1 no crossover", 10): (31, 0.042),
+    ("roulette:1 no crossover", 50): (119, 0.017),
+    ("roulette:1 no crossover", 100): (219, 0.015),
 }
 # Table 1.2 of section 5.1; what table 4.4 calls RWS is called SUS there.
 _TOYS = {
@@ -170,8 +176,8 @@ _GA = {
 }
 _ELITISM: _Known = {
     **{f"{kept} of 100 kept": _GA for kept in (0, 1, 10, 50)},
-    "10 kept, start 0.02": _GA,
-    "10 kept, levels": _GA,
+    "10 kept start 0.02": _GA,
+    "10 kept levels": _GA,
     "cart": {
         "risk": (0.4186, "section 5.7"),
         "chi_square": (0.8410, "section 5.7, table 1"),
@@ -273,7 +279,7 @@ def _all() -> tuple[Figure, ...]:
         for quantity, values in quantities.items():
             for data, line in zip(("binary4", "mixed4", "pairs4"), values, strict=True):
                 for model, value in zip(_MODELS, line, strict=True):
-                    for method in (model, f"{model}, values"):
+                    for method in (model, f"{model} values"):
                         family = f"{name}-{data}"
                         out.append(_figure(family, method, quantity, value, place))
     for quantity, value in _MUTANTS.items():

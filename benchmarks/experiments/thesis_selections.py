@@ -28,6 +28,9 @@ SELECTIONS = (
     "universal:1",
     "universal",
 )
+# What a selection does by itself. On a wheel of nearly equal merits whole candidates
+# drift, and one of N is left after about 2 N generations.
+ALONE = ("exponential-rank:0.7 no crossover", "roulette:1 no crossover")
 PROPERTIES = {
     "uniform": (
         "linear-rank:0",
@@ -76,9 +79,12 @@ def selections(seed: int) -> list[Trial]:
     out = []
     for end in _ENDS:
         for size in SIZES:
-            for name in SELECTIONS:
-                options = {**_TOY, "population": size, "selection": name}
+            for name in (*SELECTIONS, *ALONE):
+                select, _, alone = name.partition(" ")
+                options = {**_TOY, "population": size, "selection": select}
                 options |= {"crossover": "matrix", "generations": _MOST}
+                if alone:
+                    options["crossover_rate"] = 0.0
                 family = f"selection-tiny{end}-{size}"
                 out.append(
                     Trial(family, f"tiny{end}", name, seed, options, settled=_HELD)
