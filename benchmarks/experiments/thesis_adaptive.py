@@ -1,6 +1,7 @@
 """Section 5.6 of Chen (2020): rates that follow fitness, and those of section 4.6.
 
-The full table is the only objective; whole cases cross, elements mutate uniformly, none
+The full table is the only objective; whole cases cross, elements mutate to a value of
+their variable (see the `elitism` experiment for why not to any level alike), none
 survives by itself. The source lists 0.0025 twice among its k_m; between 0.01 and 0.05
 it must be 0.025.
 """
@@ -22,7 +23,7 @@ _PLAIN: dict[str, Any] = {
     "noise_floor": False,
     "time_limit": None,
     "elitism": 0,
-    "mutation": "uniform",
+    "mutation": "univariate",
     "crossover": "whole-cpc",
     "objective": "jsd:full",
 }

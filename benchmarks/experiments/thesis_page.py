@@ -208,10 +208,11 @@ SECTIONS = (
         "adaptive",
         "Adaptive rates",
         "Section 5.6, figures 4.1 and 4.2: the full table is the only objective, "
-        "rates are k_c and k_m times the fitness of a candidate; fitness of the best "
-        "after 200 generations. The source prints heat maps only, finds k_c = 0.75 "
-        "and k_m = 0.005 best on its first set, the pairs around it acceptable, and "
-        "says of four other sets that better first populations want higher rates.",
+        "rates are k_c and k_m times the fitness of a candidate, mutated elements "
+        "come from the variable's values; fitness of the best after 200 generations. "
+        "The source prints heat maps only, finds k_c = 0.75 and k_m = 0.005 best on "
+        "its first set, the pairs around it acceptable, and says of four other sets "
+        "that better first populations want higher rates.",
         (),
         tables=grid_tables,
     ),
@@ -220,9 +221,8 @@ SECTIONS = (
         "Dynamic rates late in a run",
         "Section 5.6, figure 4.4: the best pair of the source and its algorithm 4.3, "
         "best candidates of generations 1,500 to 2,500. As printed, the second "
-        "condition of the algorithm (f <= 0.20 after f <= 0.25) is never met. "
-        "The source shows that the adaptive run fluctuates and "
-        "the dynamic one does not.",
+        "condition of the algorithm (f <= 0.20 after f <= 0.25) is never met. The "
+        "source shows that the adaptive run fluctuates and the dynamic one does not.",
         ("before", "late_mean", "late_sd", "after", "best", "cpu_seconds"),
         "late_mean",
         "mean fitness of the best, generations 1,500 to 2,500",
