@@ -73,4 +73,8 @@ class PeopleTrial:
         names = sample.column_names
         attack = {"key": names[:-1], "target": names[-1]}
         options = {**attack, **self.options, "seed": self.seed, "workers": workers}
-        return Synthesiser(**options).fit(sample).sample()
+        model = Synthesiser(**options).fit(sample)
+        if model.reason_ == "interrupted":
+            # Ctrl-C: a run that was cut short is no row.
+            raise KeyboardInterrupt
+        return model.sample()

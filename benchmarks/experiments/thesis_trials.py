@@ -146,6 +146,9 @@ class Trial:
             options["initial"] = self.start.frames(table, self.seed)
             row.update(diversity(options["initial"]))
         model = Synthesiser(**options, seed=self.seed, workers=workers).fit(table)
+        if model.reason_ == "interrupted" and not watch.ended:
+            # Ctrl-C: a run that was cut short is no row.
+            raise KeyboardInterrupt
         first, last = model.record_[0], model.record_[-1]
         chosen, utility, risk = 0, last.utility, last.risks[1]
         if model.mode == "pareto":
@@ -183,12 +186,14 @@ class Settled:
     def __init__(self, generations: int) -> None:
         self.generations = generations
         self.since = 0
+        self.ended = False
         self._mean: float | None = None
 
     def __call__(self, entry: Generation) -> None:
         if entry.mean_cost != self._mean:
             self._mean, self.since = entry.mean_cost, entry.generation
         elif entry.generation - self.since >= self.generations:
+            self.ended = True
             raise KeyboardInterrupt
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,7 @@ from benchmarks.experiments.thesis_selections import PROPERTIES
 from benchmarks.experiments.thesis_start import Start, diversity
 from benchmarks.experiments.thesis_trials import COLUMNS, KEY
 from evosdc.errors import InputError
+from evosdc.synth.search.run import Generation
 
 
 def codes_of(table: pa.Table) -> np.ndarray:
@@ -174,6 +176,20 @@ def test_rows_are_kept_and_the_page_is_made_again(tmp_path: Path) -> None:
         assert row["generations"] == row["converged"] + 20
         assert row["mean_after"] == pytest.approx(row["after"])
         assert row["fall"] == pytest.approx(1 - row["after"] / row["before"])
+
+
+def test_a_run_that_was_cut_short_is_no_row(material: Material) -> None:
+    def interrupt(entry: Generation) -> None:
+        raise KeyboardInterrupt
+
+    (trial,) = (
+        t
+        for t in thesis.plan(1, ["rates"], ["fixed"])
+        if t.family == "rates-mixed4-made"
+    )
+    cut = replace(trial, options={**trial.options, "listener": interrupt})
+    with pytest.raises(KeyboardInterrupt):
+        cut.run(material, 1)
 
 
 def test_selections_are_as_strong_as_theory_says() -> None:
