@@ -98,9 +98,14 @@ def grid_tables(rows: Sequence[Row], folder: Path) -> str:
         parts.append(
             f"### {family}\n\n"
             + markdown_table(["k_c, k_m", *(f"{m:g}" for m in MUTATING)], lines)
-            + f"\n\nMeans of {runs} runs from {number(start)}; median deviation "
-            f"{number(typical)}. Best: k_c = {crossing}, k_m = {mutating}; {near} of "
-            f"{len(means)} pairs are within one such deviation."
+            + f"\n\nMeans over {runs} {'seeds' if runs > 1 else 'seed'}, from "
+            f"{number(start)}. Best: k_c = {crossing}, k_m = {mutating}"
+            + (
+                f"; median deviation {number(typical)}, {near} of {len(means)} pairs "
+                "are within one of the best."
+                if runs > 1
+                else "."
+            )
         )
         maps[family] = np.array(
             [[means.get(pair(c, m), np.nan) for m in MUTATING] for c in CROSSING]
