@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.general.state import Builder
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.relaxed.balance import construct, make_choice, rows_of

@@ -10,9 +10,9 @@ from scipy.optimize import linprog
 
 from evosdc.attack import judge
 from evosdc.instances import make
-from evosdc.suppress.engine.general import engine, local
-from evosdc.suppress.engine.general.build import Builder
-from evosdc.suppress.engine.general.engine import Engine
+from evosdc.suppress.engine.general import local, programs
+from evosdc.suppress.engine.general.programs import Engine
+from evosdc.suppress.engine.general.state import Builder
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
@@ -62,11 +62,11 @@ def test_always_safe(name: str, table: Table) -> None:
 def test_neighbourhoods_are_safe_too(nearest_cells: bool, table: Table) -> None:
     """Small neighbourhoods in a small table, growing up to the whole."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "SMALL", 0)
+        patch.setattr(programs, "SMALL", 0)
         patch.setattr(local, "INNER", (2, 6))
         patch.setattr(local, "NEAREST", (8, 20))
         if nearest_cells:
-            patch.setattr(engine, "up_sets", lambda _: None)
+            patch.setattr(programs, "up_sets", lambda _: None)
         pattern = Builder(Problem.of(table), Search()).finish("test")
     verdict, _ = judge(table.with_pattern(pattern.hidden))
     assert verdict.safe, [e.label for e in verdict.exposed]

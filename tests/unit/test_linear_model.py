@@ -8,7 +8,7 @@ import pytest
 from evosdc import protect
 from evosdc.instances import make
 from evosdc.suppress.engine.general import model
-from evosdc.suppress.engine.general.engine import Engine
+from evosdc.suppress.engine.general.programs import Engine
 from evosdc.suppress.problem import Problem
 
 

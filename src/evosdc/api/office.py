@@ -179,7 +179,7 @@ def _protected(
     search: Search,
 ) -> NDArray[np.bool_]:
     """Hide more so that some secondaries keep their levels."""
-    from evosdc.suppress.engine.general.build import Builder
+    from evosdc.suppress.engine.general.state import Builder
 
     table = as_demands(problem.table, asked)
     wider = Problem.of(table, problem.cost, strict=strict)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.engine.general.demands import demands_of
-from evosdc.suppress.engine.general.engine import Engine
 from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.programs import Engine
 from evosdc.suppress.problem import Problem
 from evosdc.table import Table
 from evosdc.table.singletons import OwnShares, lone_respondents

@@ -12,10 +12,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.state import Builder
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.engine.network.finish import finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search

@@ -24,8 +24,8 @@ from evosdc.evolution.stopping import (
     TimeLimit,
 )
 from evosdc.suppress.auto import choose
-from evosdc.suppress.engine.general.build import Builder
 from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.state import Builder
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method

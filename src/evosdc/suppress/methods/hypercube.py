@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from evosdc.suppress.engine.general.build import Builder
 from evosdc.suppress.engine.general.grid import MOST_PLACES
+from evosdc.suppress.engine.general.state import Builder
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method

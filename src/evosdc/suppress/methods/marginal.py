@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from evosdc.suppress.engine.general.build import Builder
 from evosdc.suppress.engine.general.raising import raise_totals
+from evosdc.suppress.engine.general.state import Builder
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.general.state import Builder
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem

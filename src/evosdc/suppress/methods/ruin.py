@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.engine.network.finish import finish
 from evosdc.suppress.engine.network.mend import make_log
 from evosdc.suppress.engine.network.ruin_kernels import Walk, walk_on
 from evosdc.suppress.pattern import Pattern

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.engine.general.boxes import Boxes
-from evosdc.suppress.engine.general.engine import Engine, Question
+from evosdc.suppress.engine.general.programs import Engine, Question
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.search import Search
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import LevelError
-from evosdc.suppress.engine.general.engine import Engine
+from evosdc.suppress.engine.general.programs import Engine
 from evosdc.suppress.problem import Problem, unreachable
 
 # A level counts as out of reach when it is missed by more than this share.

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.suppress.engine.general.build import Builder
 from evosdc.suppress.engine.general.model import MOVED, Move, load_program
+from evosdc.suppress.engine.general.state import Builder
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.engine.evaluator import Order, Outcome, Prefix
-from evosdc.suppress.engine.general.build import Builder
 from evosdc.suppress.engine.general.joint import JointProgram
+from evosdc.suppress.engine.general.state import Builder
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.engine.general.engine import Engine
 from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.programs import Engine
 
 
 def raise_totals(

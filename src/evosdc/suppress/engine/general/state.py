@@ -16,8 +16,8 @@ from evosdc.suppress.engine.general.demands import (
     demands_of,
     refuse_unreachable,
 )
-from evosdc.suppress.engine.general.engine import Engine
 from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.programs import Engine
 from evosdc.suppress.engine.general.raising import raise_totals
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.pattern import Pattern
