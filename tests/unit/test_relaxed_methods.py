@@ -161,10 +161,10 @@ def test_repair_remembers_deviations(three: Problem) -> None:
     search = Search()
     repair = Repair(three, search)
     pattern = repair(three.primary, "first")
-    assert repair._first is not None
-    before = repair._first.engine.programs
+    programs = repair.engine.table.programs
+    before = programs.asked
     again = repair(pattern.hidden, "again")
-    asked = repair._first.engine.programs - before
+    asked = programs.asked - before
     assert again.cost <= pattern.cost
     assert asked < before
 

@@ -179,12 +179,14 @@ def _protected(
     search: Search,
 ) -> NDArray[np.bool_]:
     """Hide more so that some secondaries keep their levels."""
-    from evosdc.suppress.engine.general.state import Builder
+    from evosdc.suppress.engine.finish import cover_and_finish
+    from evosdc.suppress.engine.general.engine import GeneralEngine
 
     table = as_demands(problem.table, asked)
     wider = Problem.of(table, problem.cost, strict=strict)
     # A search of its own: the costs of the wider problem are not those of the run.
     own = Search(seed=search.seed)
-    found = Builder(wider, own, start=hidden).finish("secondaries")
+    state = GeneralEngine(wider).start(hidden)
+    found = cover_and_finish(state, own, "secondaries")
     search.note(f"{int(asked.sum())} secondaries needed protection of their own")
     return found.hidden

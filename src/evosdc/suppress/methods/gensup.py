@@ -8,8 +8,8 @@ are repaired along cheapest paths.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from evosdc.errors import MethodError
 from evosdc.evolution.selection import elite
 from evosdc.suppress.bounds.cut_loop import node_bound
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.engine.base import AnyEngine, Mender, State, Stopped, never
+from evosdc.suppress.engine.network.network_engine import NetworkEngine
 from evosdc.suppress.methods.pbp import bound_and_path
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -69,10 +69,10 @@ class Population:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.states: list[PatternState] = []
+        self.states: list[State] = []
         self.cost = np.zeros(0)
 
-    def add(self, state: PatternState) -> bool:
+    def add(self, state: State) -> bool:
         """Let a pattern in unless one of its cost is there; the dearest gives way."""
         cost = state.cost
         at = int(np.searchsorted(self.cost, cost))
@@ -97,9 +97,9 @@ def run_gensup(
     problem: Problem, parameters: GensupParameters, search: Search
 ) -> Pattern:
     """Run GenSup."""
-    network = TableNetwork(problem)
-    mender = Mender(network, search.rng(0))
-    people = first_generation(network, mender, parameters.population, search)
+    engine = NetworkEngine(problem)
+    mender = engine.mender(search.rng(0))
+    people = first_generation(engine, mender, parameters.population, search)
     rng = search.rng(1)
     held = 0
     for iteration in range(1, parameters.iterations + 1):
@@ -114,48 +114,46 @@ def run_gensup(
 
 
 def first_generation(
-    network: TableNetwork, mender: Mender, size: int, search: Search
+    engine: NetworkEngine, mender: Mender[Any], size: int, search: Search
 ) -> Population:
     """Make the first generation; the first pattern is always made in full."""
     people = Population(size)
-    state = PatternState(network)
+    state: State = engine.start()
     state.cover()
     state.clean_up(stopped=search.stopped)
     welcome(people, state, search, "shortest paths")
-    if not len(network) or search.stopped():
+    if not len(engine.demands) or search.stopped():
         return people
-    bound = node_bound(network.problem)
+    bound = node_bound(engine.problem)
     search.raise_bound(bound.value)
-    state = guided_state(network, mender, bound.fractions)
+    state = guided_state(engine, mender, bound.fractions)
     welcome(people, state, search, "shortest paths guided by the bound")
     # Shifts that lead to a pattern of a cost already there are passed over.
     for shift in range(2 * size):
         if search.stopped() or len(people.states) == size:
             break
-        state = bound_and_path(network, shift)
+        state = bound_and_path(engine.network, shift)
         mender.prune(state)
         welcome(people, state, search, "bound and path")
     return people
 
 
 def guided_state(
-    network: TableNetwork,
-    mender: Mender,
+    engine: AnyEngine,
+    mender: Mender[Any],
     fractions: NDArray[np.float64],
     noise: NDArray[np.float64] | float = 1.0,
-) -> PatternState:
+    stopped: Stopped = never,
+) -> State:
     """Cover everything with cells cheap to the extent a relaxation hides them."""
-    price = network.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
-    guided = PatternState(network.with_cost(price * noise))
-    guided.cover()
-    state = guided.with_network(network)
+    price = engine.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
+    state: State = engine.start()
+    state.cover(price=price * noise, stopped=stopped)
     mender.prune(state)
     return state
 
 
-def welcome(
-    people: Population, state: PatternState, search: Search, event: str
-) -> bool:
+def welcome(people: Population, state: State, search: Search, event: str) -> bool:
     search.count()
     search.offer(state.pattern(), event)
     return people.add(state)
@@ -163,11 +161,11 @@ def welcome(
 
 def breed(
     people: Population,
-    mender: Mender,
+    mender: Mender[Any],
     parameters: GensupParameters,
     rng: np.random.Generator,
     search: Search,
-    stopped: Callable[[], bool] | None = None,
+    stopped: Stopped | None = None,
     mutate_all: bool = False,
 ) -> bool:
     """Breed one generation; return whether the best got better.
@@ -186,7 +184,7 @@ def breed(
     ]
     improved = False
     for better, other in pairs:
-        children: list[PatternState] = []
+        children: list[State] = []
         for hidden in cross(better.hidden, other.hidden, parameters.best_share, rng):
             if until():
                 return improved
@@ -215,10 +213,10 @@ def cross(
 
 def judge(
     people: Population,
-    child: PatternState,
-    mender: Mender,
+    child: State,
+    mender: Mender[Any],
     search: Search,
-    stopped: Callable[[], bool],
+    stopped: Stopped,
 ) -> bool:
     """Let a child in; every new best is mutated too. Return whether it is one."""
     search.count()
@@ -233,9 +231,7 @@ def judge(
     return True
 
 
-def mutate(
-    state: PatternState, mender: Mender, search: Search, stopped: Callable[[], bool]
-) -> None:
+def mutate(state: State, mender: Mender[Any], search: Search, stopped: Stopped) -> None:
     """Drop each secondary in turn and run the shortest path heuristic."""
     cells = state.secondaries
     for first in range(0, len(cells), _CELLS_A_CALL):

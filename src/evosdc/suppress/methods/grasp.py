@@ -69,7 +69,7 @@ def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> 
     ground = Ground(problem, search, parameters.check)
     by_level = parameters.hierarchical == "yes" or (
         parameters.hierarchical == "auto"
-        and problem.network is None
+        and not ground.repair.engine.quick
         and bool(np.any(ground.depth > 0))
     )
     greedy = ground.choice(parameters.rule)

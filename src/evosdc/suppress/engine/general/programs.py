@@ -20,12 +20,12 @@ SMALL = 2500
 Question = Callable[[int, int, float, NDArray[np.float64]], Move | None]
 
 
-class Engine:
+class Programs:
     """Cheapest deviations on one table; keeps its solver warm between questions."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.programs = 0
+        self.asked = 0
         table = problem.table
         self.sets = up_sets(table)
         self._columns = independent_equations(table, self.sets)
@@ -82,7 +82,7 @@ class Engine:
 
     def farthest(self, cell: int, sign: int, unit: float) -> tuple[float, Move | None]:
         """How far a cell can move when everything that may be hidden is."""
-        self.programs += 1
+        self.asked += 1
         return self._whole.farthest(cell, sign, unit)
 
     def movable(self, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -112,5 +112,5 @@ class Engine:
         amount: float,
         price: NDArray[np.float64],
     ) -> Move | None:
-        self.programs += 1
+        self.asked += 1
         return model.cheapest(cell, sign, amount, price[model.cells])

@@ -41,8 +41,8 @@ class FlowEvaluator:
 
     Parameters
     ----------
-    problem
-        A problem whose table is a network.
+    network
+        The table; every worker gets scratch space of its own.
     grouping
         Which cells are protected and in what groups.
     search
@@ -52,11 +52,12 @@ class FlowEvaluator:
     """
 
     def __init__(
-        self, problem: Problem, grouping: Grouping, search: Search, clean: bool
+        self, network: TableNetwork, grouping: Grouping, search: Search, clean: bool
     ) -> None:
+        problem = network.problem
         self._problem, self._search, self._clean = problem, search, clean
         self._together = grouping.together and grouping.groups > 0
-        self.network = TableNetwork(problem)
+        self.network = network
         open_cells = np.unique(self.network.demands.cell)
         chosen = _chosen(problem, open_cells, grouping.cells)
         self.elements = group_cells(problem, chosen, grouping.groups, grouping.by)

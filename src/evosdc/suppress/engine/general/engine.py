@@ -1,0 +1,70 @@
+"""The engine of any table: attacker programs, and boxes where it has dimensions."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from evosdc.errors import MethodError
+from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, never
+from evosdc.suppress.engine.general.cuts import AttackCuts
+from evosdc.suppress.engine.general.mend import GeneralMender
+from evosdc.suppress.engine.general.orders import ProgramEvaluator
+from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
+from evosdc.suppress.engine.general.walker import DEFAULT, GeneralWalker
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.search import Search
+from evosdc.suppress.structure.elements import Grouping
+
+
+class GeneralEngine:
+    """Implements `engine.base.Engine` for every table."""
+
+    quick = False
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    @cached_property
+    def table(self) -> GeneralTable:
+        """The table with its programs, demands and boxes."""
+        return GeneralTable(self.problem)
+
+    @property
+    def demands(self) -> Demands:
+        return self.table.demands
+
+    def start(
+        self, hidden: Mask | None = None, after: GeneralState | None = None
+    ) -> GeneralState:
+        return GeneralState(self.table, hidden, after)
+
+    def cuts(self) -> AttackCuts:
+        return AttackCuts(self.problem)
+
+    def walker(
+        self,
+        state: GeneralState,
+        rng: np.random.Generator,
+        options: WalkOptions | None = None,
+    ) -> GeneralWalker | None:
+        chosen = DEFAULT if options is None else options
+        if chosen.memory > 1:
+            raise MethodError(
+                f"late acceptance over {chosen.memory} steps on a general table",
+                expected="a memory of 1: here a pattern never gets dearer",
+            )
+        if self.table.boxes is None or not len(state.secondaries):
+            return None
+        return GeneralWalker(state, self.table.boxes, rng, chosen)
+
+    def mender(
+        self, rng: np.random.Generator, stopped: Stopped = never
+    ) -> GeneralMender:
+        return GeneralMender(self.table, rng, stopped)
+
+    def evaluator(
+        self, grouping: Grouping, search: Search, clean: bool
+    ) -> ProgramEvaluator:
+        return ProgramEvaluator(self.table, grouping, search, clean)
