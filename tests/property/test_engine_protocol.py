@@ -27,7 +27,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "a tree": {"shape": (5, 3, 2), "trees": 1},
     "linked": {"shape": (4, 3, 2), "linked": True},
 }
-SEEDS = range(3)
+SEEDS = range(2)
 CASES = [
     *((NetworkEngine, kind, seed) for kind in TWO_DIMENSIONAL for seed in SEEDS),
     *((GeneralEngine, kind, seed) for kind in TWO_DIMENSIONAL for seed in SEEDS),
@@ -271,14 +271,28 @@ def test_other_prices_steer_once(covered: Case) -> None:
     state.cover(price=dear)
     covered.agrees(state)
     assert not len(state.uncovered)
-    assert dear[state.secondaries].sum() <= dear[covered.state.secondaries].sum() * 2
-    # The state's own costs are the problem's again.
+    # The state's own costs are the problem's again. A warm solver may take another of
+    # several equally cheap deviations; paths depend on the hidden cells alone.
     state.publish(state.secondaries)
     state.cover()
     assert not len(state.uncovered)
-    assert state.cost == pytest.approx(
-        state.pattern().cost if engine.quick else state.cost
-    )
+    if engine.quick:
+        np.testing.assert_array_equal(state.hidden, covered.state.hidden)
+
+
+@pytest.mark.parametrize("engine", [NetworkEngine, GeneralEngine])
+def test_prices_matter(engine: Any) -> None:
+    """Made dear, the cells of a pattern give way to others."""
+    fewer = 0
+    for seed in range(6):
+        problem = problem_of("whole", seed)
+        plain, steered = engine(problem).start(), engine(problem).start()
+        plain.cover()
+        dear = np.where(plain.hidden, 1e4, 1.0) * (1.0 + problem.cost)
+        steered.cover(price=dear)
+        both = plain.hidden & steered.hidden & ~problem.primary
+        fewer += both.sum() < len(plain.secondaries)
+    assert fewer >= 4
 
 
 @both_engines
