@@ -29,7 +29,7 @@ from evosdc.suppress.relaxed.balance import (
     rows_of,
 )
 from evosdc.suppress.relaxed.check import make_frame, make_live, shortfalls, start_from
-from evosdc.suppress.relaxed.ground import Ground, equation_depth
+from evosdc.suppress.relaxed.relaxed_search import Ground, equation_depth
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 

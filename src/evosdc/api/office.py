@@ -15,9 +15,9 @@ from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
 from evosdc.results import Certificate, Verdict
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.requests import Wishes, with_least_levels
 from evosdc.suppress.search import Search
 from evosdc.suppress.singletons import Pair, guard, hopeless_words
-from evosdc.suppress.wishes import Wishes, with_least_levels
 from evosdc.table import Table
 from evosdc.table.singletons import knows_contributors
 from evosdc.table.status import PRIMARY, SECONDARY

@@ -48,8 +48,8 @@ from evosdc.suppress.cost import costs
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
+from evosdc.suppress.requests import Wishes
 from evosdc.suppress.search import Search
-from evosdc.suppress.wishes import Wishes
 from evosdc.table import Table
 from evosdc.table.singletons import lone_respondents
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY

@@ -7,7 +7,7 @@ from typing import Any
 
 from evosdc.errors import InputError
 from evosdc.io import read_labels
-from evosdc.suppress.wishes import Label, Wishes
+from evosdc.suppress.requests import Label, Wishes
 from evosdc.table.codes import tidy_code
 
 Labels = str | Label | Sequence[str | Label] | None

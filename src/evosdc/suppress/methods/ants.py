@@ -18,8 +18,8 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.relaxed.check import Live
-from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
+from evosdc.suppress.relaxed.relaxed_search import Ground
 from evosdc.suppress.search import Search
 
 MODELS = ("direct", "indirect")

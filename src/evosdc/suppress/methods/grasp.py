@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
+from evosdc.suppress.relaxed.relaxed_search import Ground
 from evosdc.suppress.search import Search
 
 HIERARCHICAL = ("auto", "yes", "no")

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, ORDERS, known
+from evosdc.suppress.relaxed.relaxed_search import Ground
 from evosdc.suppress.search import Search
 
 # What each rule goes by.

@@ -19,9 +19,9 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.relaxed.balance import Choice
-from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.moves import ANYWHERE, DEAR, TOGETHER, move
 from evosdc.suppress.relaxed.options import CHECKS, at_least, known
+from evosdc.suppress.relaxed.relaxed_search import Ground
 from evosdc.suppress.search import Search
 
 
