@@ -15,7 +15,7 @@ from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
 from evosdc.results import Certificate, Verdict
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.requests import Wishes, with_least_levels
+from evosdc.suppress.requests import Requests, with_least_levels
 from evosdc.suppress.search import Search
 from evosdc.suppress.singletons import Pair, guard, hopeless_words
 from evosdc.table import Table
@@ -28,7 +28,7 @@ _ROUNDS = 10
 
 
 @contextmanager
-def blaming(wishes: Wishes) -> Iterator[None]:
+def blaming(wishes: Requests) -> Iterator[None]:
     """Say that wishes to publish may be the reason where levels cannot be had."""
     try:
         yield
