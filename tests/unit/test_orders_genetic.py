@@ -69,7 +69,7 @@ def test_the_first_orders_are_falling_and_rising_weight() -> None:
     toy, _, run = evolve(OrderParameters(evaluations=10))
     assert toy.asked[0] == tuple(range(12))
     assert toy.asked[1] == tuple(range(11, -1, -1))
-    assert len(run.people) == 10
+    assert len(run.population) == 10
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_it_finds_better_orders(parameters: OrderParameters) -> None:
     start = float(np.abs(np.arange(12) - np.argsort(toy.goal)).sum())
     assert search.best is not None
     assert search.best.cost < 0.6 * start
-    assert len(run.people) == parameters.population
-    assert min(one.outcome.cost for one in run.people) == search.best.cost
+    assert len(run.population) == parameters.population
+    assert min(one.outcome.cost for one in run.population) == search.best.cost
 
 
 def test_no_order_is_evaluated_twice() -> None:

@@ -99,15 +99,19 @@ def run_gensup(
     """Run GenSup."""
     engine = NetworkEngine(problem)
     mender = engine.mender(search.rng(0))
-    people = first_generation(engine, mender, parameters.population, search)
+    population = first_generation(engine, mender, parameters.population, search)
     rng = search.rng(1)
     held = 0
     for iteration in range(1, parameters.iterations + 1):
-        if search.stopped() or held >= parameters.patience or len(people.states) < 2:
+        if (
+            search.stopped()
+            or held >= parameters.patience
+            or len(population.states) < 2
+        ):
             break
         held += 1
         halfway = iteration == parameters.iterations // 2
-        if breed(people, mender, parameters, rng, search, mutate_all=halfway):
+        if breed(population, mender, parameters, rng, search, mutate_all=halfway):
             held = 0
     assert search.best is not None
     return search.best
@@ -117,25 +121,25 @@ def first_generation(
     engine: NetworkEngine, mender: Mender[Any], size: int, search: Search
 ) -> Population:
     """Make the first generation; the first pattern is always made in full."""
-    people = Population(size)
+    population = Population(size)
     state: State = engine.start()
     state.cover()
     state.clean_up(stopped=search.stopped)
-    welcome(people, state, search, "shortest paths")
+    admit(population, state, search, "shortest paths")
     if not len(engine.demands) or search.stopped():
-        return people
+        return population
     bound = node_bound(engine.problem)
     search.raise_bound(bound.value)
     state = guided_state(engine, mender, bound.fractions)
-    welcome(people, state, search, "shortest paths guided by the bound")
+    admit(population, state, search, "shortest paths guided by the bound")
     # Shifts that lead to a pattern of a cost already there are passed over.
     for shift in range(2 * size):
-        if search.stopped() or len(people.states) == size:
+        if search.stopped() or len(population.states) == size:
             break
         state = bound_and_path(engine.network, shift)
         mender.prune(state)
-        welcome(people, state, search, "bound and path")
-    return people
+        admit(population, state, search, "bound and path")
+    return population
 
 
 def guided_state(
@@ -153,14 +157,14 @@ def guided_state(
     return state
 
 
-def welcome(people: Population, state: State, search: Search, event: str) -> bool:
+def admit(population: Population, state: State, search: Search, event: str) -> bool:
     search.count()
     search.offer(state.pattern(), event)
-    return people.add(state)
+    return population.add(state)
 
 
 def breed(
-    people: Population,
+    population: Population,
     mender: Mender[Any],
     parameters: GensupParameters,
     rng: np.random.Generator,
@@ -175,11 +179,14 @@ def breed(
     """
     until = search.stopped if stopped is None else stopped
     search.generations += 1
-    count = len(people.states)
-    leaders = elite(people.cost, max(1, int(parameters.elite_share * count)))
+    count = len(population.states)
+    leaders = elite(population.cost, max(1, int(parameters.elite_share * count)))
     others = np.setdiff1d(np.arange(count), leaders)
     pairs = [
-        (people.states[i], people.states[int(others[rng.integers(len(others))])])
+        (
+            population.states[i],
+            population.states[int(others[rng.integers(len(others))])],
+        )
         for i in leaders
     ]
     improved = False
@@ -189,13 +196,13 @@ def breed(
             if until():
                 return improved
             child = mender.child(better, hidden)
-            improved |= judge(people, child, mender, search, until)
+            improved |= judge(population, child, mender, search, until)
             children.append(child)
         if mutate_all:
             best = min(children, key=lambda state: state.cost).copy()
             mutate(best, mender, search, until)
-            improved |= judge(people, best, mender, search, until)
-    search.note("generation", people.diversity())
+            improved |= judge(population, best, mender, search, until)
+    search.note("generation", population.diversity())
     return improved
 
 
@@ -212,7 +219,7 @@ def cross(
 
 
 def judge(
-    people: Population,
+    population: Population,
     child: State,
     mender: Mender[Any],
     search: Search,
@@ -221,13 +228,13 @@ def judge(
     """Let a child in; every new best is mutated too. Return whether it is one."""
     search.count()
     if not search.offer(child.pattern(), "child"):
-        people.add(child)
+        population.add(child)
         return False
-    people.add(child)
+    population.add(child)
     mutant = child.copy()
     mutate(mutant, mender, search, stopped)
     search.offer(mutant.pattern(), "mutant")
-    people.add(mutant)
+    population.add(mutant)
     return True
 
 

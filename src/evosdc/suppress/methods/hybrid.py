@@ -25,10 +25,10 @@ from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.methods.gensup import (
     GensupParameters,
     Population,
+    admit,
     breed,
     guided_state,
     judge,
-    welcome,
 )
 from evosdc.suppress.methods.walking import walk_from
 from evosdc.suppress.pattern import Pattern
@@ -90,13 +90,13 @@ class _Run:
     search: Search
     mender: Mender[Any]
     loop: CutLoop
-    people: Population
+    population: Population
     cuts: list[Cut] = field(default_factory=list)
 
     @property
     def heavy(self) -> bool:
         """Whether patterns are so large that integer programmes had better go first."""
-        return len(self.people.states[0].secondaries) > _LARGE
+        return len(self.population.states[0].secondaries) > _LARGE
 
     @property
     def best(self) -> Pattern:
@@ -119,7 +119,7 @@ class _Run:
         """Let in a pattern that follows the relaxation."""
         stopped = self.search.stopped
         state = guided_state(self.engine, self.mender, fractions, noise, stopped)
-        welcome(self.people, state, self.search, "guided by the bound")
+        admit(self.population, state, self.search, "guided by the bound")
 
     def slice(self, share: float) -> Callable[[], bool]:
         """Return a criterion that leaves the other searches their time."""
@@ -159,18 +159,18 @@ def _start(
 ) -> _Run | None:
     """Build the first patterns and the relaxation; None where nothing is left."""
     engine = engine_for(problem)
-    people = Population(parameters.population)
+    population = Population(parameters.population)
     state: State = engine.start()
     state.cover(stopped=search.stopped)
     state.clean_up(stopped=search.stopped)
-    welcome(people, state, search, "first pattern")
+    admit(population, state, search, "first pattern")
     if state.cost == 0:
         search.raise_bound(0.0)
     if state.cost == 0 or search.stopped():
         return None
     mender = engine.mender(search.rng(0), search.stopped)
     loop = CutLoop(problem)
-    run = _Run(problem, engine, parameters, search, mender, loop, people)
+    run = _Run(problem, engine, parameters, search, mender, loop, population)
     loop.run_nodes()
 
     def follow(value: float) -> None:
@@ -191,12 +191,12 @@ def _refill(run: _Run, cycle: int) -> None:
     """Let in patterns steered by the relaxation under noise, as many as half."""
     rng = run.search.rng(1, cycle)
     stopped = run.slice(0.1)
-    people = run.people
-    keep = people.size if cycle == 0 else people.size // 2
-    del people.states[keep:]
-    people.cost = people.cost[:keep]
-    for _ in range(2 * people.size):
-        if len(people.states) == people.size or stopped():
+    population = run.population
+    keep = population.size if cycle == 0 else population.size // 2
+    del population.states[keep:]
+    population.cost = population.cost[:keep]
+    for _ in range(2 * population.size):
+        if len(population.states) == population.size or stopped():
             return
         noise = rng.uniform(0.6, 1.4, len(run.problem.cost))
         share = run.loop.fractions * rng.uniform(0.5, 1.0)
@@ -209,10 +209,10 @@ def _breed(run: _Run, cycle: int) -> None:
     stopped = run.slice(0.15)
     held = 0
     while not stopped() and held < run.parameters.patience:
-        if len(run.people.states) < 2:
+        if len(run.population.states) < 2:
             return
         better = breed(
-            run.people,
+            run.population,
             run.mender,
             GensupParameters(population=run.parameters.population),
             rng,
@@ -226,7 +226,7 @@ def _breed(run: _Run, cycle: int) -> None:
 def _core(run: _Run) -> Flags:
     """Cells that good patterns hide, and those of least reduced cost."""
     core = np.zeros(len(run.problem.cost), dtype=np.bool_)
-    for state in run.people.states:
+    for state in run.population.states:
         core |= state.hidden
     core |= run.loop.fractions > 1e-6
     core |= run.best.hidden
@@ -292,19 +292,19 @@ def _try(run: _Run, hidden: Flags, stopped: Callable[[], bool]) -> list[Cut]:
     run.loop.separate(hidden.astype(np.float64), stopped)
     fresh = run.loop.master.cuts[known:]
     run.cuts.extend(fresh)
-    parent = run.people.states[0]
+    parent = run.population.states[0]
     child = run.mender.child(parent, hidden | run.problem.primary)
-    judge(run.people, child, run.mender, run.search, stopped)
+    judge(run.population, child, run.mender, run.search, stopped)
     return fresh
 
 
 def _walk(run: _Run, cycle: int) -> None:
     """Ruin and recreate from the best pattern."""
-    state, rng = run.people.states[0].copy(), run.search.rng(3, cycle)
+    state, rng = run.population.states[0].copy(), run.search.rng(3, cycle)
     steps = run.parameters.steps
     pattern = walk_from(run.engine, state, run.search, rng, steps, run.slice(0.25))
     if pattern is not None:
-        run.people.add(run.mender.child(run.people.states[0], pattern.hidden))
+        run.population.add(run.mender.child(run.population.states[0], pattern.hidden))
 
 
 METHOD = Method(

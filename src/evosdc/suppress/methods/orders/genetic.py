@@ -68,7 +68,7 @@ class Evolution:
         self._search = search
         self._rng = search.rng(0)
         self._known: dict[bytes, Outcome] = {}
-        self.people: list[Individual] = []
+        self.population: list[Individual] = []
         self._best = np.inf
         self._evaluated = 0
 
@@ -76,7 +76,7 @@ class Evolution:
         """Breed until a limit is met."""
         self._found()
         held = converged = 0
-        while self.people and not self._over(held, converged):
+        while self.population and not self._over(held, converged):
             before, evaluated = self._found_so_far(), self._evaluated
             children = [self._breed() for _ in range(self._parameters.batch)]
             for newcomer in self._judge(children):
@@ -114,14 +114,14 @@ class Evolution:
             part = children[first : 1 if first == 0 else first + step]
             if first and self._search.stopped():
                 return
-            self.people += self._judge(part)
+            self.population += self._judge(part)
 
     def _breed(self) -> Child:
         p, rng = self._parameters, self._rng
-        cost = np.array([one.outcome.cost for one in self.people])
-        one, other = (self.people[i] for i in tournament(cost, 2, rng).tolist())
+        cost = np.array([one.outcome.cost for one in self.population])
+        one, other = (self.population[i] for i in tournament(cost, 2, rng).tolist())
         order = one.order
-        if len(self.people) > 1 and rng.random() < p.crossover:
+        if len(self.population) > 1 and rng.random() < p.crossover:
             order = cross(one.order, other.order, rng)
         genes = one.genes
         if p.mutation == "adapt":
@@ -163,17 +163,17 @@ class Evolution:
             self._search.offer(pattern, "order")
 
     def _let_in(self, newcomer: Individual) -> None:
-        if len(self.people) == 1:
-            if newcomer.outcome.cost <= self.people[0].outcome.cost:
-                self.people[0] = newcomer
+        if len(self.population) == 1:
+            if newcomer.outcome.cost <= self.population[0].outcome.cost:
+                self.population[0] = newcomer
             return
-        cost = np.array([one.outcome.cost for one in self.people])
+        cost = np.array([one.outcome.cost for one in self.population])
         at = worst(cost, newcomer.outcome.cost, np.zeros(0), self._rng)
         if at >= 0:
-            self.people[at] = newcomer
+            self.population[at] = newcomer
 
     def _is_converged(self) -> bool:
-        cost = np.array([one.outcome.cost for one in self.people])
+        cost = np.array([one.outcome.cost for one in self.population])
         return bool(cost.mean() <= cost.min() * (1 + self._parameters.within))
 
     def _fresh(self) -> Genes:
