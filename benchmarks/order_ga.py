@@ -111,9 +111,9 @@ def speed(tables: str, orders: int, seed: int) -> None:
         masks = [full.evaluate(cells[order]) for order in chosen]
         slow = (time.process_time() - start) / orders
         costs = [
-            (problem.pattern(mask).cost, outcome.cost)
-            for mask, outcome in zip(masks, found, strict=True)
-            if outcome is not None
+            (problem.pattern(mask).cost, priced.cost)
+            for mask, priced in zip(masks, found, strict=True)
+            if priced is not None
         ]
         for mask in masks:
             assert judge(table.with_pattern(mask))[0].safe

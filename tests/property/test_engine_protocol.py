@@ -365,13 +365,13 @@ def test_orders_are_priced(covered: Case) -> None:
     grouping = Grouping("exposed", 0, "weight", True)
     evaluator = covered.engine.evaluator(grouping, Search(), clean=False)
     order = covered.rng.permutation(evaluator.length)
-    (outcome,) = evaluator.evaluate([(order, None)])
-    assert outcome is not None
-    cost = covered.problem.cost[outcome.secondaries].sum()
-    assert outcome.cost == pytest.approx(float(cost))
-    pattern = evaluator.complete(outcome, clean=False)
+    (priced,) = evaluator.evaluate([(order, None)])
+    assert priced is not None
+    cost = covered.problem.cost[priced.secondaries].sum()
+    assert priced.cost == pytest.approx(float(cost))
+    pattern = evaluator.complete(priced, clean=False)
     assert pattern is not None
-    assert pattern.cost == pytest.approx(outcome.cost)
+    assert pattern.cost == pytest.approx(priced.cost)
     assert covered.is_safe(pattern.hidden)
 
 

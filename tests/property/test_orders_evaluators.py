@@ -180,17 +180,17 @@ def test_every_order_is_safe_on_networks(
     grouping = Grouping(cells, groups, by, together)
     flows = NetworkEngine(problem).evaluator(grouping, Search(seed=1), clean=False)
     order = rng.permutation(flows.length)
-    (outcome,) = flows.evaluate([(order, None)])
-    assert outcome is not None
-    plain = flows.complete(outcome, clean=False)
-    clean = flows.complete(outcome, clean=True)
+    (priced,) = flows.evaluate([(order, None)])
+    assert priced is not None
+    plain = flows.complete(priced, clean=False)
+    clean = flows.complete(priced, clean=True)
     for pattern in (plain, clean):
         assert pattern is not None
         assert judge(table.with_pattern(pattern.hidden))[0].safe
     assert clean.cost <= plain.cost
     if cells != "unpicked":
         # Nothing is left for a closing group: the order alone made it safe.
-        assert plain.cost == pytest.approx(outcome.cost)
+        assert plain.cost == pytest.approx(priced.cost)
 
 
 @MODEST
@@ -265,9 +265,9 @@ def test_every_order_is_safe_by_programs(seed: int, grouping: Grouping) -> None:
     assert first is not None
     (second,) = programs.evaluate([(other, Prefix(one, first))])
     assert second is not None
-    for outcome in (first, second):
+    for priced in (first, second):
         for clean in (False, True):
-            pattern = programs.complete(outcome, clean)
+            pattern = programs.complete(priced, clean)
             assert pattern is not None
             assert judge(table.with_pattern(pattern.hidden))[0].safe
 
@@ -295,8 +295,8 @@ def test_the_pattern_of_an_order_needs_no_more_cover() -> None:
     problem = Problem.of(make("ons", seed=2, table="B"))
     grouping = Grouping("exposed", 6, "weight", together=True)
     flows = NetworkEngine(problem).evaluator(grouping, Search(seed=1), clean=False)
-    (outcome,) = flows.evaluate([(np.arange(flows.length), None)])
-    assert outcome is not None
+    (priced,) = flows.evaluate([(np.arange(flows.length), None)])
+    assert priced is not None
     state = PatternState(flows.network)
-    state.hide(outcome.secondaries)
+    state.hide(priced.secondaries)
     assert not len(state.check())

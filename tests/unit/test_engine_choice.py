@@ -44,7 +44,7 @@ def questions(source: str) -> list[str]:
             case ast.Attribute(attr="network", value=owner):
                 # The network of a state or an engine is no question, a problem's is.
                 name = ast.unparse(owner).rsplit(".", 1)[-1].lstrip("_")
-                if name not in ("self", "state", "engine", "desk"):
+                if name not in ("self", "state", "engine", "worker"):
                     found.append(ast.unparse(node))
             case ast.Constant(value="network"):
                 found.append(ast.unparse(node))

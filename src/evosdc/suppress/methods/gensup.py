@@ -196,12 +196,12 @@ def breed(
             if until():
                 return improved
             child = mender.child(better, hidden)
-            improved |= judge(population, child, mender, search, until)
+            improved |= admit_child(population, child, mender, search, until)
             children.append(child)
         if mutate_all:
             best = min(children, key=lambda state: state.cost).copy()
             mutate(best, mender, search, until)
-            improved |= judge(population, best, mender, search, until)
+            improved |= admit_child(population, best, mender, search, until)
     search.note("generation", population.diversity())
     return improved
 
@@ -218,7 +218,7 @@ def cross(
     return [first, second, shared, shared | ((better ^ other) & lucky)]
 
 
-def judge(
+def admit_child(
     population: Population,
     child: State,
     mender: Mender[Any],

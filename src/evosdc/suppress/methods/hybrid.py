@@ -26,9 +26,9 @@ from evosdc.suppress.methods.gensup import (
     GensupParameters,
     Population,
     admit,
+    admit_child,
     breed,
     guided_state,
-    judge,
 )
 from evosdc.suppress.methods.walking import walk_from
 from evosdc.suppress.pattern import Pattern
@@ -294,7 +294,7 @@ def _try(run: _Run, hidden: Flags, stopped: Callable[[], bool]) -> list[Cut]:
     run.cuts.extend(fresh)
     parent = run.population.states[0]
     child = run.mender.child(parent, hidden | run.problem.primary)
-    judge(run.population, child, run.mender, run.search, stopped)
+    admit_child(run.population, child, run.mender, run.search, stopped)
     return fresh
 
 

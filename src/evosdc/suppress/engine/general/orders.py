@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.engine.base import Cells
-from evosdc.suppress.engine.evaluator import Order, Outcome, Prefix
+from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.joint import JointProgram
 from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
@@ -44,7 +44,7 @@ class ProgramEvaluator:
         together = grouping.together and grouping.groups > 0
         self._joint = JointProgram(problem) if together else None
         self._unfinished: GeneralState | None = None
-        self._latest: tuple[Outcome, GeneralState] | None = None
+        self._latest: tuple[PricedOrder, GeneralState] | None = None
 
     @property
     def length(self) -> int:
@@ -52,20 +52,20 @@ class ProgramEvaluator:
 
     def evaluate(
         self, tasks: Sequence[tuple[Order, Prefix | None]]
-    ) -> list[Outcome | None]:
+    ) -> list[PricedOrder | None]:
         return [self._evaluate(*task) for task in tasks]
 
-    def complete(self, outcome: Outcome, clean: bool) -> Pattern | None:
+    def complete(self, priced: PricedOrder, clean: bool) -> Pattern | None:
         stopped = self._search.stopped
         if not clean:
-            state = self._built(outcome)
+            state = self._built(priced)
             state.cover_open(self._closing, stopped=stopped)
             if state.open_rows(self._closing):
                 return None
             # The judge is quick where a pattern says what it rests on.
             state.cover_free(stopped=stopped)
             return state.pattern()
-        state = self._state(outcome.secondaries)
+        state = self._state(priced.secondaries)
         # Clean-up needs a witness for every level, those of the order included.
         state.cover_open(stopped=stopped)
         if stopped():
@@ -77,13 +77,13 @@ class ProgramEvaluator:
         state = self._unfinished or GeneralState(self._table)
         return cover_and_finish(state, self._search, "in a hurry")
 
-    def _evaluate(self, order: Order, prefix: Prefix | None) -> Outcome | None:
+    def _evaluate(self, order: Order, prefix: Prefix | None) -> PricedOrder | None:
         begin = 0 if prefix is None else prefix.shared(order)
         upto = np.zeros(len(order), dtype=np.int32)
         known = np.zeros(0, dtype=np.int64)
         if prefix is not None and begin:
-            upto[:begin] = prefix.outcome.upto[:begin]
-            known = prefix.outcome.secondaries[: upto[begin - 1]]
+            upto[:begin] = prefix.priced.upto[:begin]
+            known = prefix.priced.secondaries[: upto[begin - 1]]
         state = self._state(known)
         found = [known]
         missed = False
@@ -104,13 +104,13 @@ class ProgramEvaluator:
             return self._the_hard_way(secondaries, upto)
         cost = float(self._problem.cost[np.sort(secondaries)].sum())
         if self._clean:
-            pattern = self.complete(Outcome(cost, secondaries, upto), True)
+            pattern = self.complete(PricedOrder(cost, secondaries, upto), True)
             if pattern is None or self._search.stopped():
                 return None
             cost = pattern.cost
-        outcome = Outcome(cost, secondaries, upto)
-        self._latest = outcome, state
-        return outcome
+        priced = PricedOrder(cost, secondaries, upto)
+        self._latest = priced, state
+        return priced
 
     def _protect(self, state: GeneralState, rows: list[int]) -> None:
         """Cover the rows of one element."""
@@ -121,7 +121,7 @@ class ProgramEvaluator:
 
     def _the_hard_way(
         self, secondaries: Cells, upto: NDArray[np.int32]
-    ) -> Outcome | None:
+    ) -> PricedOrder | None:
         """A level that no program covered: out of reach, or lost to rounding.
 
         Covering everything tells which; the pattern it makes is safe but says nothing
@@ -135,13 +135,13 @@ class ProgramEvaluator:
         total = np.concatenate([secondaries, late])
         upto = upto.copy()
         upto[-1] = len(total)
-        return Outcome(float(self._problem.cost[np.sort(total)].sum()), total, upto)
+        return PricedOrder(float(self._problem.cost[np.sort(total)].sum()), total, upto)
 
-    def _built(self, outcome: Outcome) -> GeneralState:
-        """The state of an outcome, with its witnesses where it was the latest."""
-        if self._latest is not None and self._latest[0] is outcome:
+    def _built(self, priced: PricedOrder) -> GeneralState:
+        """The state of an priced, with its witnesses where it was the latest."""
+        if self._latest is not None and self._latest[0] is priced:
             return self._latest[1]
-        return self._state(outcome.secondaries)
+        return self._state(priced.secondaries)
 
     def _state(self, secondaries: Cells) -> GeneralState:
         state = GeneralState(self._table)

@@ -48,10 +48,10 @@ def run_by_weight(
 ) -> Pattern:
     """Protect the cells in order of falling weight, as Fischetti & Salazar do."""
     evaluator = _evaluator(engine_for(problem), parameters, search)
-    (outcome,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
-    if outcome is not None:
+    (priced,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
+    if priced is not None:
         search.count()
-        pattern = evaluator.complete(outcome, parameters.clean != "never")
+        pattern = evaluator.complete(priced, parameters.clean != "never")
         if pattern is not None:
             search.offer(pattern, "order of weight")
     return _answer(evaluator, search)
