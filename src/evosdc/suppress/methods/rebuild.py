@@ -45,9 +45,14 @@ class RebuildParameters:
 def run(problem: Problem, parameters: RebuildParameters, search: Search) -> Pattern:
     """Build a pattern by the incremental attacker and rebuild it bit by bit."""
     options = WalkOptions(parameters.most, parameters.blur, _TURN)
-    events = "attacker programs; rebuilt"
-    engine = GeneralEngine(problem)
-    return build_and_walk(engine, search, parameters.steps, options, events)
+    return build_and_walk(
+        GeneralEngine(problem),
+        search,
+        parameters.steps,
+        options,
+        built="attacker programs",
+        walked="rebuilt",
+    )
 
 
 METHOD = Method(

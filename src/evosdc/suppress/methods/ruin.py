@@ -49,8 +49,14 @@ def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pa
     """Build a pattern by shortest paths and walk on from it."""
     p = parameters
     options = WalkOptions(p.most, p.blur, p.turn, p.memory)
-    events = "shortest paths; ruin and recreate"
-    return build_and_walk(NetworkEngine(problem), search, p.steps, options, events)
+    return build_and_walk(
+        NetworkEngine(problem),
+        search,
+        p.steps,
+        options,
+        built="shortest paths",
+        walked="ruin and recreate",
+    )
 
 
 METHOD = Method(

@@ -18,10 +18,15 @@ from evosdc.suppress.search import Search
 
 
 def build_and_walk(
-    engine: AnyEngine, search: Search, steps: int, options: WalkOptions, events: str
+    engine: AnyEngine,
+    search: Search,
+    steps: int,
+    options: WalkOptions,
+    *,
+    built: str,
+    walked: str,
 ) -> Pattern:
-    """Build a pattern and walk on from it; `events` name both for the record."""
-    built, walked = events.split("; ")
+    """Build a pattern and walk on from it; the record calls these so."""
     state = engine.start()
     first = cover_and_finish(state, search, built)
     walker = engine.walker(state, search.rng(1), options)
