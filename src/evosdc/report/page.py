@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from evosdc.report.chart import progress_chart
 from evosdc.report.grid import table_section
-from evosdc.report.style import STYLE
-from evosdc.report.text import brief, count, duration, esc, number, percent
+from evosdc.report.kit.chart import progress_chart
+from evosdc.report.kit.style import STYLE
+from evosdc.report.kit.text import brief, count, duration, esc, number, percent
 from evosdc.report.verdict import bound_says_little, cut_before_use, headline
 from evosdc.results import Claim, Exposure, Protection
 from evosdc.table import Table

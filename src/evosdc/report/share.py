@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evosdc.report.grid import ALIKE, table_section
+from evosdc.report.kit.text import count, esc
 from evosdc.report.page import banner, claim_table, section, spans, whole_page
-from evosdc.report.text import count, esc
 from evosdc.report.verdict import headline
 from evosdc.results import Protection
 from evosdc.table.origin import AUTO
