@@ -71,7 +71,7 @@ def test_costs_of_many_and_of_one_agree(rows, weight, limit, euclid):
 )
 def test_a_restored_number_stays_in_its_bin(values, binning, bins):
     table = to_table(pa.table({"x": pa.array(values, pa.float64())}))
-    coding = Coding(bins={"x": bins}, binning=binning)
+    coding = Coding(bins={"x": bins}, binning=binning, least=0)
     domain = make_domain(table, coding)
     codes = domain.encode(table)
     back = domain.decode(codes, np.random.default_rng(0))

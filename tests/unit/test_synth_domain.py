@@ -41,7 +41,7 @@ def _frame(n=200):
 
 def _round(frame, **coding):
     table = to_table(frame)
-    domain = make_domain(table, Coding(**coding))
+    domain = make_domain(table, Coding(**{"least": 0, **coding}))
     codes = domain.encode(table)
     out = domain.decode(codes, np.random.default_rng(1))
     return domain, codes, out
@@ -133,17 +133,19 @@ def test_a_constant_an_empty_and_a_long_column():
 
 def test_bad_frames_are_refused():
     with pytest.raises(InputError, match="1 record"):
-        make_domain(to_table(pd.DataFrame({"a": [1]})), Coding())
+        make_domain(to_table(pd.DataFrame({"a": [1]})), Coding(least=0))
     with pytest.raises(InputError, match="type 'list'"):
         to_table([1, 2])
     with pytest.raises(InputError, match="mixes types"):
         to_table(pd.DataFrame({"a": [1, "x", 2.5]}))
     with pytest.raises(InputError, match="unknown column 'z'"):
-        make_domain(to_table(pd.DataFrame({"a": [1, 2]})), Coding(bins={"z": 3}))
+        make_domain(
+            to_table(pd.DataFrame({"a": [1, 2]})), Coding(bins={"z": 3}, least=0)
+        )
     long = to_table(pd.DataFrame({"a": [f"i{k}" for k in range(33_000)]}))
     with pytest.raises(InputError, match="33,000 levels"):
-        make_domain(long, Coding())
-    domain = make_domain(to_table(pd.DataFrame({"a": ["x", "y"]})), Coding())
+        make_domain(long, Coding(least=0))
+    domain = make_domain(to_table(pd.DataFrame({"a": ["x", "y"]})), Coding(least=0))
     strange = to_table(pd.DataFrame({"a": ["z"]}))
     with pytest.raises(InputError, match="that the original does not have"):
         domain.encode(strange)

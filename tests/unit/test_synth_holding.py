@@ -31,7 +31,7 @@ def people(rows: int, seed: int) -> pa.Table:
 @pytest.fixture(scope="module")
 def parts():
     table = people(400, 1)
-    domain = make_domain(table, Coding())
+    domain = make_domain(table, Coding(least=0))
     codes = domain.encode(table)
     problem = Problem(
         codes,

@@ -27,7 +27,7 @@ def people():
 
 def _broken(people, rule):
     table, _ = people
-    domain = make_domain(table, Coding(bins={"age": 8}, cuts=cut_points([rule])))
+    domain = make_domain(table, Coding(bins={"age": 8}, least=0), cut_points([rule]))
     codes = domain.encode(table)
     return broken(build_rules([rule], domain, codes), codes)
 
@@ -54,7 +54,7 @@ def test_a_mapping_and_a_function(people):
 def test_structural_zeros_are_what_the_original_lacks():
     frame = pd.DataFrame({"a": ["x", "x", "y"], "b": ["p", "q", "p"]})
     table = to_table(frame)
-    domain = make_domain(table, Coding())
+    domain = make_domain(table, Coding(least=0))
     codes = domain.encode(table)
     rules = build_rules([("a", "b")], domain, codes)
     assert not broken(rules, codes).any()

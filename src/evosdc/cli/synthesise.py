@@ -177,7 +177,9 @@ def _show(result: Any, output: Path) -> None:
         beside = "" if limit is None else f" (limit {limit:.4g})"
         console.print(f"risk {name}: [bold]{value:.4g}[/]{beside}")
     met = {True: "[green]met[/]", False: "[red]NOT met[/]", None: "none set"}
-    set_by = "suggested risk limits" if model.risk_limit is None else "risk limits"
+    set_by = (
+        "suggested risk limits" if model.scenario.risk_limit is None else "risk limits"
+    )
     console.print(f"{set_by}: {met[result.risk_met]}")
     for sentence in (*model.notes_, *result.evaluation.plain_words):
         console.print(f"- {sentence}", highlight=False)

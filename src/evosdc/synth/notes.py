@@ -5,7 +5,7 @@ from __future__ import annotations
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.rules import broken
-from evosdc.synth.objective.scenario import Scenario
+from evosdc.synth.objective.scenario import RiskLimits
 from evosdc.synth.search.population import Problem
 from evosdc.synth.search.run import Run
 
@@ -18,7 +18,7 @@ def notes(
     domain: Domain,
     codes: Codes,
     problem: Problem,
-    scenario: Scenario,
+    limits: RiskLimits,
     met: bool,
     run: Run,
 ) -> list[str]:
@@ -43,7 +43,7 @@ def notes(
         out.append(f"{bad} records of the original break a rule; no synthetic one does")
     if not met:
         out.append("a risk limit is not met; see risk_ and risk_limits_")
-    if scenario.key is None:
+    if limits.key is None:
         out.append("no key and target were given: no disclosure risk was measured")
     if run.hurried:
         out.append("the time limit cut the run short; another run may differ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.synth.data.encoding import Codes, Ints
-from evosdc.synth.data.least import check_least
+from evosdc.synth.data.least import DEFAULT_LEAST, check_least
 from evosdc.synth.data.variable import Variable, is_number, make_variable
 
 # Numbers with more different values are binned: between these, by default.
@@ -44,9 +44,13 @@ class Coding:
     pool
         Levels with fewer records are counted as one, and drawn again by frequency.
     least
-        Nothing is shown that fewer people have: rare levels are pooled, bins merged,
-        tails coded; see `least.py` and `tails.py` beside this file. 0 and 1 switch this
-        off.
+        The smallest group that a copy may show: levels of fewer people are pooled,
+        bins merged, tails of numbers coded (see `least.py` and `tails.py` beside this
+        file), pairs of values that fewer people have not aimed at, and columns that
+        identify people left out. 0 or 1 for no such guard.
+    identifiers
+        By column that identifies people: "drop" (the default for those recognised),
+        "new" for fresh values, or "keep" for an ordinary column.
     """
 
     bins: int | Mapping[str, int | Sequence[float]] = 20
@@ -54,8 +58,8 @@ class Coding:
     restore: str = "uniform"
     most_levels: int | None = None
     pool: int = 0
-    cuts: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    least: int = 0
+    least: int = DEFAULT_LEAST
+    identifiers: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         if self.binning not in ("quantile", "width"):
@@ -67,6 +71,11 @@ class Coding:
                 f"unknown restore {self.restore!r}", expected="uniform or empirical"
             )
 
+    @property
+    def binned(self) -> list[str]:
+        """The columns whose bins are given by name."""
+        return list(self.bins) if isinstance(self.bins, Mapping) else []
+
     def bins_of(self, name: str) -> int | Sequence[float]:
         """Return the number of bins, or the edges, of a column."""
         if isinstance(self.bins, Mapping):
@@ -77,7 +86,7 @@ class Coding:
         """Say whether a column is to be binned."""
         if not is_number(column.type):
             return False
-        if isinstance(self.bins, Mapping) and name in self.bins:
+        if name in self.binned:
             return True
         most = self.most_levels
         if most is None:
@@ -151,8 +160,15 @@ class Domain:
         return pa.Table.from_arrays(columns, schema=self.schema)
 
 
-def make_domain(table: pa.Table, coding: Coding) -> Domain:
-    """Find the variables of a table and their levels."""
+def make_domain(
+    table: pa.Table,
+    coding: Coding,
+    cuts: Mapping[str, Sequence[float]] | None = None,
+) -> Domain:
+    """Find the variables of a table and their levels.
+
+    `cuts` are numbers by column at which bins are cut, too: those of rules.
+    """
     if table.num_rows < 2:
         raise InputError(
             f"the data have {table.num_rows} record(s)",
@@ -161,7 +177,7 @@ def make_domain(table: pa.Table, coding: Coding) -> Domain:
         )
     if table.num_columns == 0:
         raise InputError("the data have no columns", expected="at least one column")
-    unknown = [n for n in _named(coding) if n not in table.column_names]
+    unknown = [n for n in coding.binned if n not in table.column_names]
     if unknown:
         raise InputError(
             f"bins are given for the unknown column {unknown[0]!r}",
@@ -180,7 +196,7 @@ def make_domain(table: pa.Table, coding: Coding) -> Domain:
                 binning=coding.binning,
                 restore=coding.restore,
                 pool=coding.pool,
-                cuts=coding.cuts.get(name, ()),
+                cuts=(cuts or {}).get(name, ()),
                 least=coding.least,
             )
         )
@@ -192,7 +208,3 @@ def make_domain(table: pa.Table, coding: Coding) -> Domain:
                 hint="leave out identifiers, bin numbers or pool rare levels",
             )
     return Domain(tuple(variables), table.schema)
-
-
-def _named(coding: Coding) -> list[str]:
-    return list(coding.bins) if isinstance(coding.bins, Mapping) else []
