@@ -7,6 +7,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evosdc.metrics import encode_frames
 from evosdc.synth.data.domain import Coding, make_domain
 from evosdc.synth.data.rules import no_rules
 from evosdc.synth.frames import to_table
@@ -84,3 +85,25 @@ def test_a_restored_number_stays_in_its_bin(values, binning, bins):
             continue
         assert after[mine].min() >= before[mine].min()
         assert after[mine].max() <= before[mine].max()
+
+
+@quick
+@given(
+    st.lists(st.integers(-3, 60), min_size=60, max_size=300),
+    st.integers(2, 8),
+    st.sampled_from([2, 5, 11]),
+)
+def test_bins_refine_those_of_the_metrics_and_merge_for_small_groups(
+    values, bins, least
+):
+    # Half of the numbers are one: special, as zeros of an income are.
+    table = pa.table({"x": values + [0] * len(values), "t": ["a"] * 2 * len(values)})
+    binned = encode_frames([table], ["x"], "t", bins=bins, max_distinct=0)[0]
+    fine, merged = (
+        make_domain(table, Coding(bins={"x": bins}, least=few)).encode(table)[:, 0]
+        for few in (0, least)
+    )
+    for outer, inner in ((binned.codes[:, 0], fine), (merged, fine)):
+        pairs = np.unique(np.column_stack([inner, outer]), axis=0)
+        assert len(pairs) == len(np.unique(inner))
+    assert (np.bincount(merged) >= least).all()

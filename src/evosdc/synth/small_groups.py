@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from evosdc.metrics.binning import as_numbers
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
 from evosdc.synth.data.identifiers import Identifier
-from evosdc.synth.data.variable import as_numbers
 
 _DONE = {
     "drop": "identifiers left out",

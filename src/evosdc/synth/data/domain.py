@@ -10,12 +10,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.metrics.binning import BINS, MOST_DISTINCT, is_number
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.least import DEFAULT_LEAST, check_least
-from evosdc.synth.data.variable import Variable, is_number, make_variable
+from evosdc.synth.data.variable import Variable, make_variable
 
-# Numbers with more different values are binned: between these, by default.
-_FEW_LEVELS, _MANY_LEVELS = 30, 100
+# In a large file numbers of up to so many different values are levels.
+_MANY_LEVELS = 100
 _MOST_LEVELS = 32_000
 # So few different numbers may be codes: neighbours mean nothing.
 _FEW_CODES = 12
@@ -32,14 +33,15 @@ class Coding:
     bins
         Number of bins of a continuous column; or, by column, a number or the edges.
     binning
-        "quantile" or "width" (equal width).
+        "quantile", the bins of the metrics (`evosdc.metrics.binning`) refined, or
+        "width" (equal width).
     restore
         How a binned value is drawn again: "uniform" between the smallest and the
         largest value of the bin, tilted so that the mean of the bin stays, or
         "empirical", one of the original's values in it.
     most_levels
         A numeric column with more distinct values is continuous. By default as many
-        as there are tens of records, but 30 at least and 100 at most: years of age are
+        as there are tens of records, but 40 at least and 100 at most: years of age are
         levels of a large file, and the incomes of a small one are not.
     pool
         Levels with fewer records are counted as one, and drawn again by frequency.
@@ -53,7 +55,7 @@ class Coding:
         "new" for fresh values, or "keep" for an ordinary column.
     """
 
-    bins: int | Mapping[str, int | Sequence[float]] = 20
+    bins: int | Mapping[str, int | Sequence[float]] = BINS
     binning: str = "quantile"
     restore: str = "uniform"
     most_levels: int | None = None
@@ -79,7 +81,7 @@ class Coding:
     def bins_of(self, name: str) -> int | Sequence[float]:
         """Return the number of bins, or the edges, of a column."""
         if isinstance(self.bins, Mapping):
-            return self.bins.get(name, 20)
+            return self.bins.get(name, BINS)
         return self.bins
 
     def is_continuous(self, name: str, column: pa.ChunkedArray) -> bool:
@@ -90,7 +92,7 @@ class Coding:
             return True
         most = self.most_levels
         if most is None:
-            most = min(max(len(column) // 10, _FEW_LEVELS), _MANY_LEVELS)
+            most = max(MOST_DISTINCT, min(len(column) // 10, _MANY_LEVELS))
         counts = column.drop_null().value_counts().field("counts")
         if self.least > 1 and len(counts) > 1:
             # Numbers that mostly few people have are ranges, not levels.

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.synth.data.variable import as_numbers, is_number
+from evosdc.metrics.binning import as_numbers, is_number
 
 ACTIONS = ("drop", "new", "keep")
 # So much of a column's values are different where it identifies people.
