@@ -7,10 +7,10 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evosdc.frames import to_arrow
 from evosdc.metrics import encode_frames
 from evosdc.synth.data.domain import Coding, make_domain
 from evosdc.synth.data.rules import no_rules
-from evosdc.synth.frames import to_table
 from evosdc.synth.objective.goal import Goal, cost_of
 from evosdc.synth.objective.names import parse_objective
 from evosdc.synth.objective.noise import distances
@@ -71,7 +71,7 @@ def test_costs_of_many_and_of_one_agree(rows, weight, limit, euclid):
     st.integers(1, 6),
 )
 def test_a_restored_number_stays_in_its_bin(values, binning, bins):
-    table = to_table(pa.table({"x": pa.array(values, pa.float64())}))
+    table = to_arrow(pa.table({"x": pa.array(values, pa.float64())}))
     coding = Coding(bins={"x": bins}, binning=binning, least=0)
     domain = make_domain(table, coding)
     codes = domain.encode(table)

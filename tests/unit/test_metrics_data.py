@@ -99,10 +99,11 @@ def test_bad_input_is_named(synthetic, key, target, words) -> None:
         encode_pair(pd.DataFrame(ORIGINAL), pd.DataFrame(synthetic), key, target)
 
 
-def test_mixed_types_are_refused_with_a_hint() -> None:
+def test_mixed_types_are_words_and_nested_ones_are_refused() -> None:
     frame = pd.DataFrame({"x": [1, "a"], "t": ["a", "b"]})
-    with pytest.raises(InputError, match="mixed types into text"):
-        encode_frames([frame], None, "t")
+    assert encode_frames([frame], None, "t")[0].labels[0] == ("1", "a")
+    with pytest.raises(InputError, match="cannot be turned into columns"):
+        encode_frames([{"x": [1, 2], "t": ["a"]}], None, "t")
 
 
 def test_cell_counts_list_occupied_cells_of_either_file() -> None:

@@ -11,9 +11,11 @@ import numpy as np
 
 from evosdc import __version__
 from evosdc.api.comparing import measured
+from evosdc.api.records import as_records
 from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.clock import Clock
 from evosdc.errors import InputError
+from evosdc.frames import to_arrow
 from evosdc.metrics import Evaluation
 from evosdc.synthetic_claim import SyntheticClaim
 
@@ -139,11 +141,13 @@ def synthesise(
     Parameters
     ----------
     frame
-        The real records: pandas, polars or Arrow; the copies are of the same kind.
+        The real records: pandas, polars (lazy too), Arrow, a dict of columns or a path;
+        the copies are of the same kind, those of a file are Arrow tables.
     key, target
         What an attacker knows and what he wants to learn; or give a `scenario`.
     holdout
-        Other real records, for the membership test of the evaluation.
+        Other real records, of any of these kinds, for the membership test of the
+        evaluation.
     copies
         How many synthetic copies; in Pareto mode points spread along the front, of
         those that are not closer to the original than a fresh sample would be.
@@ -167,12 +171,14 @@ def synthesise(
     limit = model.schedule.time_limit
     if limit is not None:
         model.set_params(time_limit=limit - _reserve(limit))
+    frame = as_records(frame)
+    holdout = as_records(holdout, frame)
     with Clock(limit, on_compile) as clock:
         made = _made(model.fit(frame), copies)
         if on_copies is not None:
             on_copies(made)
         roles["anew"] = model.small_groups_.made_anew
-        judged = _evaluated(frame, made, holdout, roles, clock.left)
+        judged = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
     reasons = (*judged.reasons, *_limits(model))
     if reasons:
         judged = replace(judged, verdict="not fit for release", reasons=reasons)
@@ -255,15 +261,17 @@ def evaluate(
 ) -> Evaluation:
     """Measure utility and risk of synthetic records and say what is not protected.
 
+    Files are pandas, polars (lazy too) or Arrow frames, dicts of columns, or paths.
     What `time_limit` leaves no time for is listed as not measured. Columns that the
     synthetic file lacks or that identify people are not compared; `left_out` says which
     and why.
     """
+    original = as_records(original)
     with Clock(time_limit, on_compile) as clock:
         return measured(
             original,
-            synthetic,
-            holdout,
+            as_records(synthetic, original),
+            as_records(holdout, original),
             key=key,
             target=target,
             seed=seed,

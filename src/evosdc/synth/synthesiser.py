@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
@@ -12,13 +13,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.frames import kind_of, like, to_arrow
 from evosdc.synth.data.domain import Coding
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.identifiers import fresh_column, with_fresh
 from evosdc.synth.data.rules import Rule
 from evosdc.synth.data.shades import decode_by_dice
 from evosdc.synth.fit import Fitted, fit
-from evosdc.synth.frames import like, to_table
 from evosdc.synth.objective.risk import RISKS
 from evosdc.synth.objective.scenario import Scenario
 from evosdc.synth.objective.trade_off import TradeOff
@@ -167,6 +168,9 @@ class Synthesiser:
     def fit(self, frame: Any) -> Self:
         """Evolve synthetic copies of a frame.
 
+        Taken are pandas, polars (lazy too) and Arrow frames, dicts of columns and
+        paths; copies are of the same kind, of a file as an Arrow table.
+
         Results
         -------
         ``objective_``
@@ -188,10 +192,13 @@ class Synthesiser:
             What the user should know, in plain words.
         """
         workers = self.workers or min(4, os.cpu_count() or 1)
-        table = to_table(frame)
+        if isinstance(frame, (str, os.PathLike)):
+            # Only io opens files, and io is above: it is found by name.
+            frame = import_module("evosdc.api.records").as_records(frame)
+        table = to_arrow(frame)
         fitted = fit(table, self.options, workers)
         self._fitted: Fitted = fitted
-        self._frame = frame[:0] if hasattr(frame, "__getitem__") else frame
+        self._kind = kind_of(frame)
         self._anew = {
             i.name: table[i.name] for i in fitted.identifiers if i.action == "new"
         }
@@ -200,7 +207,7 @@ class Synthesiser:
         named = self.columns
         self.small_groups_ = describe(
             table,
-            to_table(self.sample()),
+            to_arrow(self.sample()),
             fitted.domain,
             self.coding.least,
             fitted.identifiers,
@@ -257,7 +264,7 @@ class Synthesiser:
             table = decode_by_dice(
                 table, self.domain_, codes, self.seed, self._fitted.roles
             )
-        return like(self._with_fresh(table, rng), self._frame)
+        return like(self._with_fresh(table, rng), self._kind)
 
     def _with_fresh(self, table: pa.Table, rng: np.random.Generator) -> pa.Table:
         """Add fresh values of the identifiers that are made anew."""

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from evosdc.errors import InputError
+from evosdc.frames import to_arrow
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.frames import to_table
 from evosdc.synth.objective.goal import Goal
 from evosdc.synth.search.bayes import Network
 from evosdc.synth.search.breeding import CROSSOVERS
@@ -153,7 +153,7 @@ def initial_model(problem: Problem, schedule: Schedule, domain: Domain) -> Model
 
 
 def _encoded(frame: Any, domain: Domain, records: int) -> Any:
-    table: pa.Table = to_table(frame)
+    table: pa.Table = to_arrow(frame)
     if table.num_rows != records:
         raise InputError(
             f"an initial candidate has {table.num_rows} records",
