@@ -11,12 +11,12 @@ from evosdc.frames import to_arrow
 from evosdc.metrics import encode_frames
 from evosdc.synth.data.domain import Coding, make_domain
 from evosdc.synth.data.rules import no_rules
-from evosdc.synth.objective.goal import Goal, cost_of
+from evosdc.synth.objective.goal import CandidateGoal, cost_of
 from evosdc.synth.objective.names import parse_objective
 from evosdc.synth.objective.noise import distances
 from evosdc.synth.objective.risk import build_risk
 from evosdc.synth.objective.tables import build_target
-from evosdc.synth.search.population import Population, Problem, costs
+from evosdc.synth.search.population import CandidatePopulation, SynthesisProblem, costs
 
 SIZES = np.array([2, 3, 4])
 records = st.lists(
@@ -49,10 +49,10 @@ def test_costs_of_many_and_of_one_agree(rows, weight, limit, euclid):
     codes = np.array(rows, np.int16)
     target = build_target(codes, SIZES, parse_objective("jsd:2"))
     risk = build_risk(codes, SIZES, (0, 1), 2)
-    problem = Problem(codes, SIZES, target, risk, no_rules(3), np.arange(3))
-    population = Population(problem, 1)
+    problem = SynthesisProblem(codes, SIZES, target, risk, no_rules(3), np.arange(3))
+    population = CandidatePopulation(problem, 1)
     population.put(0, np.ascontiguousarray(codes[::-1] * 0 + codes[0]))
-    goal = Goal(
+    goal = CandidateGoal(
         euclid, 1.0, weight, np.full(4, 0.25), np.full(4, limit), np.arange(4) / 10
     )
     utility = population.utility(np.arange(1))[0]

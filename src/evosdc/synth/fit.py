@@ -29,7 +29,7 @@ from evosdc.synth.prepare import FULL, Prepared, make_goals, prepare
 from evosdc.synth.search.engines import initial_model, make_engine, population_size
 from evosdc.synth.search.holding import Holder
 from evosdc.synth.search.population import Team
-from evosdc.synth.search.run import Engine, Generation, Run
+from evosdc.synth.search.run import EvolutionEngine, EvolutionRun, Generation
 from evosdc.synth.search.schedule import Schedule
 from evosdc.synth.small_groups import PairCount, count_pairs
 
@@ -122,7 +122,7 @@ def search(
     rng: np.random.Generator,
     workers: int,
     clock: Clock,
-) -> Run:
+) -> EvolutionRun:
     """Make generations until there is a reason to stop."""
     schedule, front = options.schedule, options.trade_off.front
     problem = prepared.problem
@@ -138,7 +138,7 @@ def search(
             team,
             front=front,
         )
-        run = Run(
+        run = EvolutionRun(
             engine,
             schedule.most_generations,
             schedule.time_limit,
@@ -159,7 +159,7 @@ def _criteria(schedule: Schedule) -> tuple[Stop, ...]:
     return tuple(out)
 
 
-def closer_slots(prepared: Prepared, engine: Engine) -> dict[int, bool]:
+def closer_slots(prepared: Prepared, engine: EvolutionEngine) -> dict[int, bool]:
     """Say which candidates of a front are closer than a fresh sample would be."""
     codes, alive = prepared.codes, engine.alive
     _measure(engine, codes, alive, prepared.components)
@@ -172,7 +172,10 @@ def closer_slots(prepared: Prepared, engine: Engine) -> dict[int, bool]:
 
 
 def front_order(
-    engine: Engine, limits: RiskLimits, options: Options, closer: Mapping[int, bool]
+    engine: EvolutionEngine,
+    limits: RiskLimits,
+    options: Options,
+    closer: Mapping[int, bool],
 ) -> Ints:
     """Return the slots of a front, those not `closer` than a fresh sample first."""
     population, alive = engine.population, engine.alive
@@ -183,7 +186,7 @@ def front_order(
     return alive[two_fronts(points, np.array([closer[int(s)] for s in alive]))]
 
 
-def best_order(engine: Engine, limits: RiskLimits, copies: int) -> Ints:
+def best_order(engine: EvolutionEngine, limits: RiskLimits, copies: int) -> Ints:
     """Return the slots to keep, the best first.
 
     A candidate within the user's limits is better than one outside them.
@@ -198,7 +201,7 @@ def best_order(engine: Engine, limits: RiskLimits, copies: int) -> Ints:
 
 
 def hold_back(
-    prepared: Prepared, engine: Engine, slots: Ints, seed: int, clock: Clock
+    prepared: Prepared, engine: EvolutionEngine, slots: Ints, seed: int, clock: Clock
 ) -> None:
     """Take candidates back that come closer to records than a fresh sample would."""
     population = engine.population
@@ -213,7 +216,10 @@ def hold_back(
 
 
 def _measure(
-    engine: Engine, codes: Codes, slots: Ints, components: tuple[Component, ...]
+    engine: EvolutionEngine,
+    codes: Codes,
+    slots: Ints,
+    components: tuple[Component, ...],
 ) -> None:
     """Set the distances of some slots: from the original, not from what was stirred."""
     population = engine.population
@@ -226,7 +232,7 @@ def _measure(
 
 def described(
     prepared: Prepared,
-    run: Run,
+    run: EvolutionRun,
     order: Ints,
     closer: Mapping[int, bool],
     options: Options,

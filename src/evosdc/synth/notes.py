@@ -6,8 +6,8 @@ from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.rules import broken
 from evosdc.synth.objective.scenario import RiskLimits
-from evosdc.synth.search.population import Problem
-from evosdc.synth.search.run import Run
+from evosdc.synth.search.population import SynthesisProblem
+from evosdc.synth.search.run import EvolutionRun
 
 _MANY_LEVELS = 1000
 # The full table alone is a bad aim when so many of its cells hold a single record.
@@ -17,10 +17,10 @@ _SPARSE = 0.5
 def notes(
     domain: Domain,
     codes: Codes,
-    problem: Problem,
+    problem: SynthesisProblem,
     limits: RiskLimits,
     met: bool,
-    run: Run,
+    run: EvolutionRun,
 ) -> list[str]:
     """Say in plain words what the user should know."""
     out = []
@@ -62,7 +62,7 @@ def front_notes(closer: list[bool]) -> list[str]:
     ]
 
 
-def _sparse_full(problem: Problem) -> bool:
+def _sparse_full(problem: SynthesisProblem) -> bool:
     """Whether the full table is the only aim and most records are alone in it."""
     cells, variables = problem.target.cells, problem.original.shape[1]
     alone = int((problem.target.original == 1).sum())

@@ -14,7 +14,7 @@ from evosdc.synth.data.identifiers import Identifier, find_identifiers
 from evosdc.synth.data.rules import build_rules, cut_points
 from evosdc.synth.data.shades import Exact, exact_values
 from evosdc.synth.objective.front import Front
-from evosdc.synth.objective.goal import Goal
+from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.objective.names import parse_objective
 from evosdc.synth.objective.noise import (
     Floor,
@@ -35,7 +35,7 @@ from evosdc.synth.objective.scenario import (
 from evosdc.synth.objective.stirred_floor import raised
 from evosdc.synth.objective.tables import JSD, Component, build_target
 from evosdc.synth.options import Options
-from evosdc.synth.search.population import Problem
+from evosdc.synth.search.population import SynthesisProblem
 
 FULL = Component(JSD, 0)
 _ALWAYS = (Component(JSD, 1), Component(JSD, 2), FULL)
@@ -69,7 +69,7 @@ class Prepared:
     measured: tuple[Component, ...]
     floor: Floor
     limits: RiskLimits
-    problem: Problem
+    problem: SynthesisProblem
 
 
 def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prepared:
@@ -119,7 +119,7 @@ def make_problem(
     limits: RiskLimits,
     options: Options,
     floor: Floor,
-) -> Problem:
+) -> SynthesisProblem:
     """Index the original for the search."""
     sizes, least = domain.sizes, options.coding.least
     free = _free_columns(domain, options)
@@ -141,7 +141,7 @@ def make_problem(
         target = target._replace(floor=floors_that_bind(fresh, components))
     rules = build_rules(list(options.rules), domain, codes)
     risk = _risk_index(codes, sizes, exact, limits)
-    return Problem(stirred.records, sizes, target, risk, rules, free)
+    return SynthesisProblem(stirred.records, sizes, target, risk, rules, free)
 
 
 def _free_columns(domain: Domain, options: Options) -> Ints:
@@ -162,7 +162,7 @@ def _risk_index(
     return build_risk(exact.codes, exact.sizes, limits.key, limits.target, exact.shades)
 
 
-def make_goals(prepared: Prepared, options: Options, size: int) -> list[Goal]:
+def make_goals(prepared: Prepared, options: Options, size: int) -> list[CandidateGoal]:
     """Return what each of so many candidates aims at."""
     goal = base_goal(prepared.limits, options.trade_off)
     if not (options.trade_off.front and options.schedule.memetic):

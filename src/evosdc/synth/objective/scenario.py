@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.objective.goal import Goal
+from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.objective.names import parse_risks
 from evosdc.synth.objective.noise import Floor
 from evosdc.synth.objective.risk import RISKS
@@ -163,7 +163,7 @@ def make_limits(
     return RiskLimits(key, target, risks, limits, hard)
 
 
-def base_goal(limits: RiskLimits, trade_off: TradeOff) -> Goal:
+def base_goal(limits: RiskLimits, trade_off: TradeOff) -> CandidateGoal:
     """Return the cost that the mode asks for."""
     share = np.zeros(4)
     share[list(limits.risks)] = 1.0 / max(1, len(limits.risks))
@@ -175,7 +175,7 @@ def base_goal(limits: RiskLimits, trade_off: TradeOff) -> Goal:
     weighted = trade_off.mode == "weighted" and bool(limits.risks)
     weight = float(trade_off.risk_weight) if weighted else 0.0
     scale = 1.0 / np.sqrt(1.0 + weight * weight) if weighted else 1.0
-    return Goal(weighted, scale, weight * scale, share, limit, penalty)
+    return CandidateGoal(weighted, scale, weight * scale, share, limit, penalty)
 
 
 def baselines(

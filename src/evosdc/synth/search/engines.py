@@ -11,8 +11,8 @@ import pyarrow as pa
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.objective.goal import Goal
-from evosdc.synth.search.bayes import Network
+from evosdc.synth.objective.goal import CandidateGoal
+from evosdc.synth.search.bayes import BayesNetwork
 from evosdc.synth.search.breeding import CROSSOVERS
 from evosdc.synth.search.genetic import Genetic
 from evosdc.synth.search.initial import (
@@ -26,8 +26,8 @@ from evosdc.synth.search.initial import (
 )
 from evosdc.synth.search.memetic import Cooling, Memetic
 from evosdc.synth.search.operators import Operators
-from evosdc.synth.search.population import Population, Problem, Team
-from evosdc.synth.search.run import Engine
+from evosdc.synth.search.population import CandidatePopulation, SynthesisProblem, Team
+from evosdc.synth.search.run import EvolutionEngine
 from evosdc.synth.search.schedule import Schedule
 
 _LATE = 5000
@@ -37,7 +37,7 @@ _LARGE = 2_000_000
 
 
 def population_size(
-    problem: Problem, schedule: Schedule, *, front: bool, copies: int
+    problem: SynthesisProblem, schedule: Schedule, *, front: bool, copies: int
 ) -> int:
     """Return how many candidates live at a time."""
     size = schedule.population
@@ -51,7 +51,9 @@ def population_size(
     return size
 
 
-def _usual_size(problem: Problem, schedule: Schedule, front: bool, copies: int) -> int:
+def _usual_size(
+    problem: SynthesisProblem, schedule: Schedule, front: bool, copies: int
+) -> int:
     if not schedule.memetic:
         return _GENETIC_SIZE
     if front:
@@ -61,8 +63,8 @@ def _usual_size(problem: Problem, schedule: Schedule, front: bool, copies: int) 
 
 
 def make_engine(
-    problem: Problem,
-    goals: Sequence[Goal],
+    problem: SynthesisProblem,
+    goals: Sequence[CandidateGoal],
     schedule: Schedule,
     operators: Operators,
     model: Model,
@@ -70,14 +72,14 @@ def make_engine(
     team: Team,
     *,
     front: bool,
-) -> Engine:
+) -> EvolutionEngine:
     """Return an engine with its first population, a candidate for each goal.
 
     The genetic algorithm has one goal, the first.
     """
     size = len(goals)
     watched = goals[0].looks_at_risk or front or schedule.memetic
-    population = Population(problem, 2 * size + 2 if size > 1 else 3, watched)
+    population = CandidatePopulation(problem, 2 * size + 2 if size > 1 else 3, watched)
     for slot in range(size):
         population.put(
             slot,
@@ -91,7 +93,7 @@ def make_engine(
     return Memetic(population, goals, cooling, rng, team, schedule.most_generations)
 
 
-def _large(problem: Problem, schedule: Schedule) -> bool:
+def _large(problem: SynthesisProblem, schedule: Schedule) -> bool:
     """Whether a memetic run is so large that it starts from a model of pairs."""
     initial = schedule.initial
     named = isinstance(initial, str) and initial in ("auto", "network")
@@ -99,7 +101,7 @@ def _large(problem: Problem, schedule: Schedule) -> bool:
 
 
 def _cooling(
-    problem: Problem, schedule: Schedule, operators: Operators, front: bool
+    problem: SynthesisProblem, schedule: Schedule, operators: Operators, front: bool
 ) -> Cooling:
     """Scale temperatures to one record: a move shifts the cost by about 1 / n."""
     n, m = problem.original.shape
@@ -121,7 +123,9 @@ def _cooling(
     )
 
 
-def initial_model(problem: Problem, schedule: Schedule, domain: Domain) -> Model:
+def initial_model(
+    problem: SynthesisProblem, schedule: Schedule, domain: Domain
+) -> Model:
     """Return what the first candidates are drawn from."""
     initial, records = schedule.initial, len(problem.original)
     if not isinstance(initial, str):
@@ -131,7 +135,7 @@ def initial_model(problem: Problem, schedule: Schedule, domain: Domain) -> Model
     if name == "auto":
         name = "network" if _large(problem, schedule) else "univariate"
     if name == "network":
-        return Network()
+        return BayesNetwork()
     if name == "uniform":
         return uniform
     if name == "univariate":

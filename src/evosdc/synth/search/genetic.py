@@ -20,10 +20,10 @@ from evosdc.evolution.rates import Moment, Rate, self_adapted
 from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import SELECTIONS
 from evosdc.synth.data.encoding import Ints
-from evosdc.synth.objective.goal import Goal
+from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.search.breeding import CROSSOVERS, MUTATIONS
 from evosdc.synth.search.operators import Operators
-from evosdc.synth.search.population import Population, Team, costs
+from evosdc.synth.search.population import CandidatePopulation, Team, costs
 from evosdc.synth.search.rates import SelfAdaptive, parse_rate
 from evosdc.synth.search.rng import streams
 
@@ -42,9 +42,9 @@ class Genetic:
 
     def __init__(
         self,
-        population: Population,
+        population: CandidatePopulation,
         size: int,
-        goal: Goal,
+        goal: CandidateGoal,
         operators: Operators,
         rng: np.random.Generator,
         team: Team,

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.synth.data.encoding import Ints
-from evosdc.synth.objective.goal import Goal, cost_of, distance_of
+from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
 from evosdc.synth.objective.tables import CRAMER, Target
 from evosdc.synth.search.anneal import anneal
-from evosdc.synth.search.population import Population, Tally, Team
+from evosdc.synth.search.population import CandidatePopulation, Tally, Team
 from evosdc.synth.search.rng import streams
 
 Floats = NDArray[np.float64]
@@ -63,8 +63,8 @@ class Memetic:
 
     def __init__(
         self,
-        population: Population,
-        goals: Sequence[Goal],
+        population: CandidatePopulation,
+        goals: Sequence[CandidateGoal],
         cooling: Cooling,
         rng: np.random.Generator,
         team: Team,
