@@ -66,7 +66,7 @@ class Synthesis:
         )
 
     def run_rows(self) -> list[dict[str, Any]]:
-        """Return the run record, a row a generation."""
+        """Return the run record, a row per generation."""
         return [
             {
                 "seconds": round(g.seconds, 3),
@@ -84,7 +84,7 @@ class Synthesis:
         ]
 
     def front_rows(self) -> list[dict[str, Any]]:
-        """Return the front, a row a candidate; empty unless the mode was pareto."""
+        """Return the front, a row per candidate; empty unless the mode was pareto."""
         if not self.model.trade_off.front:
             return []
         return [
@@ -178,11 +178,11 @@ def synthesise(
         if on_copies is not None:
             on_copies(made)
         roles["anew"] = model.small_groups_.made_anew
-        judged = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
-    reasons = (*judged.reasons, *_limits(model))
+        evaluation = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
+    reasons = (*evaluation.reasons, *_limits(model))
     if reasons:
-        judged = replace(judged, verdict="not fit for release", reasons=reasons)
-    return Synthesis(made, model, judged)
+        evaluation = replace(evaluation, verdict="not fit for release", reasons=reasons)
+    return Synthesis(made, model, evaluation)
 
 
 def _attack(scenario: Scenario) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def _evaluated(
     roles: dict[str, Any],
     left: Callable[[], float],
 ) -> Evaluation:
-    """Measure the first copy and judge all of them."""
+    """Measure the first copy and attack all of them."""
     # The verdict on every copy comes before what one of them is worth.
     others = [
         measured(frame, copy, holdout, metrics=[], left=left, **roles)

@@ -35,7 +35,7 @@ class Categorical:
     Attributes
     ----------
     codes
-        One row a record and one column a variable, column by column in memory.
+        One row per record and one column per variable, column by column in memory.
     names
         The variables.
     levels

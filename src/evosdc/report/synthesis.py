@@ -56,10 +56,11 @@ def synthesis_html(
     evaluation
         What `evosdc.metrics.evaluate` gave.
     run
-        The run record, a row a generation: `generation`, `utility`, `risk`.
+        The run record, a row per generation: `generation`, `utility`, `risk`.
     front
-        The Pareto front, a row a candidate: `utility`, `risk`, measured as the metrics
-        that the two arguments below name, and `closer_than_fresh` where it is known.
+        The Pareto front, a row per candidate: `utility`, `risk`, measured as the
+        metrics that the two arguments below name, and `closer_than_fresh` where it is
+        known.
     comparisons
         Margins and pairs to show; those of the evaluation where not given.
     title

@@ -18,7 +18,7 @@ from evosdc.synth.data.domain import Coding
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.identifiers import fresh_column, with_fresh
 from evosdc.synth.data.rules import Rule
-from evosdc.synth.data.shades import decode_by_dice
+from evosdc.synth.data.shades import decode_as_drawn
 from evosdc.synth.fit import Fitted, fit
 from evosdc.synth.objective.risk import RISKS
 from evosdc.synth.objective.scenario import Scenario
@@ -261,7 +261,7 @@ class Synthesiser:
         table = self.domain_.decode(codes, rng)
         if whole:
             # Key and target as the search saw them: its risks are those of this file.
-            table = decode_by_dice(
+            table = decode_as_drawn(
                 table, self.domain_, codes, self.seed, self._fitted.roles
             )
         return like(self._with_fresh(table, rng), self._kind)

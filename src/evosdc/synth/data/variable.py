@@ -114,12 +114,12 @@ class Variable:
         """Draw one of the values of each code's level, by frequency."""
         # What must not be drawn comes first in its level, out of rounding's reach.
         order = np.lexsort((self.weight > 0, self.level))
-        heap = np.concatenate([[0.0], np.cumsum(self.weight[order])])
+        cumulative = np.concatenate([[0.0], np.cumsum(self.weight[order])])
         start = np.searchsorted(self.level[order], np.arange(self.size))
         stop = np.searchsorted(self.level[order], np.arange(self.size), "right")
-        low, high = heap[start][codes], heap[stop][codes]
+        low, high = cumulative[start][codes], cumulative[stop][codes]
         where = low + rng.random(len(codes)) * (high - low)
-        at = np.searchsorted(heap, where, "right") - 1
+        at = np.searchsorted(cumulative, where, "right") - 1
         top = np.maximum(stop[codes] - 1, 0)
         at = np.clip(at, np.minimum(start[codes], top), top)
         return order[at] if len(order) else np.zeros(len(codes), np.int64)

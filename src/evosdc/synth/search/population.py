@@ -29,7 +29,7 @@ from evosdc.synth.objective.tables import (
 )
 from evosdc.synth.objective.tally import count_all, workspace
 from evosdc.synth.search.breeding import breed
-from evosdc.synth.search.turns import no_turn_taken
+from evosdc.synth.search.turns import new_counter
 
 _MOST_BYTES = 6 << 30
 
@@ -106,8 +106,8 @@ class Tally:
         self.keys = np.zeros(len(problem.risk.original), np.int32)
 
     @cached_property
-    def rooms(self) -> tuple[Any, ...]:
-        """Return room for a child by column, and to count it and its keys."""
+    def workspaces(self) -> tuple[Any, ...]:
+        """Return arrays for a child by column, and to count it and its keys."""
         n, m = self.problem.original.shape
         return (
             np.empty((m, n), np.int16),
@@ -223,7 +223,7 @@ class CandidatePopulation:
         problem = self.problem
         while len(self._tallies) < team.workers:
             self._tallies.append(Tally(problem))
-        turns = no_turn_taken()
+        turns = new_counter()
 
         def work(tally: Tally) -> None:
             breed(
@@ -237,7 +237,7 @@ class CandidatePopulation:
                 kind,
                 self.codes,
                 (tally.counts, tally.outside, tally.weights, tally.keys),
-                tally.rooms,
+                tally.workspaces,
                 pairs,
                 slots,
                 rates,
