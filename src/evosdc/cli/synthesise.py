@@ -37,7 +37,7 @@ def synthesise(
     ),
     most_levels: int | None = typer.Option(
         None,
-        help="Numbers with more different values are binned (default: 30 to 100, by "
+        help="Numbers with more different values are binned (default: 40 to 100, by "
         "size).",
     ),
     bins: int = typer.Option(20, help="Bins of such a column."),
