@@ -187,7 +187,7 @@ def synthesise(
 
 def _attack(scenario: Scenario) -> dict[str, Any]:
     """Return key and target, which an evaluation cannot do without."""
-    if not scenario.known or scenario.target is None:
+    if scenario.key is None or scenario.target is None:
         raise InputError(
             "key or target is missing",
             expected="both, so that the copies can be attacked",

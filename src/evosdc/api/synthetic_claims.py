@@ -33,7 +33,9 @@ def _scenario(evaluation: Evaluation) -> str:
 
 
 def _coding(evaluation: Evaluation, model: Any) -> str:
-    where = "in the evaluation" if model is None else "in search and evaluation alike"
+    where = (
+        "in the evaluation" if model is None else "in the search and in the evaluation"
+    )
     text = f"keys as they are in the file, {where}; {evaluation.target} "
     text += "in 20 classes" if evaluation.target_in_classes else "as it is"
     if model is not None:

@@ -31,6 +31,7 @@ from evosdc.synthetic_claim import SyntheticClaim
 Row = Mapping[str, Any]
 
 _MAX_PARTS = 60
+_PASSED, _FAILED = "passed", "<strong>failed</strong>"
 _FOOTER = (
     "<footer><b>Confidential: this page must not leave the house.</b> It holds figures "
     "of the original data. The page to share is report.html in publish/.</footer>"
@@ -135,7 +136,7 @@ def _tests(tests: Sequence[FreshTest]) -> str:
     rows = [
         f"<tr><td>{esc(test.title)}</td><td>{esc(test.against)}</td>"
         + numbers(map(figure, (test.value, test.usual, test.bound, test.of)))
-        + f'<td class="short">{"passed" if test.passed else "<b>failed</b>"}</td></tr>'
+        + f'<td class="short">{_PASSED if test.passed else _FAILED}</td></tr>'
         for test in tests
     ]
     heads = ("counted", "fresh records are", ">synthetic", ">fresh")
