@@ -17,8 +17,24 @@ settings.register_profile(
 )
 settings.load_profile("evosdc")
 
+# Words in the names of files that test synthesis.
+SYNTHESIS = {"synth", "synthesis", "metrics", "thesis"}
+
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
     """Call the command line in this process; return exit code, stdout and stderr."""
     return caller("evosdc", main, capsys, monkeypatch)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let two workers begin with kernels that the other does not need.
+
+    Each gets one half of the list at first. Without synthesis at the beginning of the
+    second half both would compile the kernels of suppression at the same time.
+    """
+    parts: dict[bool, list[pytest.Item]] = {False: [], True: []}
+    for item in items:
+        parts[bool(SYNTHESIS & set(item.path.stem.split("_")))].append(item)
+    others, half = parts[False], len(items) // 2
+    items[:] = others[:half] + parts[True] + others[half:]

@@ -66,7 +66,9 @@ def taken(kind: str) -> list[str]:
 
 
 # Enough for every phase of a method, and an end for those that go on to a proof.
-SOME = AnyOf((EvaluationLimit(60), TimeLimit(10.0)))
+SOME = AnyOf((EvaluationLimit(60), TimeLimit(3.0)))
+# Where a method finds nothing and says so, as its source says that it may.
+FAILURES = {("hypercube-2d", "linked"), ("hypercube-2d", "tiny")}
 # The same code as order-ga with other defaults: a few tables will do.
 VARIANTS = {
     *(f"order-ga-{operator}" for operator in ("swap", "insert", "invert")),
@@ -110,16 +112,12 @@ def test_protects(name: str, kind: str) -> None:
     table = TABLES[kind]
     search = Search(seed=3, stop=SOME)
     pattern = protected(name, Problem.of(table, strict=strict), search)
+    assert (pattern is None) == ((name, kind) in FAILURES)
     if pattern is None:
         return
     assert_protects(table, pattern, strict)
     assert search.best is not None
     assert search.best.cost == pattern.cost
-
-
-def test_methods_that_fail_do_so_rarely() -> None:
-    failing = {n for n in METHODS if load_methods()[n].may_fail}
-    assert failing <= {"castro", "hypercube-2d", "heurgene", "gapn"}
 
 
 @pytest.mark.parametrize(
@@ -133,6 +131,7 @@ def test_methods_that_fail_do_so_rarely() -> None:
 def test_out_of_time_at_once_is_still_safe(name: str, kind: str) -> None:
     table = TABLES[kind]
     pattern = protected(name, Problem.of(table), Search(stop=TimeLimit(0.0)))
+    assert (pattern is None) == ((name, kind) in FAILURES)
     if pattern is not None:
         assert_protects(table, pattern)
 
