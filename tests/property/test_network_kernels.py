@@ -7,10 +7,10 @@ import pytest
 from network_twins import (
     capacity_matrix,
     directed,
-    flat_table,
     naive_distance,
     random_graph,
     random_problem,
+    table_with_totals,
 )
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import maximum_flow
@@ -187,7 +187,7 @@ def test_a_giant_cell_among_small_ones_is_covered(seed):
     inner = rng.integers(1, 60, size=(70, 70)).astype(float)
     inner[0, :] = inner[:, 0] = 40_000.0
     inner[0, 0] = 1e6
-    table = flat_table(inner)
+    table = table_with_totals(inner)
     giant = int(np.flatnonzero((table.codes == 1).all(axis=1))[0])
     status, level = table.status.copy(), np.zeros(len(table))
     status[giant], level[giant] = "u", 60_000.0

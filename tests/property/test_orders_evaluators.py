@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from builders import run_method
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
@@ -21,12 +22,11 @@ from evosdc.suppress.engine.network.network_engine import NetworkEngine
 from evosdc.suppress.engine.network.order_kernels import run_order
 from evosdc.suppress.engine.network.simplex import send_by_simplex
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import load_methods
 from evosdc.suppress.search import Search
 from evosdc.suppress.structure.elements import Grouping
 from evosdc.table import Table
 
-MODEST = settings(deadline=None, derandomize=True, max_examples=25)
+MODEST = settings(max_examples=25)
 
 
 def random_table(seed: int) -> Table:
@@ -120,8 +120,7 @@ def test_flows_are_as_cheap_as_programs(seed: int) -> None:
     problem = Problem.of(random_table(seed))
     network = TableNetwork(problem)
     demands = network.demands
-    if not len(network):
-        return
+    assume(len(network))
     rng = np.random.default_rng(seed)
     live, flows = network.bare(), make_flows(network.nodes, len(problem.cost), 99)
     every = np.arange(len(network))
@@ -233,13 +232,11 @@ def test_threads_change_nothing() -> None:
 
 def test_workers_change_nothing() -> None:
     problem = Problem.of(make("ons", seed=3, table="B"))
-    method = load_methods()["order-ga"]
-    parameters = method.configure({"batch": "3"})
     costs = []
     for workers in (1, 2):
         stop = EvaluationLimit(60)
         search = Search(seed=2, workers=workers, stop=stop)
-        pattern = method.run(problem, parameters, search)
+        pattern = run_method("order-ga", problem, search, batch=3)
         costs.append((pattern.cost, search.evaluations))
     assert costs[0] == costs[1]
 

@@ -24,7 +24,7 @@ records = st.lists(
     min_size=2,
     max_size=30,
 )
-quick = settings(max_examples=40, deadline=None, derandomize=True)
+quick = settings(max_examples=40)
 
 
 @quick

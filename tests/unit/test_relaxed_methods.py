@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from builders import run_method
 from evosdc.attack import judge
 from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
@@ -230,9 +231,8 @@ def test_random_choice_learns_nothing() -> None:
 
 
 def test_choice_shares_are_in_the_record(three: Problem) -> None:
-    method = find_method("hyper")
     search = Search(seed=1, stop=EvaluationLimit(30))
-    method.run(three, method.configure({}), search)
+    run_method("hyper", three, search)
     shares = [e.event for e in search.record.entries if "choice shares" in e.event]
     assert len(shares) == 1
     assert all(low.name in shares[0] for low in LOW_LEVEL)
@@ -241,8 +241,7 @@ def test_choice_shares_are_in_the_record(three: Problem) -> None:
 def test_hyper_improves_on_its_start() -> None:
     problem = Problem.of(make("class1", seed=1, rows=20, columns=20))
     search = Search(seed=1, stop=EvaluationLimit(200))
-    method = find_method("hyper")
-    pattern = method.run(problem, method.configure({}), search)
+    pattern = run_method("hyper", problem, search)
     starts = [
         e.cost
         for e in search.record.entries
@@ -256,8 +255,7 @@ def test_a_safe_pattern_comes_first(name: str) -> None:
     """With no time at all the greedy pattern is closed and nothing else begun."""
     problem = Problem.of(make("random", seed=3, shape=(9, 8)))
     search = Search(stop=TimeLimit(0.0))
-    method = find_method(name)
-    pattern = method.run(problem, method.configure({}), search)
+    pattern = run_method(name, problem, search)
     assert search.generations == 0
     verdict, _ = judge(problem.table.with_pattern(pattern.hidden))
     assert verdict.safe

@@ -5,19 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evosdc.synth.data.rules import RuleIndex, broken, no_rules
+from builders import shuffled_columns, synthesis_problem
+from evosdc.synth.data.rules import RuleIndex, broken
 from evosdc.synth.objective.goal import CandidateGoal, cost_of
-from evosdc.synth.objective.names import parse_objective
-from evosdc.synth.objective.risk import build_risk
-from evosdc.synth.objective.tables import build_target
 from evosdc.synth.search.anneal import anneal
 from evosdc.synth.search.breeding import CROSSOVERS
-from evosdc.synth.search.population import (
-    CandidatePopulation,
-    SynthesisProblem,
-    Tally,
-    Team,
-)
+from evosdc.synth.search.population import CandidatePopulation, Tally, Team
 from evosdc.synth.search.rng import below, streams, unit
 
 
@@ -27,23 +20,7 @@ def _problem(objective="jsd:2", rules=None, free=None):
     original = rng.integers(0, sizes, (120, 4))
     original[:, 1] = original[:, 0] % 2
     original[:, 3] = (original[:, 2] + original[:, 0]) % 5
-    codes = original.astype(np.int16)
-    return SynthesisProblem(
-        codes,
-        sizes,
-        build_target(codes, sizes, parse_objective(objective)),
-        build_risk(codes, sizes, (0, 1, 2), 3),
-        rules or no_rules(4),
-        np.arange(4) if free is None else np.array(free),
-    )
-
-
-def _shuffled(problem, seed):
-    rng = np.random.default_rng(seed)
-    out = problem.original.copy()
-    for j in problem.free:
-        out[:, j] = rng.permutation(out[:, j])
-    return out
+    return synthesis_problem(original, sizes, objective, rules, free)
 
 
 def _forbid():
@@ -97,7 +74,7 @@ GOALS = {
 def test_a_run_of_moves_leaves_true_counters_and_a_true_cost(goal, objective, late):
     problem = _problem(objective)
     population = CandidatePopulation(problem, 1)
-    population.put(0, _shuffled(problem, 5))
+    population.put(0, shuffled_columns(problem, 5))
     tally = _counted(population)
     aim = GOALS[goal]
     before = cost_of(aim, population.utility(np.arange(1))[0], population.risks[0])
@@ -142,7 +119,7 @@ def test_a_run_of_moves_leaves_true_counters_and_a_true_cost(goal, objective, la
 
 def test_moves_respect_rules_and_kept_columns():
     problem = _problem(rules=_forbid(), free=[0, 3])
-    start = _shuffled(problem, 6)
+    start = shuffled_columns(problem, 6)
     start[broken(problem.rules, start), 0] = 1
     population = CandidatePopulation(problem, 1)
     population.put(0, start)
@@ -178,8 +155,8 @@ def test_moves_respect_rules_and_kept_columns():
 def test_children_share_out_their_parents(kind, objective):
     problem = _problem(objective)
     population = CandidatePopulation(problem, 4)
-    population.put(0, _shuffled(problem, 1))
-    population.put(1, _shuffled(problem, 2))
+    population.put(0, shuffled_columns(problem, 1))
+    population.put(1, shuffled_columns(problem, 2))
     with Team(1) as team:
         population.breed(
             team,
@@ -215,7 +192,7 @@ def test_children_and_mutants_break_no_rule(kind):
     problem = _problem(rules=_forbid())
     population = CandidatePopulation(problem, 4)
     for slot in range(2):
-        codes = _shuffled(problem, slot)
+        codes = shuffled_columns(problem, slot)
         codes[broken(problem.rules, codes), 0] = 1
         population.put(slot, codes)
     with Team(1) as team:
