@@ -87,10 +87,12 @@ def test_bad_input_is_named(synthetic, key, target, words) -> None:
         encode_pair(pd.DataFrame(ORIGINAL), pd.DataFrame(synthetic), key, target)
 
 
-def test_mixed_types_are_refused_with_a_hint() -> None:
+def test_numbers_among_words_are_words() -> None:
     frame = pd.DataFrame({"x": [1, "a"], "t": ["a", "b"]})
-    with pytest.raises(InputError, match="mixed types into text"):
-        encode_frames([frame], None, "t")
+    (encoded,) = encode_frames([frame], None, "t")
+    assert encoded.labels[0] == ("1", "a")
+    with pytest.raises(InputError, match="of one type"):
+        encode_frames([pd.DataFrame({"x": [1, b"a"], "t": ["a", "b"]})], None, "t")
 
 
 def test_cell_counts_list_occupied_cells_of_either_file() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from evosdc.errors import InputError
+from evosdc.frames import to_arrow
 from evosdc.metrics import Evaluation, from_codes
 from evosdc.metrics.data import exact_codes
 from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
@@ -121,9 +122,8 @@ def make_alike(
     """
     from evosdc.synth.data.identifiers import find_identifiers
     from evosdc.synth.data.least import DEFAULT_LEAST
-    from evosdc.synth.frames import to_table
 
-    first, second = to_table(original), to_table(synthetic)
+    first, second = to_arrow(original), to_arrow(synthetic)
     for name in named:
         if name in first.column_names and name not in second.column_names:
             raise InputError(
@@ -142,7 +142,7 @@ def make_alike(
             continue
         left_out[name] = f"it identifies people ({identifier.why})"
         tests += _real_values(name, first.column(name), second.column(name), seed)
-    third = None if holdout is None else to_table(holdout)
+    third = None if holdout is None else to_arrow(holdout)
     return Alike(
         _without(first, left_out),
         _without(second, left_out),

@@ -41,7 +41,8 @@ from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import (
     gap as gap_of,
 )
-from evosdc.io import like, pattern_frame, published_frame
+from evosdc.frames import like
+from evosdc.io import pattern_frame, published_frame
 from evosdc.results import Protection
 from evosdc.suppress.auto import choose
 from evosdc.suppress.cost import costs

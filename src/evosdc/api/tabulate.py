@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from evosdc.errors import InputError
-from evosdc.io import like, pattern_frame, read_hierarchy, read_waiver
+from evosdc.frames import like
+from evosdc.io import pattern_frame, read_hierarchy, read_waiver
 from evosdc.rules import Rule, parse_rules
 from evosdc.table import Hierarchy, Table
 from evosdc.tabulation import tabulate_linked

@@ -11,11 +11,9 @@ from evosdc.io.files import (
 from evosdc.io.folders import is_private
 from evosdc.io.frames import (
     frame_of,
-    like,
     pattern_frame,
     published_frame,
     table_from_frame,
-    to_arrow,
 )
 from evosdc.io.hrc import hierarchy_from_levels, read_hierarchy, write_hrc
 from evosdc.io.hst import apply_apriori, read_apriori_into, read_hst, write_hst
@@ -46,7 +44,6 @@ __all__ = [
     "hierarchy_from_levels",
     "is_private",
     "kin_warnings",
-    "like",
     "may_leave",
     "open_microdata",
     "open_output",
@@ -65,7 +62,6 @@ __all__ = [
     "read_tables",
     "read_waiver",
     "table_from_frame",
-    "to_arrow",
     "write_grid",
     "write_hrc",
     "write_hst",

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.io.arrow import to_arrow
+from evosdc.frames import to_arrow
 from evosdc.io.columns import code_column, number_column
 from evosdc.io.delimited import read_csv
 from evosdc.table import TOTAL, Table

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.errors import InputError
+from evosdc.frames import to_arrow
 from evosdc.io.also import (
     also_files,
     check_also,
@@ -39,7 +40,7 @@ from evosdc.io.folders import (
     remove_empty,
     remove_stale,
 )
-from evosdc.io.frames import pattern_frame, published_frame, to_arrow
+from evosdc.io.frames import pattern_frame, published_frame
 from evosdc.io.jj import write_jj
 from evosdc.io.outcome import Outcome, may_leave
 from evosdc.io.paths import (

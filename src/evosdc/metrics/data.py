@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.frames import to_arrow
 
 MISSING = "(missing)"
 MAX_DISTINCT = 40
@@ -258,18 +259,7 @@ def _class_column(name: str, parts: Sequence[Any]) -> _Column:
 
 
 def _arrow(frame: Any) -> pa.Table:
-    try:
-        if hasattr(frame, "iloc"):
-            # A pandas index is no variable.
-            table = pa.Table.from_pandas(frame, preserve_index=False)
-        else:
-            table = frame if isinstance(frame, pa.Table) else pa.table(frame)
-    except (TypeError, ValueError, pa.ArrowException) as error:
-        raise InputError(
-            f"this {type(frame).__name__} cannot be read as a frame",
-            expected="a pandas, polars or Arrow frame with one type a column",
-            hint="turn columns of mixed types into text",
-        ) from error
+    table = to_arrow(frame)
     if table.num_rows == 0:
         raise InputError(
             "a frame without records", expected="at least one record in each file"

@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from evosdc.errors import InputError
-from evosdc.io.arrow import to_arrow
+from evosdc.frames import KINDS, is_frame, is_stream, to_arrow
 from evosdc.table.codes import BLANKS, NO_WIDTH, ODD_BLANKS
 
 _CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".txt")
@@ -202,29 +202,19 @@ def _numeric_types() -> tuple[str, ...]:
 def _relation(connection: Any, source: Any) -> Any:
     if isinstance(source, str | os.PathLike):
         return _file(connection, os.fspath(source))
-    if isinstance(source, duckdb.DuckDBPyRelation):
-        # A relation lives in its own connection: its rows come over once, as a stream.
-        source = pa.RecordBatchReader.from_stream(source)
-    if isinstance(source, pa.RecordBatchReader):
-        # A stream can be read once only, and the records are read several times.
-        connection.register("stream", source)
+    if is_stream(source):
+        # A stream can be read once only, and the records are read several times; a
+        # relation lives in its own connection, so that its rows come over as one.
+        stream = pa.RecordBatchReader.from_stream(source)
+        connection.register("stream", stream)
         connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
         connection.unregister("stream")
         return connection.table("kept")
-    if isinstance(source, pa.RecordBatch):
-        source = pa.Table.from_batches([source])
-    if isinstance(source, Mapping):
-        source = to_arrow(source)
-    if type(source).__module__.split(".")[0] == "polars":
-        source = (source.collect() if hasattr(source, "collect") else source).to_arrow()
-    if isinstance(source, pa.Table):
-        return connection.from_arrow(source)
-    if type(source).__module__.split(".")[0] == "pandas":
-        return connection.from_df(source)
+    if is_frame(source):
+        return connection.from_arrow(to_arrow(source))
     raise InputError(
         f"records of type {type(source).__name__}",
-        expected="a path, an Arrow table or reader, a pandas or polars frame, a dict "
-        "of columns, or a DuckDB relation",
+        expected=f"a path, or {KINDS}",
         hint="convert the records to one of them",
     )
 
