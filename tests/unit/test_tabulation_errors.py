@@ -98,7 +98,7 @@ def test_files(tmp_path):
     refused("no records", header, ["k"], "v")
     odd = tmp_path / "odd.xyz"
     odd.write_text("k,v\na,1\n")
-    refused("unknown ending", odd, ["k"], "v")
+    refused("no suffix of records", odd, ["k"], "v")
     broken = tmp_path / "broken.parquet"
     broken.write_text("not parquet at all")
     refused("cannot be read", broken, ["k"], "v")

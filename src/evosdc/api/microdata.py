@@ -13,6 +13,7 @@ from evosdc.api.comparing import measured
 from evosdc.api.protect import DEFAULT_TIME_LIMIT
 from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.clock import Clock
+from evosdc.io import read_microdata
 from evosdc.metrics import Evaluation
 from evosdc.synthetic_claim import SyntheticClaim
 
@@ -135,7 +136,8 @@ def synthesise(
     Parameters
     ----------
     frame
-        The real records: pandas, polars or Arrow; the copies are of the same kind.
+        The real records: a frame of any kind, or the path of a file of them. The
+        copies are of the same kind; of a file, Arrow tables.
     key, target
         What an attacker knows and what he wants to learn.
     holdout
@@ -156,6 +158,8 @@ def synthesise(
 
     search = None if time_limit is None else time_limit - _reserve(time_limit)
     parameters |= {"copies": copies, "time_limit": search}
+    frame = read_microdata(frame)
+    holdout = read_microdata(holdout, frame)
     with Clock(time_limit, on_compile) as clock:
         model = Synthesiser(key, target, **parameters).fit(frame)
         candidates = _eligible(model) if model.mode == "pareto" else copies
@@ -230,10 +234,13 @@ def evaluate(
 ) -> Evaluation:
     """Measure utility and risk of synthetic records and say what is not protected.
 
-    What `time_limit` leaves no time for is listed as not measured. Columns that the
-    synthetic file lacks or that identify people are not compared; `left_out` says which
-    and why.
+    Each file is a frame of any kind or a path. What `time_limit` leaves no time for is
+    listed as not measured. Columns that the synthetic file lacks or that identify
+    people are not compared; `left_out` says which and why.
     """
+    original = read_microdata(original)
+    synthetic = read_microdata(synthetic, original)
+    holdout = read_microdata(holdout, original)
     with Clock(time_limit, on_compile) as clock:
         return measured(
             original,

@@ -11,7 +11,7 @@ from evosdc.cli import options as shared
 
 
 def evaluate(
-    original: Path = typer.Argument(..., help="The real records."),
+    original: Path = typer.Argument(..., help=f"The real records: {shared.RECORDS}."),
     synthetic: Path = typer.Argument(..., help="The synthetic records."),
     key: str = typer.Option(..., help="What an attacker knows: age,sex,region."),
     target: str = typer.Option(..., help="What an attacker wants to learn."),

@@ -18,8 +18,8 @@ def protect(
     tables: list[Path] = typer.Argument(
         ...,
         metavar="TABLE...",
-        help="JJ (.jj, .jj.gz), labelled CSV, Parquet, or .tab with its .rda. Several "
-        "are linked by their labels and protected together.",
+        help=f"{shared.TABLES}, packed or not. Several are linked by their labels and "
+        "protected together.",
     ),
     method: str = typer.Option("auto", help="A name from: evosdc methods."),
     cost: str = typer.Option(

@@ -24,7 +24,12 @@ from evosdc.io.labels import read_labels
 from evosdc.io.microdata import open_microdata
 from evosdc.io.outcome import may_leave
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
-from evosdc.io.records import Records, read_records, write_records
+from evosdc.io.records import (
+    Records,
+    read_microdata,
+    read_records,
+    write_records,
+)
 from evosdc.io.result import (
     check_output_directory,
     read_pattern,
@@ -55,6 +60,7 @@ __all__ = [
     "read_jj",
     "read_labelled",
     "read_labels",
+    "read_microdata",
     "read_pattern",
     "read_records",
     "read_tab",

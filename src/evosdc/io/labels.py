@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evosdc.io.columns import number_column
-from evosdc.io.delimited import read_csv
 from evosdc.io.paths import PathLike
+from evosdc.io.tabular import read_columns
 from evosdc.table.codes import tidy_code
 
 FACTOR = "factor"
@@ -15,7 +15,7 @@ def read_labels(path: PathLike) -> list[tuple[dict[str, str], float | None]]:
 
     A column a dimension; a blank stands for any code.
     """
-    frame = read_csv(path, numbers=(FACTOR,))
+    frame = read_columns(path, numbers=(FACTOR,))
     factors: list[float | None] = [None] * frame.num_rows
     if FACTOR in frame.column_names:
         factors = list(number_column(frame, FACTOR).tolist())

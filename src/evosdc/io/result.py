@@ -24,7 +24,7 @@ from evosdc.io.also import (
 )
 from evosdc.io.beside import beside, write_beside
 from evosdc.io.columns import code_column, letter_column, number_column
-from evosdc.io.delimited import read_csv, write_csv
+from evosdc.io.delimited import write_csv
 from evosdc.io.fingerprints import fingerprints
 from evosdc.io.folders import (
     CLAIM,
@@ -50,6 +50,7 @@ from evosdc.io.paths import (
     unwritable,
     write_text,
 )
+from evosdc.io.tabular import read_columns
 from evosdc.table import Table, linked_parts
 from evosdc.table.build import cell_keys
 from evosdc.table.status import HIDDEN, STATUSES
@@ -257,7 +258,7 @@ def read_pattern(source: Any, table: Table) -> NDArray[np.bool_]:
         For unknown, missing or repeated cells and for unknown statuses.
     """
     if isinstance(source, (str, os.PathLike)):
-        frame, path = read_csv(source), str(source)
+        frame, path = read_columns(source), str(source)
     else:
         frame, path = to_arrow(source), "the pattern"
     if "status" not in frame.column_names:
