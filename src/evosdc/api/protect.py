@@ -25,6 +25,7 @@ from evosdc.api.office import (
     settle_secondaries,
 )
 from evosdc.api.reach import within_reach
+from evosdc.api.requests import Labels, Preferences, read_wishes
 from evosdc.api.running import (
     Clock,
     ending,
@@ -35,7 +36,6 @@ from evosdc.api.running import (
     warm_up,
 )
 from evosdc.api.sources import as_table, assumed, known_before, template_of
-from evosdc.api.wishes import Labels, Preferences, read_wishes
 from evosdc.errors import InputError, LevelError, MethodError
 from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import (
@@ -119,7 +119,7 @@ def protect(
     hide, publish, prefer
         Cells by label that must be hidden, that must be published, and factors on the
         cost of cells: ``hide="region=North,size=s*"``, ``publish={"region": "Total"}``,
-        ``prefer={"region=North": 5}``. See `evosdc.api.wishes.read_wishes`.
+        ``prefer={"region=North": 5}``. See `evosdc.api.requests.read_wishes`.
     bounds
         What everyone knows of a cell beforehand, where it is not what the table says:
         ``"0:inf"``, ``"percent:50"``, ``"columns"``, ``"auto"``. See

@@ -92,7 +92,7 @@ def protect(
     Example: evosdc protect table.jj --time-limit 30 -o protected
     """
     from evosdc import api
-    from evosdc.api.wishes import preference
+    from evosdc.api.requests import preference
     from evosdc.api.writing import write_result, write_unjudged
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_protection, show_warnings

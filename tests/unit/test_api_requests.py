@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evosdc
-from evosdc.api.wishes import preference, read_wishes
+from evosdc.api.requests import preference, read_wishes
 from evosdc.errors import InputError, LevelError, WishError
 from evosdc.instances import make
 from evosdc.table import Dimension, Hierarchy, Table, build_table
