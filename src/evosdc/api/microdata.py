@@ -10,7 +10,7 @@ import numpy as np
 
 from evosdc import __version__
 from evosdc.api.comparing import measured
-from evosdc.api.protect import DEFAULT_TIME_LIMIT
+from evosdc.api.options import DEFAULT_TIME_LIMIT
 from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.clock import Clock
 from evosdc.io import read_microdata

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,14 +81,6 @@ def settle_secondaries(
     return hidden | kept
 
 
-@dataclass(frozen=True, eq=False)
-class Settled:
-    """A pattern and the judge's last word on it, where it was asked."""
-
-    hidden: NDArray[np.bool_]
-    notes: tuple[str, ...]
-
-
 def settle_insiders(
     table: Table,
     problem: Problem,
@@ -99,8 +91,11 @@ def settle_insiders(
     hints: Sequence[Hint],
     search: Search,
     clock: Clock,
-) -> Settled:
-    """Hide more until no lone respondent finds a cell that can be protected."""
+) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    """Hide more until no lone respondent finds a cell that can be protected.
+
+    Also returned is what could not be had.
+    """
     hopeless: frozenset[Pair] = frozenset()
     before = int(hidden.sum())
     notes: tuple[str, ...] = ()
@@ -124,7 +119,7 @@ def settle_insiders(
         found = guard(problem, hidden, pairs, stopped=clock.over)
         hidden, hopeless = found.hidden | hidden, hopeless | found.hopeless
     search.note(f"lone respondents: {int(hidden.sum()) - before:+} cells hidden")
-    return Settled(hidden, hopeless_words(table, hopeless) + notes)
+    return hidden, hopeless_words(table, hopeless) + notes
 
 
 def judge_all(

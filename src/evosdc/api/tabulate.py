@@ -69,6 +69,16 @@ def tabulate(
         on each line: rules pass them over.
     options
         Passed on to `evosdc.tabulation.tabulate`.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> firms = {
+    ...     "region": ["N", "N", "N", "S", "S"],
+    ...     "turnover": [90, 8, 7, 40, 35],
+    ... }
+    >>> evosdc.tabulate(firms, ["region"], "turnover", rules=["nk:1,75"])
+    Tabulation(Table(region(3): 3 cells, 1 equations, 1 primaries), rules nk:1,75)
     """
     if isinstance(waiver, (str, Path)):
         waiver = read_waiver(waiver)

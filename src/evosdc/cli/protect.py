@@ -111,31 +111,29 @@ def protect(
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     formats = check_also(also, cells)
-    limit = time_limit
-    if limit is None and evaluations is None:
-        limit = api.DEFAULT_TIME_LIMIT
+    stop = api.Stop(time_limit=time_limit, evaluations=evaluations, gap=gap)
     warnings: list[str] = []
 
     def keep(table: Table) -> None:
         warnings.extend(write_unjudged(output, table, force=force, source=tables[0]))
 
-    with progress(not as_json, limit) as ear:
+    with progress(not as_json, stop.seconds) as ear:
         result = api.protect(
             cells,
             method=method,
             cost=cost,
-            time_limit=time_limit,
-            evaluations=evaluations,
-            gap=gap,
+            stop=stop,
+            attacker=api.Attacker(
+                strict=strict, singletons=singletons, secondaries=secondaries
+            ),
+            cells=api.Requests(
+                hide=hide,
+                publish=publish,
+                prefer=[preference(text) for text in prefer],
+                keep=keep_secondaries or apriori is not None,
+            ),
             seed=seed,
             workers=workers,
-            strict=strict,
-            singletons=singletons,
-            secondaries=secondaries,
-            hide=hide,
-            publish=publish,
-            prefer=[preference(text) for text in prefer],
-            keep_secondaries=keep_secondaries or apriori is not None,
             bounds=bounds,
             counts=counts,
             threshold=threshold,
