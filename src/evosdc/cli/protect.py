@@ -70,7 +70,7 @@ def protect(
         [],
         "--also",
         help="Further formats: pivot, grid, sbs, tab, parquet (as may be published), "
-        "jj (confidential). Several with commas.",
+        "jj, hst (confidential). Several with commas.",
     ),
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
     force: bool = shared.FORCE,

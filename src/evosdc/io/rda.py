@@ -80,11 +80,6 @@ class Description:
     statuses: dict[str, str] = field(default_factory=dict)
     folder: Path = Path()
 
-    @property
-    def is_free(self) -> bool:
-        """Whether fields are separated, not at fixed positions."""
-        return self.separator is not None
-
     def with_role(self, role: str) -> list[Variable]:
         """Variables of a role, in order."""
         return [v for v in self.variables if role in v.roles]

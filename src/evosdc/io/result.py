@@ -20,6 +20,7 @@ from evosdc.io.also import (
     check_also,
     file_words,
     write_also,
+    write_also_hst,
     write_also_jj,
 )
 from evosdc.io.beside import beside, write_beside
@@ -50,6 +51,7 @@ from evosdc.io.paths import (
     unwritable,
     write_text,
 )
+from evosdc.io.suffixes import JJ
 from evosdc.io.tabular import read_columns
 from evosdc.table import Table, linked_parts
 from evosdc.table.build import cell_keys
@@ -123,6 +125,8 @@ def write_protection(
             files += [path for path in pair if path.exists()]
         elif "jj" in formats:
             files += write_also_jj(inside, table)
+        if "hst" in formats:
+            files += write_also_hst(inside, table)
         pattern = pattern_frame(table, original_ids=original_ids)
         write_csv(inside / PATTERN, pattern, force=True)
         with open_output(inside / "certificate.npz", True) as stream:
@@ -388,8 +392,7 @@ def _record_frame(protection: Outcome) -> Any:
 
 def _jj_name(source: Path) -> str | None:
     """Name of the JJ file to write back; None where the source was no JJ file."""
-    name = source.name
-    for suffix in (".jj.gz", ".jj"):
-        if name.lower().endswith(suffix):
-            return name[: -len(suffix)] + ".jj"
+    for suffix in JJ.endings():
+        if source.name.lower().endswith(suffix):
+            return source.name[: -len(suffix)] + ".jj"
     return None
