@@ -15,9 +15,8 @@ import pyarrow as pa
 import pytest
 
 import evosdc
-from evosdc.io import write_records, write_table
+from evosdc.io import read_records, write_records, write_table
 from evosdc.io.paths import open_output
-from evosdc.io.records import read_microdata
 from evosdc.io.suffixes import ASC, CSV, PARQUET, suffixes
 from evosdc.table import Table
 
@@ -176,7 +175,7 @@ def test_every_suffix_of_records(
     asked = ("--by", ",".join(BY), "--value", "turnover")
     assert run("tabulate", path, *asked, *rules, "-o", out)[0] == 0
     assert evosdc.audit(out).table.value.tolist() == table.value.tolist()
-    assert read_microdata(path).to_pydict() == firms()
+    assert read_records(path).frame.to_pydict() == firms()
 
 
 @pytest.mark.parametrize(
@@ -189,7 +188,7 @@ def test_files_are_synthesised_and_evaluated(
     roles: dict[str, Any] = {"key": ["region"], "target": "size"}
     quick: dict[str, Any] = {"generations": 2, "population": 4, "memetic": False}
     made = evosdc.synthesise(path, **roles, **quick, holdout=path)
-    wanted = evosdc.synthesise(read_microdata(path), **roles, **quick)
+    wanted = evosdc.synthesise(read_records(path).frame, **roles, **quick)
     assert made.copies[0].equals(wanted.copies[0])
     judged = evosdc.evaluate(path, made.copies[0], **roles)
     assert judged.verdict == evosdc.evaluate(firms(), made.copies[0], **roles).verdict

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evosdc.report.chart import ticks
-from evosdc.report.text import brief, count, duration, fixed, number
+from evosdc.report.kit.chart import ticks
+from evosdc.report.kit.text import brief, count, duration, fixed, number
 
 sane = st.floats(-1e12, 1e12, allow_nan=False)
 

@@ -26,7 +26,7 @@ from made_results import (
 )
 
 from evosdc.report import report_html, share_html
-from evosdc.report.text import brief, fixed, number
+from evosdc.report.kit.text import brief, fixed, number
 from evosdc.results import Claim, Protection, Verdict
 from evosdc.table import Origin, Table
 

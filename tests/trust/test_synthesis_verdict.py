@@ -290,7 +290,7 @@ def test_what_is_shared_says_nothing_of_few_people() -> None:
     towns[5] = "Sark"
     frame = frame.set_column(3, "town", pa.array(towns))
     result = api.synthesise(frame, key=KEY, target="ill", generations=2, moves=20_000)
-    from evosdc.report.shared import shared_html
+    from evosdc.report.synthesis_share import shared_html
 
     page = unescape(shared_html(result.evaluation, result.claim))
     assert "Sark" not in page

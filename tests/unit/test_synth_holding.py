@@ -13,7 +13,7 @@ from evosdc.synth.data.rules import build_rules
 from evosdc.synth.objective.risk import no_risk
 from evosdc.synth.objective.tables import JSD, Component, build_target
 from evosdc.synth.search.holding import Holder
-from evosdc.synth.search.population import Problem
+from evosdc.synth.search.population import SynthesisProblem
 
 
 def people(rows: int, seed: int) -> pa.Table:
@@ -31,9 +31,9 @@ def people(rows: int, seed: int) -> pa.Table:
 @pytest.fixture(scope="module")
 def parts():
     table = people(400, 1)
-    domain = make_domain(table, Coding())
+    domain = make_domain(table, Coding(least=0))
     codes = domain.encode(table)
-    problem = Problem(
+    problem = SynthesisProblem(
         codes,
         domain.sizes,
         build_target(codes, domain.sizes, (Component(JSD, 2),)),

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from evosdc.synth.data.rules import RuleIndex, broken, no_rules
-from evosdc.synth.objective.goal import Goal, cost_of, distance_of
+from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
 from evosdc.synth.objective.names import parse_objective
 from evosdc.synth.objective.risk import build_risk
 from evosdc.synth.objective.tables import build_target
 from evosdc.synth.search.anneal import anneal
-from evosdc.synth.search.population import Population, Problem, Tally
+from evosdc.synth.search.population import CandidatePopulation, SynthesisProblem, Tally
 from evosdc.synth.search.whole import full_table, in_deficit, in_surplus
 
-PLAIN = Goal(False, 1.0, 0.0, np.zeros(4), np.full(4, np.inf), np.zeros(4))
+PLAIN = CandidateGoal(False, 1.0, 0.0, np.zeros(4), np.full(4, np.inf), np.zeros(4))
 GOALS = {
     "utility": PLAIN,
     "limits": PLAIN._replace(limit=np.full(4, 0.02), penalty=np.full(4, 2.0)),
@@ -27,7 +27,7 @@ def _problem(objective, size=90, rules=None, free=None, columns=6):
     sizes = np.full(columns, 4)
     codes = rng.integers(0, 4, (size, columns)).astype(np.int16)
     codes[:, 1] = codes[:, 0]
-    return Problem(
+    return SynthesisProblem(
         codes,
         sizes,
         build_target(codes, sizes, parse_objective(objective)),
@@ -48,7 +48,7 @@ def _start(problem, seed=3):
 def _annealed(
     problem, goal, whole, start=None, moves=4000, late=0, hot=1e-3, swaps=0.5
 ):
-    population = Population(problem, 1)
+    population = CandidatePopulation(problem, 1)
     population.put(0, _start(problem) if start is None else start)
     tally = Tally(problem)
     tally.count(population.codes[0])

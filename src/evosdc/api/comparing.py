@@ -1,4 +1,4 @@
-"""Which columns of an original and a copy are compared, and who judges them.
+"""Which columns of an original and a copy are compared, and how.
 
 A copy may lack columns. And a column that says who somebody is must not take part in
 the comparison of whole records: with fresh values in it no record would ever equal
@@ -46,7 +46,7 @@ def measured(
     anew: Sequence[str] = (),
     metrics: Sequence[str] | None = None,
 ) -> Evaluation:
-    """Measure and judge a copy by the columns that can be compared.
+    """Measure and attack a copy by the columns that can be compared.
 
     `anew` are columns that are known to have fresh values in the copy.
     """

@@ -26,7 +26,6 @@ from evosdc.io.outcome import may_leave
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
 from evosdc.io.records import (
     Records,
-    read_microdata,
     read_records,
     write_records,
 )
@@ -60,7 +59,6 @@ __all__ = [
     "read_jj",
     "read_labelled",
     "read_labels",
-    "read_microdata",
     "read_pattern",
     "read_records",
     "read_tab",

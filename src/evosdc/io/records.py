@@ -6,12 +6,10 @@ there are too many different ones to be categories); codes such as 01 stay text.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evosdc.frames import to_arrow
 from evosdc.io.delimited import read_csv, write_csv
 from evosdc.io.microdata import open_microdata
 from evosdc.io.paths import PathLike, open_output
@@ -76,16 +74,6 @@ def read_records(path: PathLike, like: Any = None) -> Records:
     import pyarrow as pa
 
     return Records(_as_in(pa.table(columns), like), missing, decimals)
-
-
-def read_microdata(source: Any, like: Any = None) -> Any:
-    """Read the records of a path as an Arrow table; a frame is returned as it is.
-
-    `like` is a frame of any kind of the same variables, as in `read_records`.
-    """
-    if not isinstance(source, (str, os.PathLike)):
-        return source
-    return read_records(source, None if like is None else to_arrow(like)).frame
 
 
 def write_records(
