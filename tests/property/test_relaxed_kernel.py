@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.relaxed.balance import construct, make_choice, rows_of
@@ -190,7 +191,8 @@ def test_moves_stand_or_leave_no_trace(claims: bool, problem: Problem) -> None:
 @given(problem=problems())
 def test_every_safe_pattern_passes_the_reading_by_slack(problem: Problem) -> None:
     """The relaxed check is necessary: the attacker's pattern has the slack."""
-    pattern = Builder(problem, Search()).finish("test")
+    state = GeneralEngine(problem).start()
+    pattern = cover_and_finish(state, Search(), "test")
     frame = make_frame(problem, claims=False)
     live = make_live(frame)
     start_from(frame, live, pattern.hidden)

@@ -10,9 +10,10 @@ from scipy.optimize import linprog
 
 from evosdc.attack import judge
 from evosdc.instances import make
-from evosdc.suppress.engine.general import engine, local
-from evosdc.suppress.engine.general.build import Builder
-from evosdc.suppress.engine.general.engine import Engine
+from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.engine.general import local, programs
+from evosdc.suppress.engine.general.engine import GeneralEngine
+from evosdc.suppress.engine.general.programs import Programs
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
@@ -62,12 +63,13 @@ def test_always_safe(name: str, table: Table) -> None:
 def test_neighbourhoods_are_safe_too(nearest_cells: bool, table: Table) -> None:
     """Small neighbourhoods in a small table, growing up to the whole."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "SMALL", 0)
+        patch.setattr(programs, "SMALL", 0)
         patch.setattr(local, "INNER", (2, 6))
         patch.setattr(local, "NEAREST", (8, 20))
         if nearest_cells:
-            patch.setattr(engine, "up_sets", lambda _: None)
-        pattern = Builder(Problem.of(table), Search()).finish("test")
+            patch.setattr(programs, "up_sets", lambda _: None)
+        state = GeneralEngine(Problem.of(table)).start()
+        pattern = cover_and_finish(state, Search(), "test")
     verdict, _ = judge(table.with_pattern(pattern.hidden))
     assert verdict.safe, [e.label for e in verdict.exposed]
 
@@ -77,9 +79,9 @@ def test_neighbourhoods_are_safe_too(nearest_cells: bool, table: Table) -> None:
 def test_nothing_redundant_is_left(table: Table) -> None:
     """Taking any one secondary out of a cleaned pattern exposes a demand."""
     problem = Problem.of(table)
-    builder = Builder(problem, Search())
-    pattern = builder.finish("test")
-    demands = builder.demands
+    state = GeneralEngine(problem).start()
+    pattern = cover_and_finish(state, Search(), "test")
+    demands = state.table.demands
     for cell in np.flatnonzero(pattern.hidden & ~problem.primary).tolist():
         fewer = pattern.hidden.copy()
         fewer[cell] = False
@@ -101,7 +103,7 @@ def test_cheapest_deviation_is_the_plain_programs(
     cell, sign = int(problem.levels.cell[row]), int(problem.levels.sign[row])
     amount = float(problem.levels.amount[row])
     price = problem.cost
-    move = Engine(problem).cheapest(cell, sign, amount, price)
+    move = Programs(problem).cheapest(cell, sign, amount, price)
     assert move is not None
     d = np.zeros(len(table))
     d[move.cells] = move.by / amount

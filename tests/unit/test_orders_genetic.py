@@ -11,7 +11,7 @@ from evosdc.attack import judge
 from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.engine.evaluator import Order, Outcome, Prefix
+from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
 from evosdc.suppress.methods.orders.genetic import Evolution
 from evosdc.suppress.methods.orders.parameters import (
     InvertParameters,
@@ -35,8 +35,8 @@ class Displacement:
 
     def evaluate(
         self, tasks: Sequence[tuple[Order, Prefix | None]]
-    ) -> list[Outcome | None]:
-        found: list[Outcome | None] = []
+    ) -> list[PricedOrder | None]:
+        found: list[PricedOrder | None] = []
         for order, prefix in tasks:
             assert sorted(order.tolist()) == list(range(self.length))
             if prefix is not None:
@@ -45,12 +45,12 @@ class Displacement:
             self.asked.append(tuple(order.tolist()))
             cost = float(np.abs(np.argsort(order) - np.argsort(self.goal)).sum())
             empty = np.zeros(0, dtype=np.int64)
-            found.append(Outcome(cost, empty, np.zeros(self.length, np.int32)))
+            found.append(PricedOrder(cost, empty, np.zeros(self.length, np.int32)))
         return found
 
-    def complete(self, outcome: Outcome, clean: bool) -> Pattern | None:
+    def complete(self, priced: PricedOrder, clean: bool) -> Pattern | None:
         del clean
-        return Pattern(np.zeros(1, dtype=bool), outcome.cost)
+        return Pattern(np.zeros(1, dtype=bool), priced.cost)
 
     def rescue(self) -> Pattern:
         raise AssertionError
@@ -69,7 +69,7 @@ def test_the_first_orders_are_falling_and_rising_weight() -> None:
     toy, _, run = evolve(OrderParameters(evaluations=10))
     assert toy.asked[0] == tuple(range(12))
     assert toy.asked[1] == tuple(range(11, -1, -1))
-    assert len(run.people) == 10
+    assert len(run.population) == 10
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_it_finds_better_orders(parameters: OrderParameters) -> None:
     start = float(np.abs(np.arange(12) - np.argsort(toy.goal)).sum())
     assert search.best is not None
     assert search.best.cost < 0.6 * start
-    assert len(run.people) == parameters.population
-    assert min(one.outcome.cost for one in run.people) == search.best.cost
+    assert len(run.population) == parameters.population
+    assert min(one.priced.cost for one in run.population) == search.best.cost
 
 
 def test_no_order_is_evaluated_twice() -> None:

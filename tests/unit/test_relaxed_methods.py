@@ -29,7 +29,7 @@ from evosdc.suppress.relaxed.balance import (
     rows_of,
 )
 from evosdc.suppress.relaxed.check import make_frame, make_live, shortfalls, start_from
-from evosdc.suppress.relaxed.ground import Ground, equation_depth
+from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch, equation_depth
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 
@@ -161,10 +161,10 @@ def test_repair_remembers_deviations(three: Problem) -> None:
     search = Search()
     repair = Repair(three, search)
     pattern = repair(three.primary, "first")
-    assert repair._first is not None
-    before = repair._first.engine.programs
+    programs = repair.engine.table.programs
+    before = programs.asked
     again = repair(pattern.hidden, "again")
-    asked = repair._first.engine.programs - before
+    asked = programs.asked - before
     assert again.cost <= pattern.cost
     assert asked < before
 
@@ -184,8 +184,8 @@ def test_shunned_cells_are_avoided(shape: tuple[int, ...]) -> None:
 
 
 def test_trails_follow_patterns(three: Problem) -> None:
-    ground = Ground(three, Search(), "claims")
-    colony = DirectColony(ground, AntsParameters(evaporation=0.5))
+    relaxed = RelaxedSearch(three, Search(), "claims")
+    colony = DirectColony(relaxed, AntsParameters(evaporation=0.5))
     live, walked = colony.walk(np.random.default_rng(1))
     pattern = three.pattern(live.hidden)
     colony.learn(pattern, walked, 2.0)
@@ -194,8 +194,8 @@ def test_trails_follow_patterns(three: Problem) -> None:
 
 
 def test_indirect_trails_lead_to_the_rule_that_paid(three: Problem) -> None:
-    ground = Ground(three, Search(), "claims")
-    colony = IndirectColony(ground, AntsParameters(model="indirect"))
+    relaxed = RelaxedSearch(three, Search(), "claims")
+    colony = IndirectColony(relaxed, AntsParameters(model="indirect"))
     live, walked = colony.walk(np.random.default_rng(1))
     for _ in range(60):
         colony.learn(three.pattern(live.hidden), walked, 5.0)
@@ -212,7 +212,7 @@ def test_selectors_learn_what_pays(kind: type) -> None:
     for _ in range(300):
         heuristic = selector.choose(rng)
         used[heuristic] += 1
-        selector.hear(heuristic, 0.01 if heuristic == 3 else 0.0)
+        selector.learn(heuristic, 0.01 if heuristic == 3 else 0.0)
     assert used.argmax() == 3
     assert used[3] > 0.5 * used.sum()
     assert (used > 0).all()
@@ -225,7 +225,7 @@ def test_random_choice_learns_nothing() -> None:
     for _ in range(500):
         heuristic = selector.choose(rng)
         used[heuristic] += 1
-        selector.hear(heuristic, 1.0 if heuristic == 3 else 0.0)
+        selector.learn(heuristic, 1.0 if heuristic == 3 else 0.0)
     assert used.max() < 2 * used.min()
 
 

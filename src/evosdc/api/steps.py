@@ -47,8 +47,8 @@ from evosdc.suppress.cost import costs
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
+from evosdc.suppress.requests import Requests as CellRequests
 from evosdc.suppress.search import Search
-from evosdc.suppress.wishes import Wishes
 from evosdc.table import Table
 from evosdc.table.singletons import lone_respondents
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
@@ -104,7 +104,7 @@ class Prepared:
     given: Table
     granted: Table
     before: Known
-    wishes: Wishes
+    wishes: CellRequests
     kept: Mask
     paid: float
     insiders: bool
@@ -293,7 +293,7 @@ def _method(name: str, problem: Problem) -> Method:
 def _problem(
     table: Table,
     prices: NDArray[np.float64],
-    wishes: Wishes,
+    wishes: CellRequests,
     strict: bool,
     deadline: float | None,
 ) -> tuple[Problem, tuple[str, ...]]:
