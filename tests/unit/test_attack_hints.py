@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from evosdc.attack import judge
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.demands import demands_of
 from evosdc.attack.hints import Hint, take_hints
 from evosdc.attack.ledger import Ledger
+from evosdc.attack.model import Attacker
 from evosdc.instances import make
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method

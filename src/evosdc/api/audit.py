@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.api.claims import claim_of
-from evosdc.api.office import judge_all
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
+from evosdc.api.settling import judge_all
 from evosdc.api.sources import as_table, assumed, known_before
 from evosdc.errors import InputError
 from evosdc.io import read_pattern

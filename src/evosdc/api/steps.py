@@ -17,14 +17,6 @@ from numpy.typing import NDArray
 
 from evosdc import __version__
 from evosdc.api.claims import claim_of
-from evosdc.api.office import (
-    as_demands,
-    blaming,
-    guarded,
-    judge_all,
-    settle_insiders,
-    settle_secondaries,
-)
 from evosdc.api.options import Attacker, Requests, Stop
 from evosdc.api.reach import within_reach
 from evosdc.api.requests import read_wishes
@@ -36,6 +28,14 @@ from evosdc.api.running import (
     run,
     stopping,
     warm_up,
+)
+from evosdc.api.settling import (
+    as_demands,
+    blaming,
+    guarded,
+    judge_all,
+    settle_insiders,
+    settle_secondaries,
 )
 from evosdc.api.sources import Known
 from evosdc.errors import InputError, LevelError, MethodError

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evosdc.attack import move_kernels
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import Witness
 from evosdc.attack.exact import exact_vertex
 from evosdc.attack.hints import Places
 from evosdc.attack.ledger import Ledger, Unfinished
+from evosdc.attack.model import Attacker
 from evosdc.attack.program import Program, whole_move
 
 _TRIES = 40

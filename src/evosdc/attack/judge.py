@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import FLOATING, assemble
 from evosdc.attack.checker import verify
 from evosdc.attack.demands import Demands, counts_whole, demands_of, nothing_asked
 from evosdc.attack.hints import Hint, Places, take_hints
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
+from evosdc.attack.model import Attacker
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
 

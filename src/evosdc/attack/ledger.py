@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import Witness
+from evosdc.attack.model import Attacker
 
 # Levels looked at before the first look at the clock, and seconds between two.
 _FIRST_BATCH = 32

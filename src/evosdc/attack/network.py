@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.attack import flow_kernels
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.ledger import Ledger, in_time
+from evosdc.attack.model import Attacker
 from evosdc.table import Network
 
 _WIDE = 2**59  # an open bound; sums of two such numbers still fit 64 bits

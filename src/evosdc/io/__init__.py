@@ -22,13 +22,13 @@ from evosdc.io.kin import kin_warnings
 from evosdc.io.labelled import read_labelled, write_labelled
 from evosdc.io.labels import read_labels
 from evosdc.io.microdata import open_microdata
-from evosdc.io.outcome import may_leave
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
 from evosdc.io.records import (
     Records,
     read_records,
     write_records,
 )
+from evosdc.io.release import may_leave
 from evosdc.io.result import (
     check_output_directory,
     read_pattern,

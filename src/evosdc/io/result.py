@@ -43,7 +43,6 @@ from evosdc.io.folders import (
 )
 from evosdc.io.frames import pattern_frame, published_frame
 from evosdc.io.jj import write_jj
-from evosdc.io.outcome import Outcome, may_leave
 from evosdc.io.paths import (
     PathLike,
     open_output,
@@ -51,6 +50,7 @@ from evosdc.io.paths import (
     unwritable,
     write_text,
 )
+from evosdc.io.release import Outcome, may_leave
 from evosdc.io.suffixes import JJ
 from evosdc.io.tabular import read_columns
 from evosdc.table import Table, linked_parts

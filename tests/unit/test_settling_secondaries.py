@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import evosdc
-from evosdc.api.office import settle_secondaries
+from evosdc.api.settling import settle_secondaries
 from evosdc.instances import make
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
