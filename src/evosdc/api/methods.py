@@ -11,7 +11,7 @@ from evosdc.suppress.registry import load_methods
 
 @dataclass(frozen=True)
 class MethodInfo:
-    """A method of `protect`, for people.
+    """A method of `protect`, described.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The options that offices ask for: wishes, lone respondents, secondaries safe too."""
+"""A pattern made to keep what was asked: requests, lone respondents, secondaries."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
 from evosdc.results import Certificate, Verdict
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.requests import Requests, with_least_levels
+from evosdc.suppress.requests import CellRequests, with_least_levels
 from evosdc.suppress.search import Search
 from evosdc.suppress.singletons import Pair, guard, hopeless_words
 from evosdc.table import Table
@@ -28,18 +28,18 @@ _ROUNDS = 10
 
 
 @contextmanager
-def blaming(wishes: Requests) -> Iterator[None]:
-    """Say that wishes to publish may be the reason where levels cannot be had."""
+def blaming(requests: CellRequests) -> Iterator[None]:
+    """Say that requests to publish may be the reason where levels cannot be had."""
     try:
         yield
     except LevelError as error:
-        if not wishes.publish:
+        if not requests.publish:
             raise
-        words = "; ".join(wishes.settings()["publish"][:5])
+        words = "; ".join(requests.settings()["publish"][:5])
         raise LevelError(
             f"{error.what}; cells that must be published: {words}",
             expected=error.expected,
-            hint="wish fewer cells to be published, prefer them instead, or "
+            hint="ask for fewer cells to be published, prefer them instead, or "
             + error.hint,
         ) from error
 

@@ -1,4 +1,4 @@
-"""What people give for a table, and what they assume of its attackers, as a table."""
+"""What is given for a table, and what is assumed of its attackers, as a table."""
 
 from __future__ import annotations
 

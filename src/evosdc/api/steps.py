@@ -19,7 +19,7 @@ from evosdc import __version__
 from evosdc.api.claims import claim_of
 from evosdc.api.options import Attacker, Requests, Stop
 from evosdc.api.reach import within_reach
-from evosdc.api.requests import read_wishes
+from evosdc.api.requests import read_requests
 from evosdc.api.running import (
     Clock,
     ending,
@@ -47,7 +47,7 @@ from evosdc.suppress.cost import costs
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
-from evosdc.suppress.requests import Requests as CellRequests
+from evosdc.suppress.requests import CellRequests
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 from evosdc.table.singletons import lone_respondents
@@ -104,7 +104,7 @@ class Prepared:
     given: Table
     granted: Table
     before: Known
-    wishes: CellRequests
+    requested: CellRequests
     kept: Mask
     paid: float
     insiders: bool
@@ -136,28 +136,28 @@ class Settled:
 def prepare(table: Table, before: Known, task: Task) -> Prepared:
     """Grant the requests, price the cells and set the problem up."""
     requests = task.requests
-    wishes = read_wishes(requests.hide, requests.publish, requests.prefer)
+    requested = read_requests(requests.hide, requests.publish, requests.prefer)
     kept = (table.status == SECONDARY) & requests.keep & ~before.cells
-    granted = wishes.grant(table, kept)
+    granted = requested.grant(table, kept)
     kept &= (granted.status == SECONDARY) & granted.shown
     insiders = guarded(granted, task.attacker.singletons)
     if insiders:
         lone_respondents(granted)  # refuses a table that does not know them
-    prices = costs(granted, task.cost) * wishes.factors(granted)
+    prices = costs(granted, task.cost) * requested.factors(granted)
     prices[~granted.shown] = 0.0
     asked = as_demands(granted, kept) if task.attacker.secondaries else granted
     # What everyone has from before cannot be hidden any more.
     asked = asked.replace(status=np.where(before.cells, FIXED, asked.status))
     clock = Clock(task.stop.seconds)
     problem, notes = _problem(
-        asked, np.where(kept, 0.0, prices), wishes, task.attacker.strict, clock.end
+        asked, np.where(kept, 0.0, prices), requested, task.attacker.strict, clock.end
     )
     return Prepared(
         task=task,
         given=table,
         granted=granted,
         before=before,
-        wishes=wishes,
+        requested=requested,
         kept=kept,
         paid=float(prices[kept].sum()),
         insiders=insiders,
@@ -293,16 +293,16 @@ def _method(name: str, problem: Problem) -> Method:
 def _problem(
     table: Table,
     prices: NDArray[np.float64],
-    wishes: CellRequests,
+    requested: CellRequests,
     strict: bool,
     deadline: float | None,
 ) -> tuple[Problem, tuple[str, ...]]:
     """Set the problem up; levels that bounds rule out are lowered for the search."""
-    with blaming(wishes):
+    with blaming(requested):
         try:
             return Problem.of(table, prices, strict=strict), ()
         except LevelError:
-            if wishes.publish:
+            if requested.publish:
                 raise
             reach = within_reach(table, strict=strict, deadline=deadline)
             return Problem.of(reach.table, prices, strict=strict), reach.notes
@@ -313,11 +313,11 @@ def _searched(
 ) -> tuple[Problem, Pattern, tuple[str, ...]]:
     """Run the method, again with lower levels where some are beyond any pattern."""
     problem, strict = prepared.problem, prepared.task.attacker.strict
-    with blaming(prepared.wishes):
+    with blaming(prepared.requested):
         try:
             return (problem, *run(problem, method, parameters, running))
         except LevelError:
-            if prepared.wishes.publish:
+            if prepared.requested.publish:
                 raise
     reach = within_reach(problem.table, strict=strict, deadline=prepared.clock.end)
     lower = Problem.of(reach.table, problem.cost, strict=strict)
@@ -366,6 +366,6 @@ def _settings(prepared: Prepared, found: Found, table: Table) -> dict[str, Any]:
         "counts": table.origin.counts,
         "threshold": table.origin.threshold,
         "earlier": list(prepared.before.words),
-        **prepared.wishes.settings(),
+        **prepared.requested.settings(),
         "options": dict(task.options),
     }

@@ -62,11 +62,11 @@ def _list_families() -> None:
     from dataclasses import fields
 
     from rich.console import Console
-    from rich.table import Table as Grid
+    from rich.table import Table as RichTable
 
     from evosdc.instances import families
 
-    grid = Grid(title="Families (use with: evosdc instances FAMILY -o FILE)")
+    grid = RichTable(title="Families (use with: evosdc instances FAMILY -o FILE)")
     for heading in ("family", "what it is", "options", "source"):
         grid.add_column(heading, overflow="fold")
     for name, entry in families().items():

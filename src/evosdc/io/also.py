@@ -1,4 +1,4 @@
-"""Further formats of a result: layouts people publish, files for other programs.
+"""Further formats of a result: layouts of publications, files for other programs.
 
 What may leave the house is written from a copy of the table in which hidden values,
 contributors, weights, bounds, levels and the difference between primaries and

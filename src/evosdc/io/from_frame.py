@@ -62,8 +62,8 @@ def table_from_frame(
     Parameters
     ----------
     frame
-        A pandas, polars or Arrow table or a dict of arrays, with a column a dimension,
-        the values, and any of weight (or cost), status, lower, upper, lpl, upl, spl,
+        A frame of any kind or a dict of columns, with a column per dimension, the
+        values, and any of weight (or cost), status, lower, upper, lpl, upl, spl,
         frequency and holdings. A blank there means the default: weight ``|value|``,
         status safe (fixed for zeros), no bound but 0 for values that are not negative,
         level 0.

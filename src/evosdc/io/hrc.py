@@ -13,7 +13,7 @@ from evosdc.table.codes import tidy_code
 
 
 def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarchy:
-    """Read a ``.hrc`` file: a code a line, its depth the number of `lead` before it.
+    """Read a ``.hrc`` file: a code per line, its depth the number of `lead` before it.
 
     tau-Argus pads codes to a fixed width, so that blanks count there; here codes are
     stripped on both sides, as they are in the data.
@@ -61,7 +61,7 @@ def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarch
     if not parent_of:
         raise HierarchyError(
             f"{path} holds no codes",
-            expected="a code a line",
+            expected="a code per line",
             hint="check the file",
         )
     return Hierarchy.from_parents(parent_of, total)

@@ -4,9 +4,9 @@
 
     0
     number of cells
-    index value weight status lower upper lpl upl spl          (a line a cell)
+    index value weight status lower upper lpl upl spl          (a line per cell)
     number of equations
-    rhs n : cell (coefficient) cell (coefficient) ...          (a line an equation)
+    rhs n : cell (coefficient) cell (coefficient) ...          (a line per equation)
 
 Cells are numbered from 0 in order; statuses are ``s`` safe, ``u`` primary, ``m``
 secondary and ``z`` fixed; bounds are absolute and levels are distances. Totals have

@@ -1,4 +1,4 @@
-"""Lists of cells by label, as people keep them beside a table."""
+"""Lists of cells by label, kept beside a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FACTOR = "factor"
 
 
 def read_labels(path: PathLike) -> list[tuple[dict[str, str], float | None]]:
-    """Read codes a row, and the factor of each where there is such a column.
+    """Read codes per row, and the factor of each where there is such a column.
 
     A column a dimension; a blank stands for any code.
     """

@@ -50,7 +50,7 @@ from evosdc.io.paths import (
     unwritable,
     write_text,
 )
-from evosdc.io.release import Outcome, may_leave
+from evosdc.io.release import Releasable, may_leave
 from evosdc.io.suffixes import JJ
 from evosdc.io.tabular import read_columns
 from evosdc.table import Table, linked_parts
@@ -68,7 +68,7 @@ _NOT_JUDGED = (
 
 def write_protection(
     directory: PathLike,
-    protection: Outcome,
+    protection: Releasable,
     *,
     certificate_arrays: Mapping[str, NDArray[Any]],
     report_html: str | None = None,
@@ -377,7 +377,7 @@ def _published_parts(table: Table) -> dict[str, Any]:
     return found
 
 
-def _record_frame(protection: Outcome) -> Any:
+def _record_frame(protection: Releasable) -> Any:
     import pyarrow as pa
 
     kinds = dict.fromkeys(_RECORD, pa.float64())
