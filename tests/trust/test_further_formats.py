@@ -18,7 +18,12 @@ from made_results import exposed, linked_of, numbers, result_of, tree_of, turnov
 import evosdc
 from builders import unlabelled
 from evosdc.errors import InputError
-from evosdc.io import check_also, published_frame, read_table
+from evosdc.io import (
+    check_also,
+    published_frame,
+    read_apriori_into,
+    read_table,
+)
 from evosdc.io.also import FORMATS, LAYOUTS
 from evosdc.results import Protection
 
@@ -122,6 +127,18 @@ def test_the_whole_table_as_jj_is_confidential(tmp_path: Path) -> None:
     assert not list((tmp_path / "out" / "publish").glob("*.jj*"))
     again = read_table(path)
     np.testing.assert_array_equal(again.status, result.table.status)
+
+
+def test_secondaries_for_next_year_are_confidential(tmp_path: Path) -> None:
+    result = made("grid")
+    result.write(tmp_path / "out", also="hst")
+    path = tmp_path / "out" / "confidential" / "next-year.hst"
+    assert path.stat().st_mode & 0o077 == 0
+    assert not list((tmp_path / "out" / "publish").glob("*.hst"))
+    plain = result.table.with_pattern(result.table.status == "u")
+    again = read_apriori_into(plain, path)
+    assert result.secondaries > 0
+    np.testing.assert_array_equal(again.weight == 1.0, result.table.status == "m")
 
 
 def test_what_is_not_safe_stays_a_draft(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def test_the_page_depends_on_what_is_published_alone(size: tuple[int, int]) -> N
         evaluations=2,
         notes=(),
         claim=Claim(*"abcdefg"),
-        verdict=replace(SAFE, judged=9, ways={}, insiders=3),
+        verdict=replace(SAFE, judged=9, proofs={}, insiders=3),
         settings={},
     )
     same = np.flatnonzero(~first.table.hidden)

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from builders import flat_table, run_method
 from evosdc.attack import judge
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.demands import demands_of
 from evosdc.attack.hints import Hint, take_hints
 from evosdc.attack.ledger import Ledger
+from evosdc.attack.model import AttackModel
 from evosdc.instances import make
 from evosdc.suppress.search import Search
 from evosdc.table import Table
@@ -41,7 +41,7 @@ def box(table: Table, step: float = 4.0) -> Hint:
 
 
 def ledger_after(table: Table, *hints: Hint) -> Ledger:
-    ledger = Ledger(Attacker.of(table, demands_of(table, False, False)))
+    ledger = Ledger(AttackModel.of(table, demands_of(table, False, False)))
     take_hints(ledger, hints)
     return ledger
 
@@ -51,11 +51,11 @@ def test_a_true_hint_closes_both_levels_at_any_size(step: float) -> None:
     table = square(CORNERS)
     ledger = ledger_after(table, box(table, step))
     assert not ledger.levels()
-    assert ledger.ways["hint"] == 2
+    assert ledger.proofs["hint"] == 2
     verdict, _ = judge(table, hints=[box(table, step)])
     assert verdict.safe
     assert verdict.exact
-    assert set(verdict.ways) == {"hint"}
+    assert set(verdict.proofs) == {"hint"}
 
 
 def test_a_hint_is_stretched_only_as_far_as_cells_have_room() -> None:

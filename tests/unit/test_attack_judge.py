@@ -19,9 +19,9 @@ from evosdc.attack import (
     move_kernels,
     verify,
 )
-from evosdc.attack.attacker import unpick, whole
 from evosdc.attack.exact import exact_vertex
 from evosdc.attack.ledger import Unfinished
+from evosdc.attack.model import unpick, whole
 from evosdc.errors import TableError
 from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
 

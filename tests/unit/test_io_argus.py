@@ -72,7 +72,7 @@ def test_hierarchy_from_csv(tmp_path: Path) -> None:
     tree = read_hierarchy(path, total="All")
     assert tree.codes == ("All", "AZ", "A", "01", "02", "BE", "B", "C", "10")
     with pytest.raises(InputError, match="no suffix of a hierarchy"):
-        read_hierarchy(put(tmp_path, "a.txt", "x"))
+        read_hierarchy(put(tmp_path, "a.xyz", "x"))
 
 
 def test_digits() -> None:
@@ -204,7 +204,7 @@ def test_broken_rda(tmp_path: Path, text: str, words: str) -> None:
 def test_microdata_without_description(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no m\.rda beside m\.asc"):
         open_microdata(put(tmp_path, "m.asc", "1\n"))
-    with pytest.raises(InputError, match="no suffix of microdata"):
+    with pytest.raises(InputError, match="no suffix of records"):
         open_microdata(put(tmp_path, "m.xls", "1\n"))
     path = put(tmp_path, "m.csv", "a\n1\n")
     assert open_microdata(path).source == path

@@ -11,13 +11,12 @@ import pyarrow as pa
 import pytest
 
 from evosdc.errors import InputError, NotAdditiveError, TableError
+from evosdc.frames import like, to_arrow
 from evosdc.io import (
     frame_of,
-    like,
     pattern_frame,
     published_frame,
     table_from_frame,
-    to_arrow,
 )
 from evosdc.table import Hierarchy, Table
 

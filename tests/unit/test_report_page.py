@@ -253,7 +253,7 @@ def test_labels_are_escaped() -> None:
         table, [0], [1], settings={nasty: nasty}, notes=(nasty,), reason=nasty
     )
     verdict = replace(
-        made.verdict, safe=False, exposed=(exposure(0, nasty),), ways={nasty: 1}
+        made.verdict, safe=False, exposed=(exposure(0, nasty),), proofs={nasty: 1}
     )
     text = report_html(replace(made, verdict=verdict), title=nasty)
     assert "<script" not in text

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
 from evosdc.api.sources import as_table, assumed
 from evosdc.errors import InputError
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
@@ -59,11 +60,12 @@ def bounds(
     method: str = "cut",
     cost: str = "weight",
     time_limit: float | None = 60.0,
-    strict: bool = False,
+    attacker: Attacker | None = None,
     bounds: str | None = None,
     counts: bool | None = None,
     threshold: int | None = None,
     rules: str | Sequence[str] | None = None,
+    strict: bool | NotGiven = NOT_GIVEN,
     **reading: Any,
 ) -> LowerBound:
     """Return a lower bound on the cost of every safe pattern.
@@ -79,11 +81,29 @@ def bounds(
         As in `protect`: compare a cost with a bound of the same kind only.
     time_limit
         Seconds; None for no limit. The bound is valid whenever it stops.
-    strict, bounds, counts, threshold, rules
+    attacker
+        As in `protect`; the keyword `strict` does the same. Lone respondents and
+        secondaries that must be safe make patterns dearer, so that the bound, which
+        leaves them aside, holds with them too.
+    bounds, counts, threshold, rules
         As in `protect`.
     reading
         How to read a frame or a file, as in `evosdc.io.table_from_frame`.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> cells = {
+    ...     "region": ["N", "N", "S", "S"],
+    ...     "size": ["a", "b", "a", "b"],
+    ...     "value": [5, 20, 30, 40],
+    ...     "status": ["u", "s", "s", "s"],
+    ...     "upl": [2, 0, 0, 0],
+    ... }
+    >>> evosdc.bounds(cells).value
+    90.0
     """
+    against = one_way(Attacker, "attacker", attacker, {"strict": strict})
     if method not in _METHODS:
         raise InputError(
             f"method is {method!r}",
@@ -104,7 +124,7 @@ def bounds(
         threshold=threshold,
         rules=rules,
     )
-    problem = Problem.of(cells, costs(cells, cost), strict=strict)
+    problem = Problem.of(cells, costs(cells, cost), strict=against.strict)
     start = time.monotonic()
 
     def stopped() -> bool:

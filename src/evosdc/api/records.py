@@ -1,4 +1,4 @@
-"""What people give for microdata: a frame of any kind, or the path of a file."""
+"""What is given for microdata: a frame of any kind, or the path of a file."""
 
 from __future__ import annotations
 

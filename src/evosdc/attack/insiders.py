@@ -67,7 +67,7 @@ def judge_insiders(
     doubts = _doubts(demands, certificate, respondent, deadline)
     found: dict[tuple[int, int], Exposure] = {}
     certificates = [certificate]
-    ways = Counter(verdict.ways)
+    proofs = Counter(verdict.proofs)
     exact, tolerance = verdict.exact, verdict.tolerance
     name = _names(respondent)
     shares = OwnShares(table)
@@ -93,7 +93,7 @@ def judge_insiders(
                 e, insider=insider, insider_cell=name[who]
             )
         certificates.append(more)
-        ways.update(word.ways)
+        proofs.update(word.proofs)
         exact, tolerance = exact and word.exact, max(tolerance, word.tolerance)
     full = joined(certificates)
     report = verify(
@@ -117,7 +117,7 @@ def judge_insiders(
             exposed=exposed,
             exact=exact,
             tolerance=tolerance,
-            ways=dict(ways),
+            proofs=dict(proofs),
             insiders=report.insiders,
             open=still_open,
         ),

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import FLOATING, assemble
 from evosdc.attack.checker import verify
 from evosdc.attack.demands import Demands, counts_whole, demands_of, nothing_asked
 from evosdc.attack.hints import Hint, Places, take_hints
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
+from evosdc.attack.model import AttackModel
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
 
@@ -75,7 +75,7 @@ def judge(
     demands = demands_of(
         table, strict, secondaries, whole=in_whole, among=among, room=room
     )
-    attacker = Attacker.of(table, demands, known=known, in_whole=in_whole)
+    attacker = AttackModel.of(table, demands, known=known, in_whole=in_whole)
     ledger = Ledger(attacker)
     finder = None
     if attacker.free.any() and len(demands.cells):
@@ -118,7 +118,7 @@ def judge(
         exact=exact,
         tolerance=tolerance,
         strict=strict,
-        ways=dict(ledger.ways),
+        proofs=dict(ledger.proofs),
         open=still_open,
     )
     return verdict, certificate
@@ -140,7 +140,7 @@ def intervals(
     """
     wanted = np.asarray(cells, dtype=np.int64).ravel()
     in_whole = counts_whole(table, whole)
-    attacker = Attacker.of(table, nothing_asked(), known=known, in_whole=in_whole)
+    attacker = AttackModel.of(table, nothing_asked(), known=known, in_whole=in_whole)
     low, high = table.value[wanted].copy(), table.value[wanted].copy()
     if attacker.free[wanted].any():
         finder = _finder(attacker, None, {})
@@ -158,7 +158,7 @@ def _end(finder: Any, cell: int, sign: int) -> float:
     return end
 
 
-def _finder(attacker: Attacker, deadline: float | None, places: Places) -> Any:
+def _finder(attacker: AttackModel, deadline: float | None, places: Places) -> Any:
     """The finder for a table; its compiled code and solver are loaded only here."""
     network = detect_network(attacker.table.matrix)
     if network is not None:
@@ -239,7 +239,7 @@ def _why(ledger: Ledger, cell: int, *signs: int) -> str:
 class _Case:
     """All that is known when exposed cells are named."""
 
-    attacker: Attacker
+    attacker: AttackModel
     demands: Demands
     finder: Any
     ledger: Ledger

@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import Witness
+from evosdc.attack.model import AttackModel
 
 # Levels looked at before the first look at the clock, and seconds between two.
 _FIRST_BATCH = 32
@@ -31,11 +31,11 @@ def in_time(deadline: float | None) -> None:
 class Ledger:
     """Keeps witnesses that hold exactly and the levels each of them closes."""
 
-    def __init__(self, attacker: Attacker) -> None:
+    def __init__(self, attacker: AttackModel) -> None:
         self.attacker = attacker
         self.witnesses: list[Witness] = []
         self.floating: list[Witness] = []
-        self.ways: Counter[str] = Counter()
+        self.proofs: Counter[str] = Counter()
         # Cells with a level that cannot be had, why where that needs saying, and moves
         # that no table of whole numbers makes although one with fractions would.
         self.refuted: dict[int, str] = {}
@@ -120,7 +120,7 @@ class Ledger:
             numerators = [n // denominator for n in numerators]
             denominator, full = 1, self.attacker.scale
         self.witnesses.append(Witness(cell, sign, at, numerators, full, way))
-        self.ways[way] += 1
+        self.proofs[way] += 1
         for other, move in zip(at.tolist(), numerators, strict=True):
             self._close(other, move, denominator, shared=other != cell)
         return True
@@ -153,7 +153,7 @@ class Ledger:
                 self.open_width.discard(cell)
                 closed += 1
         if shared and closed:
-            self.ways["shared"] += closed
+            self.proofs["shared"] += closed
 
     def _holds(self, at: list[int], numerators: list[int], denominator: int) -> bool:
         attacker = self.attacker

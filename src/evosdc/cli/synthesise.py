@@ -14,7 +14,7 @@ from evosdc.cli import options as shared
 
 
 def synthesise(
-    data: Path = typer.Argument(..., help="Microdata: CSV or Parquet."),
+    data: Path = typer.Argument(..., help=f"Records: {shared.RECORDS}."),
     key: str = typer.Option(..., help="What an attacker knows: age,sex,region."),
     target: str = typer.Option(..., help="What an attacker wants to learn."),
     risk_limit: float | None = typer.Option(
@@ -158,7 +158,9 @@ def unless_interrupted(written: list[Path]) -> Iterator[None]:
 
 
 def _suffix(path: Path) -> str:
-    return ".parquet" if path.suffix == ".parquet" else ".csv"
+    from evosdc.io.suffixes import PARQUET, format_to_read
+
+    return ".parquet" if format_to_read(path, "records") is PARQUET else ".csv"
 
 
 def _show(result: Any, output: Path) -> None:

@@ -101,27 +101,6 @@ class AnyOf:
 
 
 @dataclass(frozen=True)
-class GenerationLimit:
-    """Stop after so many generations."""
-
-    generations: int
-
-    def reason(self, progress: Progress) -> str | None:
-        return "generations" if progress.generations >= self.generations else None
-
-
-@dataclass(frozen=True)
-class Stagnation:
-    """Stop after so many evaluations without a better answer."""
-
-    evaluations: int
-
-    def reason(self, progress: Progress) -> str | None:
-        still = progress.evaluations - progress.improved_at
-        return "no improvement" if still >= self.evaluations else None
-
-
-@dataclass(frozen=True)
 class CostBenefit:
     """Stop when a second of search no longer pays.
 

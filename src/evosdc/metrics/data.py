@@ -116,25 +116,6 @@ def _default_names(columns: int) -> tuple[str, ...]:
     return tuple(f"v{j + 1}" for j in range(columns))
 
 
-def encode_pair(
-    original: Any,
-    synthetic: Any,
-    key: Sequence[str] | None,
-    target: str,
-    *,
-    bins: int = BINS,
-    max_distinct: int = MOST_DISTINCT,
-) -> tuple[Categorical, Categorical]:
-    """Encode an original and a synthetic frame with the same codes.
-
-    See `encode_frames`.
-    """
-    first, second = encode_frames(
-        (original, synthetic), key, target, bins=bins, max_distinct=max_distinct
-    )
-    return first, second
-
-
 def encode_frames(
     frames: Sequence[Any],
     key: Sequence[str] | None,

@@ -151,25 +151,6 @@ def evaluate(
     )
 
 
-def evaluate_encoded(
-    original: Categorical,
-    synthetic: Categorical,
-    *,
-    holdout: Categorical | None = None,
-    seed: int = 0,
-    metrics: Sequence[str | Metric] | None = None,
-) -> Evaluation:
-    """Measure files that are encoded already; see `evaluate`."""
-    return _evaluate(
-        Coded(original, original),
-        Coded(synthetic, synthetic),
-        holdout=None if holdout is None else Coded(holdout, holdout),
-        seed=seed,
-        metrics=metrics,
-        left=None,
-    )
-
-
 def _evaluate(
     original: Coded,
     synthetic: Coded,
@@ -232,12 +213,6 @@ def _tests(
     except KeyboardInterrupt:
         return (), INTERRUPTED
     return tests, "" if tests else "not possible: a file has fewer than two records"
-
-
-def baseline_files(original: Categorical, seed: int) -> dict[str, Categorical]:
-    """Return a bootstrap of the original and a file of independent margins."""
-    files = _baselines(Coded(original, original), seed)
-    return {name: coded.bins for name, coded in files.items()}
 
 
 def _baselines(original: Coded, seed: int) -> dict[str, Coded]:

@@ -307,7 +307,7 @@ def _certificate(protection: Protection) -> str:
     )
     ways = "".join(
         f'<tr><td>{esc(way)}</td><td class="n">{found:,}</td></tr>'
-        for way, found in verdict.ways.items()
+        for way, found in verdict.proofs.items()
     )
     proof = (
         '<table class="plain"><thead><tr><th>means of proof</th>'

@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import WishError
+from evosdc.errors import RequestError
 from evosdc.suppress.problem import least_levels
 from evosdc.table import Table
 from evosdc.table.select import select
@@ -19,7 +19,7 @@ Label = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Requests:
+class CellRequests:
     """Cells by label: see `evosdc.table.select.select`.
 
     Attributes
@@ -48,7 +48,7 @@ class Requests:
 
         Raises
         ------
-        WishError
+        RequestError
             For a sensitive cell that must be published, for a cell that must be both,
             and for one that cannot be hidden.
         """
@@ -85,7 +85,7 @@ class Requests:
         factor = np.ones(len(table))
         for label, times in self.prefer:
             if not (isfinite(times) and times >= 0):
-                raise WishError(
+                raise RequestError(
                     f"a preference of {times} for {_words(label)}",
                     expected="a factor of 0 or more, 1 for no preference",
                 )
@@ -131,7 +131,7 @@ def _refuse(table: Table, bad: NDArray[np.bool_], what: str, expected: str) -> N
     shown = "; ".join(table.label(int(cell)) for cell in cells[:5])
     more = f" and {len(cells) - 5} more" if len(cells) > 5 else ""
     number = "1 cell is" if len(cells) == 1 else f"{len(cells)} cells are"
-    raise WishError(
+    raise RequestError(
         f"{number} {what}: {shown}{more}",
         expected=expected,
         hint="make the label narrower; a preference (--prefer) keeps cells where it "

@@ -1,4 +1,4 @@
-"""Wishes as people write them: labels as text, as mappings, in files."""
+"""Requests about cells as users write them: labels as text, as mappings, in files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from evosdc.errors import InputError
 from evosdc.io import read_labels
-from evosdc.suppress.requests import Label, Requests
+from evosdc.suppress.requests import CellRequests, Label
 from evosdc.table.codes import tidy_code
 
 Labels = str | Label | Sequence[str | Label] | None
@@ -16,14 +16,14 @@ Preferences = (
 )
 
 
-def read_wishes(hide: Labels, publish: Labels, prefer: Preferences) -> Requests:
-    """Take wishes as people write them.
+def read_requests(hide: Labels, publish: Labels, prefer: Preferences) -> CellRequests:
+    """Read requests as users write them.
 
     A label is a mapping from dimension to code, or text such as
     ``"region=North,size=s*"``. Text that starts with ``@`` names a CSV file with a
     column a dimension, blank for any code, and a column ``factor`` for preferences.
     """
-    return Requests(
+    return CellRequests(
         hide=[label for label, _ in _labels(hide)],
         publish=[label for label, _ in _labels(publish)],
         prefer=_preferences(prefer),

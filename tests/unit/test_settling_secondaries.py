@@ -7,7 +7,7 @@ import pytest
 
 import evosdc
 from builders import flat_table
-from evosdc.api.office import settle_secondaries
+from evosdc.api.settling import settle_secondaries
 from evosdc.instances import make
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search

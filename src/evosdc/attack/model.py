@@ -1,6 +1,6 @@
 """The attacker's view in whole numbers: which cells can move, how far, how together.
 
-Doubles are read as shortest decimals and put over one scale, so that rooms and levels
+Doubles are read as shortest decimals and put over one scale, so that slacks and levels
 are whole numbers and every comparison is exact.
 """
 
@@ -27,7 +27,7 @@ _FINE = 10**6
 
 
 @dataclass(frozen=True, eq=False)
-class Attacker:
+class AttackModel:
     """The free cells of a table and their room, in whole numbers over `scale`.
 
     Attributes
@@ -70,7 +70,7 @@ class Attacker:
         *,
         known: NDArray[np.bool_] | None = None,
         in_whole: bool = False,
-    ) -> Attacker:
+    ) -> AttackModel:
         """Look at a table as an attacker does.
 
         Parameters

@@ -1,10 +1,10 @@
-"""The options that offices ask for: wishes, lone respondents, secondaries safe too."""
+"""A pattern made to keep what was asked: requests, lone respondents, secondaries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
 from evosdc.results import Certificate, Verdict
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.requests import Requests, with_least_levels
+from evosdc.suppress.requests import CellRequests, with_least_levels
 from evosdc.suppress.search import Search
 from evosdc.suppress.singletons import Pair, guard, hopeless_words
 from evosdc.table import Table
@@ -28,18 +28,18 @@ _ROUNDS = 10
 
 
 @contextmanager
-def blaming(wishes: Requests) -> Iterator[None]:
-    """Say that wishes to publish may be the reason where levels cannot be had."""
+def blaming(requests: CellRequests) -> Iterator[None]:
+    """Say that requests to publish may be the reason where levels cannot be had."""
     try:
         yield
     except LevelError as error:
-        if not wishes.publish:
+        if not requests.publish:
             raise
-        words = "; ".join(wishes.settings()["publish"][:5])
+        words = "; ".join(requests.settings()["publish"][:5])
         raise LevelError(
             f"{error.what}; cells that must be published: {words}",
             expected=error.expected,
-            hint="wish fewer cells to be published, prefer them instead, or "
+            hint="ask for fewer cells to be published, prefer them instead, or "
             + error.hint,
         ) from error
 
@@ -81,14 +81,6 @@ def settle_secondaries(
     return hidden | kept
 
 
-@dataclass(frozen=True, eq=False)
-class Settled:
-    """A pattern and the judge's last word on it, where it was asked."""
-
-    hidden: NDArray[np.bool_]
-    notes: tuple[str, ...]
-
-
 def settle_insiders(
     table: Table,
     problem: Problem,
@@ -99,8 +91,11 @@ def settle_insiders(
     hints: Sequence[Hint],
     search: Search,
     clock: Clock,
-) -> Settled:
-    """Hide more until no lone respondent finds a cell that can be protected."""
+) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    """Hide more until no lone respondent finds a cell that can be protected.
+
+    Also returned is what could not be had.
+    """
     hopeless: frozenset[Pair] = frozenset()
     before = int(hidden.sum())
     notes: tuple[str, ...] = ()
@@ -124,7 +119,7 @@ def settle_insiders(
         found = guard(problem, hidden, pairs, stopped=clock.over)
         hidden, hopeless = found.hidden | hidden, hopeless | found.hopeless
     search.note(f"lone respondents: {int(hidden.sum()) - before:+} cells hidden")
-    return Settled(hidden, hopeless_words(table, hopeless) + notes)
+    return hidden, hopeless_words(table, hopeless) + notes
 
 
 def judge_all(

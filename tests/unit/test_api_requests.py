@@ -1,4 +1,4 @@
-"""Wishes about cells: hidden, published, preferred; contradictions are named."""
+"""Requests about cells: hidden, published, preferred; contradictions are named."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 import evosdc
 from builders import flat_table, unlabelled
-from evosdc.api.wishes import preference, read_wishes
-from evosdc.errors import InputError, LevelError, WishError
+from evosdc.api.requests import preference, read_requests
+from evosdc.errors import InputError, LevelError, RequestError
 from evosdc.instances import make
 from evosdc.table import Table
 from evosdc.table.select import select
@@ -77,7 +77,7 @@ def test_prefer_moves_the_pattern() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wishes", "words"),
+    ("requests", "words"),
     [
         ({"publish": "r=a"}, "1 cell is sensitive and must be published: r=a, s=x"),
         (
@@ -89,10 +89,10 @@ def test_prefer_moves_the_pattern() -> None:
     ],
 )
 def test_contradictions_name_cells_and_no_values(
-    wishes: dict[str, object], words: str
+    requests: dict[str, object], words: str
 ) -> None:
-    with pytest.raises(WishError) as found:
-        evosdc.protect(one_sensitive(), evaluations=5, **wishes)
+    with pytest.raises(RequestError) as found:
+        evosdc.protect(one_sensitive(), evaluations=5, **requests)
     assert words in str(found.value)
     assert "917" not in str(found.value)
 
@@ -101,11 +101,11 @@ def test_fixed_and_bounded_cells_cannot_be_hidden() -> None:
     t = one_sensitive()
     status = t.status.copy()
     status[4] = "z"
-    with pytest.raises(WishError, match="fixed and must be hidden: r=b, s=y"):
+    with pytest.raises(RequestError, match="fixed and must be hidden: r=b, s=y"):
         evosdc.protect(t.replace(status=status), evaluations=5, hide="r=b,s=y")
     tight = np.where(np.arange(len(t)) == 4, t.value, t.upper)
     low = np.where(np.arange(len(t)) == 4, t.value, t.lower)
-    with pytest.raises(WishError, match="known to everyone"):
+    with pytest.raises(RequestError, match="known to everyone"):
         evosdc.protect(t.replace(upper=tight, lower=low), evaluations=5, hide="r=b,s=y")
 
 
@@ -113,7 +113,7 @@ def test_a_secondary_to_keep_cannot_be_published() -> None:
     t = one_sensitive()
     status = t.status.copy()
     status[4] = "m"
-    with pytest.raises(WishError, match=r"secondaries to keep.*r=b, s=y"):
+    with pytest.raises(RequestError, match=r"secondaries to keep.*r=b, s=y"):
         evosdc.protect(
             t.replace(status=status),
             keep_secondaries=True,
@@ -133,19 +133,19 @@ def test_levels_out_of_reach_blame_the_wishes() -> None:
 def test_wishes_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "keep.csv"
     path.write_text("r,s,factor\na,,5\n,y,0.5\n")
-    wishes = read_wishes(None, f"@{path}", [preference(f"@{path}")])
-    assert wishes.publish == [{"r": "a"}, {"s": "y"}]
-    assert wishes.prefer == [({"r": "a"}, 5.0), ({"s": "y"}, 0.5)]
-    assert wishes.factors(one_sensitive()).tolist()[:2] == [5.0, 2.5]
+    requests = read_requests(None, f"@{path}", [preference(f"@{path}")])
+    assert requests.publish == [{"r": "a"}, {"s": "y"}]
+    assert requests.prefer == [({"r": "a"}, 5.0), ({"s": "y"}, 0.5)]
+    assert requests.factors(one_sensitive()).tolist()[:2] == [5.0, 2.5]
     path.write_text("r\na\n")
     with pytest.raises(InputError, match="no column 'factor'"):
-        read_wishes(None, None, f"@{path}")
+        read_requests(None, None, f"@{path}")
 
 
 @pytest.mark.parametrize("text", ["r", "r=", "=a", "r=a,r=b", "r=a,,"])
 def test_labels_that_cannot_be_read(text: str) -> None:
     with pytest.raises(InputError, match="a label is"):
-        read_wishes(text, None, None)
+        read_requests(text, None, None)
 
 
 def test_preferences_that_cannot_be_read() -> None:

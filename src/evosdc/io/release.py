@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from evosdc.table import Table
 
 
-class Outcome(Protocol):
+class Releasable(Protocol):
     """What is needed of a `evosdc.results.Protection` to write it down."""
 
     @property
@@ -40,7 +40,7 @@ class Outcome(Protocol):
         """Which version of the package it was."""
 
 
-def may_leave(protection: Outcome) -> bool:
+def may_leave(protection: Releasable) -> bool:
     """Whether a result may be published.
 
     The verdict must be SAFE, and about something: cells that were judged, or rules
