@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from evosdc.api.claims import claim_of
 from evosdc.api.office import judge_all
 from evosdc.api.sources import as_table, assumed, known_before
+from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
 from evosdc.io.published import read_published
@@ -94,7 +94,7 @@ def audit(
     time_limit
         Seconds; cells that are then not decided are open.
     """
-    end = None if time_limit is None else time.monotonic() + time_limit
+    end = None if time_limit is None else moment() + time_limit
     resolved = assumed(
         as_table(table, **reading),
         bounds=bounds,

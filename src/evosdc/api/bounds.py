@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evosdc.api.sources import as_table, assumed
+from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
 from evosdc.suppress.cost import costs
@@ -105,16 +105,16 @@ def bounds(
         rules=rules,
     )
     problem = Problem.of(cells, costs(cells, cost), strict=strict)
-    start = time.monotonic()
+    start = moment()
 
     def stopped() -> bool:
-        return time_limit is not None and time.monotonic() - start > time_limit
+        return time_limit is not None and moment() - start > time_limit
 
     found = node_bound(problem) if method == "node" else cut_bound(problem, stopped)
     return LowerBound(
         value=found.value,
         method=found.method,
-        seconds=round(time.monotonic() - start, 3),
+        seconds=round(moment() - start, 3),
         cuts=found.cuts,
         complete=found.complete,
         knowledge=knowledge_words(cells),

@@ -32,7 +32,6 @@ from evosdc.api.running import (
     lower_bound,
     run,
     stopping,
-    warm_up,
 )
 from evosdc.api.sources import as_table, assumed, known_before, template_of
 from evosdc.api.wishes import Labels, Preferences, read_wishes
@@ -192,9 +191,6 @@ def protect(
             hint="use --method auto, or see: evosdc methods",
         )
     parameters = chosen.configure(options or {})
-    spent = clock.seconds
-    warm_up(chosen, parameters, problem.network is not None)
-    clock.forget(since=spent)
     limit = clock.for_search(quick=problem.network is not None, insiders=insiders)
     stop = stopping(limit, evaluations, gap)
     search = Search(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from evosdc.kernels import kernel
 
 Whole = NDArray[np.int64]
 
 
-@njit(cache=True)
+@kernel
 def parallel_pairs(
     head: Whole,
     part_start: Whole,
@@ -48,7 +49,7 @@ def parallel_pairs(
     return np.array(small[1:]), np.array(large[1:]), np.array(along[1:])
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _below(
     e: int,
     f: int,
@@ -71,7 +72,7 @@ def _below(
     return True
 
 
-@njit(cache=True)
+@kernel
 def depths(
     part_start: Whole,
     parts: Whole,

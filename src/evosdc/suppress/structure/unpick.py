@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.movable import movable
 
@@ -79,7 +79,7 @@ def unpick(problem: Problem, hidden: Mask | None = None) -> Unpicked:
     return Unpicked(follows, narrow & left)
 
 
-@njit(cache=True)
+@kernel
 def tighten(
     row_start: NDArray[np.int32],
     row_cell: NDArray[np.int32],
@@ -151,6 +151,6 @@ def tighten(
             break
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _worth(old: float, new: float) -> bool:
     return np.isinf(old) or abs(old - new) > _WORTH * abs(old)

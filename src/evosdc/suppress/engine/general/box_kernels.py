@@ -14,8 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from evosdc.kernels import kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -80,7 +81,7 @@ class Boxwork(NamedTuple):
     best_way: Ints
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def price_of(
     cell: int,
     way: int,
@@ -103,7 +104,7 @@ def price_of(
     return np.inf if only_hidden else cost[cell]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _list_vectors(
     grid: Grid,
     work: Boxwork,
@@ -194,7 +195,7 @@ def _list_vectors(
         work.order[k, :count] = np.argsort(work.ways_cost[k, :count], kind="mergesort")
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def spell_out(grid: Grid, work: Boxwork, k: int, own: int, vector: int) -> int:
     """Write down the codes of a vector other than the cell's own, with their signs."""
     first, parent = grid.first[k], grid.parent
@@ -225,7 +226,7 @@ def spell_out(grid: Grid, work: Boxwork, k: int, own: int, vector: int) -> int:
     return n
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def cheapest_box(
     grid: Grid,
     work: Boxwork,

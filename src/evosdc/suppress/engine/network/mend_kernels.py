@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.draw import draw
 from evosdc.suppress.engine.network.arrays import Arcs, Demands, Live, Long, Real, Work
 from evosdc.suppress.engine.network.changes import (
@@ -36,7 +36,7 @@ from evosdc.suppress.engine.network.paths import hide, publish
 _TIDIED = 48
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _affected(demands: Demands, live: Live, levels: Long) -> int:
     """List the levels whose witness runs through published cells."""
     count = 0
@@ -49,7 +49,7 @@ def _affected(demands: Demands, live: Live, levels: Long) -> int:
     return count
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _mend(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) -> bool:
     """Send what ran through published cells another way, hiding cells if need be.
 
@@ -80,7 +80,7 @@ def _mend(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) -> b
     return store_witness(live, work, level)
 
 
-@njit(cache=True)
+@kernel
 def recreate(
     arcs: Arcs,
     demands: Demands,
@@ -122,7 +122,7 @@ def recreate(
     return result
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _choose(live: Live, work: Work, chosen: Long, count: int, cell: int) -> int:
     """Add a secondary to a list, once."""
     if count < len(chosen) and live.place[cell] >= 0 and not work.listed[cell]:
@@ -132,7 +132,7 @@ def _choose(live: Live, work: Work, chosen: Long, count: int, cell: int) -> int:
     return count
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _near_changes(arcs: Arcs, live: Live, work: Work, log: Log, chosen: Long) -> int:
     """List secondaries that are new or meet a cell that changed; return how many.
 
@@ -155,7 +155,7 @@ def _near_changes(arcs: Arcs, live: Live, work: Work, log: Log, chosen: Long) ->
     return count
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _concerned(demands: Demands, live: Live, work: Work, levels: Long) -> int:
     """List the levels whose witness uses a cell marked in ``work.listed``."""
     count = 0
@@ -168,7 +168,7 @@ def _concerned(demands: Demands, live: Live, work: Work, levels: Long) -> int:
     return count
 
 
-@njit(cache=True)
+@kernel
 def prune(
     arcs: Arcs,
     demands: Demands,
@@ -215,7 +215,7 @@ def prune(
     return len(order)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def tidy(
     arcs: Arcs,
     demands: Demands,
@@ -239,7 +239,7 @@ def tidy(
     return done == len(order)
 
 
-@njit(cache=True)
+@kernel
 def drop_in_turn(
     arcs: Arcs,
     demands: Demands,
