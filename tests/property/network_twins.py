@@ -138,13 +138,3 @@ def naive_distance(nodes, arcs, source, target) -> float:
         for a, b, price in arcs:
             distance[b] = min(distance[b], distance[a] + price)
     return distance[target]
-
-
-def naive_width(nodes, arcs, source, target) -> float:
-    """Widest way along (origin, end, capacity) arcs, by relaxation."""
-    width = [0.0] * nodes
-    width[source] = np.inf
-    for _ in range(nodes):
-        for a, b, room in arcs:
-            width[b] = max(width[b], min(width[a], room))
-    return width[target]

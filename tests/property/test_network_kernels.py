@@ -9,7 +9,6 @@ from network_twins import (
     directed,
     flat_table,
     naive_distance,
-    naive_width,
     random_graph,
     random_problem,
 )
@@ -28,7 +27,6 @@ from evosdc.suppress.engine.network.flow import (
     max_flow,
     min_cost_flow,
     min_cut,
-    widest_path,
 )
 from evosdc.suppress.engine.network.paths import hidden_path
 from evosdc.suppress.problem import Problem
@@ -95,17 +93,6 @@ def test_min_cost_flow_is_the_linear_programme(seed):
     assert np.all(flow <= up)
     assert np.all(flow >= -down)
     assert (np.abs(flow) * cost).sum() == pytest.approx(answer.fun)
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_widest_path(seed):
-    tail, head, up, down, _ = random_graph(np.random.default_rng(seed), NODES, 14)
-    graph = graph_of(tail, head, np.ones(14, dtype=bool), NODES)
-    width, path = widest_path(graph, up, down, 0, NODES - 1)
-    arcs = [(a, b, room) for a, b, room, _ in directed(tail, head, up, down)]
-    assert width == naive_width(NODES, arcs, 0, NODES - 1)
-    rooms = [down[s >> 1] if s & 1 else up[s >> 1] for s in path]
-    assert min(rooms, default=0) == width
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.kernels import kernel
+from evosdc.suppress.engine.sort import order_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -192,7 +193,7 @@ def _list_vectors(
                 count += 1
     work.listed[k] = count
     if count > 0:
-        work.order[k, :count] = np.argsort(work.ways_cost[k, :count], kind="mergesort")
+        work.order[k, :count] = order_of(work.ways_cost[k, :count])
 
 
 @kernel(inner=True)

@@ -21,6 +21,7 @@ from evosdc.suppress.engine.general.pool import (
     rows_using,
     store,
 )
+from evosdc.suppress.engine.sort import order_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -307,7 +308,7 @@ def drop_cells(
             old[j] = pool.witness[found[j]]
             release(pool, found[j])
         # The largest level is the likeliest to fail, and what covers it may cover more.
-        for j in np.argsort(-field.rows.amount[found[:count]], kind="mergesort"):
+        for j in order_of(-field.rows.amount[found[:count]]):
             row = found[j]
             if pool.covered[row]:
                 continue

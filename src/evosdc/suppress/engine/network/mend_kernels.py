@@ -31,6 +31,7 @@ from evosdc.suppress.engine.network.cover import (
     uses,
 )
 from evosdc.suppress.engine.network.paths import hide, publish
+from evosdc.suppress.engine.sort import order_of
 
 # Cells a step looks at for redundancy at most.
 _TIDIED = 48
@@ -234,7 +235,7 @@ def tidy(
     count = _near_changes(arcs, live, work, log, chosen)
     for i in range(count):
         work.listed[chosen[i]] = False
-    order = chosen[np.argsort(-cost[chosen[:count]], kind="mergesort")]
+    order = chosen[order_of(-cost[chosen[:count]])]
     done = prune(arcs, demands, live, work, log, order, 0, levels, critic)
     return done == len(order)
 
