@@ -11,30 +11,38 @@ compiled code, and is fetched before that code is loaded from the disk.
 ``kernel(inner=True)`` is for kernels that only kernels call: Python has no way in,
 which is half of the work where the arguments are dozens of arrays. Python may still
 call them; another version is compiled then.
+
+In a small job (see `small_jobs`) Python runs a kernel as it is written, until that has
+taken long or a compiled version is on disk.
 """
 
 from __future__ import annotations
 
 import copy
 import hashlib
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import llvmlite.binding as llvm
+import numpy as np
 from numba.core import config, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.registry import CPUDispatcher
 from numba.core.types.misc import unliteral
 from numba.core.typing.templates import make_concrete_template
 
-from evosdc import clock
+from evosdc import clock, small_jobs
 
 # LLVM inlines what has fewer instructions than about this many.
 _SMALL = 250
 # Symbols of the kernels that can be called in this process.
 _NAMED: set[str] = set()
+# Seconds that Python may spend on a kernel before it is worth compiling.
+_LONG = 5.0
 
 
 def kernel(
@@ -87,6 +95,8 @@ class Kernel(CPUDispatcher):
         super().__init__(py_func, locals, targetoptions, **further)
         self._inner = bool(self.targetoptions.get("no_cpython_wrapper"))
         self._shown: Kernel | None = None
+        self._plain: Callable[..., Any] | None = None
+        self._interpreted = 0.0
         self._cache = _Cache(py_func, inner=self._inner)
 
     def compile(self, sig: Any) -> Any:
@@ -123,6 +133,8 @@ class Kernel(CPUDispatcher):
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
         """Python calls: an inner kernel is compiled once more, with a way in."""
+        if self._is_interpreted(args):
+            return self._interpret
         if not self._inner:
             return super()._compile_for_args(*args, **kws)
         if self._shown is None:
@@ -130,6 +142,42 @@ class Kernel(CPUDispatcher):
             del options["no_cpython_wrapper"]
             self._shown = Kernel(self.py_func, targetoptions=options)
         return self._shown._compile_for_args(*args, **kws)
+
+    def plain(self) -> Callable[..., Any]:
+        """Return the function for Python, which calls kernels as such functions too."""
+        if self._plain is None:
+            function = self.py_func
+            names = dict(function.__globals__)
+            self._plain = FunctionType(
+                function.__code__,
+                names,
+                function.__name__,
+                function.__defaults__,
+                function.__closure__,
+            )
+            for name in function.__code__.co_names:
+                value = names.get(name)
+                if isinstance(value, Kernel):
+                    names[name] = value.plain()
+                elif isinstance(value, ModuleType):
+                    names[name] = _plain_module(value)
+        return self._plain
+
+    def _is_interpreted(self, args: tuple[Any, ...]) -> bool:
+        """Whether Python runs the function: in a small job, while that is quick."""
+        if not small_jobs.small() or self._interpreted > _LONG:
+            return False
+        types_ = tuple(self.typeof_pyval(argument) for argument in args)
+        return not self._cache.holds(types_, self.targetctx.codegen())
+
+    def _interpret(self, *args: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            # Random numbers are meant to wrap around.
+            with np.errstate(over="ignore"):
+                return self.plain()(*args)
+        finally:
+            self._interpreted += time.perf_counter() - began
 
     def _stand_apart(self, compiled: Any) -> None:
         """Have callers call a version instead of copying it, unless it is small."""
@@ -203,6 +251,10 @@ class _Cache(FunctionCache):
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         return (*super()._index_key(sig, codegen), self._asked)
 
+    def holds(self, sig: Any, codegen: Any) -> bool:
+        """Whether a version is on disk."""
+        return self._index_key(sig, codegen) in self._cache_file._load_index()
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             found = super().load_overload(sig, target_context)
@@ -211,6 +263,15 @@ class _Cache(FunctionCache):
         if found is None:
             clock.tell_of_compiling()
         return found
+
+
+def _plain_module(module: ModuleType) -> Any:
+    """Return a module as interpreted kernels see it."""
+    kernels = {k: v for k, v in vars(module).items() if isinstance(v, Kernel)}
+    if not kernels:
+        return module
+    plain = {name: kernel.plain() for name, kernel in kernels.items()}
+    return SimpleNamespace(**(vars(module) | plain))
 
 
 def _widest(type_: types.Type) -> types.Type:

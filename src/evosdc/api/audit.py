@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc import small_jobs
 from evosdc.api.claims import claim_of
 from evosdc.api.office import judge_all
 from evosdc.api.sources import as_table, assumed, known_before
@@ -51,6 +52,7 @@ class Audit:
         return card_html(self.verdict, self.table, self.claim)
 
 
+@small_jobs.job()
 def audit(
     table: Any,
     pattern: Any = None,
@@ -102,6 +104,7 @@ def audit(
         threshold=threshold,
         rules=rules,
     )
+    small_jobs.has(len(resolved))
     before = known_before(resolved, earlier)
     known = before.cells.copy()
     if pattern is not None and published is not None:

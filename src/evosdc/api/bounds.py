@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evosdc import small_jobs
 from evosdc.api.sources import as_table, assumed
 from evosdc.clock import moment
 from evosdc.errors import InputError
@@ -53,6 +54,7 @@ class LowerBound:
         }
 
 
+@small_jobs.job()
 def bounds(
     table: Any,
     *,
@@ -104,6 +106,7 @@ def bounds(
         threshold=threshold,
         rules=rules,
     )
+    small_jobs.has(len(cells))
     problem = Problem.of(cells, costs(cells, cost), strict=strict)
     start = moment()
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc import __version__
+from evosdc import __version__, small_jobs
 from evosdc.api.claims import claim_of
 from evosdc.api.office import (
     as_demands,
@@ -56,6 +56,7 @@ from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 DEFAULT_TIME_LIMIT = 60.0
 
 
+@small_jobs.job()
 def protect(
     table: Any,
     *,
@@ -155,6 +156,7 @@ def protect(
         rules=rules,
         by_hand=bool(hide),
     )
+    small_jobs.has(len(resolved))
     before = known_before(resolved, earlier)
     wishes = read_wishes(hide, publish, prefer)
     kept = (resolved.status == SECONDARY) & keep_secondaries & ~before.cells
