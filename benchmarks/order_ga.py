@@ -19,7 +19,6 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from evosdc.api.running import warm_up
 from evosdc.attack import judge
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.instances import make
@@ -137,7 +136,6 @@ def gain(
     means: dict[str, list[float]] = {}
     method = find_method("order-ga")
     parameters = method.configure(options)
-    warm_up(method, parameters, network=True)
     for letter in tables:
         for seed in range(1, seeds + 1):
             table = make("ons", seed=seed, table=letter, level=level)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from builders import flat_table
 from evosdc.attack import certificate_from_arrays, judge, strict_margin, verify
 from evosdc.attack.certificate import witness_arrays
+from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.results import Certificate
 from evosdc.suppress import problem
@@ -254,7 +254,7 @@ def test_witnesses_that_move_an_insider_do_not_count(table: Table) -> None:
 
 
 def test_what_time_leaves_out_is_not_covered(table: Table) -> None:
-    report = verify(table, rectangle(), deadline=time.monotonic() - 1)
+    report = verify(table, rectangle(), deadline=moment() - 1)
     assert report.unchecked == 2
     assert not len(report.refused)
     assert report.uncovered.tolist() == [0]

@@ -79,7 +79,6 @@ def test_an_interrupt_before_the_first_pattern_ends_soon(
 
     monkeypatch.setattr(protecting, "find_method", find)
     monkeypatch.setattr(running, "find_method", find)
-    monkeypatch.setattr(protecting, "warm_up", lambda *_: None)
     table = make("random", 3, shape="4,3,3", sensitive=0.3)
     result = evosdc.protect(table, method="attacker")
     assert result.safe

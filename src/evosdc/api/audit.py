@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc import small_jobs
 from evosdc.api.claims import claim_of
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
 from evosdc.api.settling import judge_all
 from evosdc.api.sources import as_table, assumed, known_before
+from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
 from evosdc.io.published import read_published
@@ -52,6 +53,7 @@ class Audit:
         return card_html(self.verdict, self.table, self.claim)
 
 
+@small_jobs.job()
 def audit(
     table: Any,
     pattern: Any = None,
@@ -113,7 +115,7 @@ def audit(
         attacker,
         {"strict": strict, "singletons": singletons, "secondaries": secondaries},
     )
-    end = None if time_limit is None else time.monotonic() + time_limit
+    end = None if time_limit is None else moment() + time_limit
     resolved = assumed(
         as_table(table, **reading),
         bounds=bounds,
@@ -121,6 +123,7 @@ def audit(
         threshold=threshold,
         rules=rules,
     )
+    small_jobs.has(len(resolved))
     before = known_before(resolved, earlier)
     known = before.cells.copy()
     if pattern is not None and published is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evosdc import small_jobs
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
 from evosdc.api.sources import as_table, assumed
+from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
 from evosdc.suppress.cost import costs
@@ -54,6 +55,7 @@ class LowerBound:
         }
 
 
+@small_jobs.job()
 def bounds(
     table: Any,
     *,
@@ -124,17 +126,18 @@ def bounds(
         threshold=threshold,
         rules=rules,
     )
+    small_jobs.has(len(cells))
     problem = Problem.of(cells, costs(cells, cost), strict=against.strict)
-    start = time.monotonic()
+    start = moment()
 
     def stopped() -> bool:
-        return time_limit is not None and time.monotonic() - start > time_limit
+        return time_limit is not None and moment() - start > time_limit
 
     found = node_bound(problem) if method == "node" else cut_bound(problem, stopped)
     return LowerBound(
         value=found.value,
         method=found.method,
-        seconds=round(time.monotonic() - start, 3),
+        seconds=round(moment() - start, 3),
         cuts=found.cuts,
         complete=found.complete,
         knowledge=knowledge_words(cells),

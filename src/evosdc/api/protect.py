@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from evosdc import small_jobs
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, Requests, Stop, one_way
 from evosdc.api.requests import Labels, Preferences
 from evosdc.api.sources import as_table, assumed, known_before, template_of
@@ -21,6 +22,7 @@ from evosdc.results import Protection
 from evosdc.table import Table
 
 
+@small_jobs.job()
 def protect(
     table: Any,
     *,
@@ -157,6 +159,7 @@ def protect(
         rules=rules,
         by_hand=bool(task.requests.hide),
     )
+    small_jobs.has(len(resolved))
     prepared = prepare(resolved, known_before(resolved, earlier), task)
     found = search(prepared)
     settled = settle(prepared, found)

@@ -27,7 +27,6 @@ from evosdc.api.running import (
     lower_bound,
     run,
     stopping,
-    warm_up,
 )
 from evosdc.api.settling import (
     as_demands,
@@ -173,9 +172,6 @@ def search(prepared: Prepared) -> Found:
     method = _method(task.method, problem)
     parameters = method.configure(task.options)
     network = problem.network is not None
-    spent = clock.seconds
-    warm_up(method, parameters, network)
-    clock.forget(since=spent)
     limit = clock.for_search(quick=network, insiders=prepared.insiders)
     running = Search(
         seed=task.seed,

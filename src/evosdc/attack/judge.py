@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from evosdc.attack.demands import Demands, counts_whole, demands_of, nothing_ask
 from evosdc.attack.hints import Hint, Places, take_hints
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel
+from evosdc.clock import moment
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
 
@@ -48,7 +48,7 @@ def judge(
         Whether secondaries are judged too: by their own levels, or, where these are 0,
         by whether their value is given away.
     deadline
-        Moment on the clock of `time.monotonic` after which what is not decided stays
+        Moment of `evosdc.clock.moment` after which what is not decided stays
         open: a cell is called exposed only where that was found.
     hints
         Deviations to look at first, as cells and steps, from whoever made the pattern.
@@ -87,7 +87,7 @@ def judge(
         _cover_widths(ledger, finder, deadline)
     else:
         ledger.refuted.update((cell, "") for cell in demands.cells.tolist())
-    until = None if deadline is None else max(deadline, time.monotonic() + _GRACE)
+    until = None if deadline is None else max(deadline, moment() + _GRACE)
     checking: dict[str, Any] = {
         "strict": strict,
         "secondaries": secondaries,

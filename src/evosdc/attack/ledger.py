@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from evosdc.attack.certificate import Witness
 from evosdc.attack.model import AttackModel
+from evosdc.clock import moment
 
 # Levels looked at before the first look at the clock, and seconds between two.
 _FIRST_BATCH = 32
@@ -23,8 +23,8 @@ class Unfinished(Exception):  # noqa: N818 - ends a search, not a mistake of the
 
 
 def in_time(deadline: float | None) -> None:
-    """End the search for a witness after a moment of `time.monotonic`."""
-    if deadline is not None and time.monotonic() >= deadline:
+    """End the search for a witness after a moment of `evosdc.clock.moment`."""
+    if deadline is not None and moment() >= deadline:
         raise Unfinished("the time limit was reached")
 
 
@@ -84,7 +84,7 @@ class Ledger:
         many = len(levels) if deadline is None else _FIRST_BATCH
         while levels:
             in_time(deadline)
-            start = time.monotonic()
+            start = moment()
             part = [
                 (cell, sign, amount)
                 for cell, sign, amount in levels[:many]
@@ -93,7 +93,7 @@ class Ledger:
             levels = levels[many:]
             if part:
                 yield part
-            many = many * 2 if time.monotonic() - start < _BATCH_SECONDS else many // 2
+            many = many * 2 if moment() - start < _BATCH_SECONDS else many // 2
             many = max(1, many)
 
     def add(

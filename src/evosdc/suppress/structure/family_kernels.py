@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from evosdc.kernels import kernel
 
 Whole = NDArray[np.int64]
 
 
-@njit(cache=True)
+@kernel
 def parallel_pairs(
     head: Whole,
     part_start: Whole,
@@ -52,7 +53,7 @@ def parallel_pairs(
     )
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _below(
     e: int,
     f: int,
@@ -75,7 +76,7 @@ def _below(
     return True
 
 
-@njit(cache=True)
+@kernel
 def depths(
     part_start: Whole,
     parts: Whole,

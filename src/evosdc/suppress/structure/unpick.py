@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.movable import movable
 
@@ -91,7 +91,7 @@ def _too_narrow(problem: Problem, low: Floats, high: Floats) -> Mask:
     return narrow
 
 
-@njit(cache=True)
+@kernel
 def tighten(
     row_start: NDArray[np.int32],
     row_cell: NDArray[np.int32],
@@ -163,6 +163,6 @@ def tighten(
             break
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _worth(old: float, new: float) -> bool:
     return np.isinf(old) or abs(old - new) > _WORTH * abs(old)

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.synth.data.plan import Plan, build_plan
 
 Ints = NDArray[np.int64]
@@ -180,7 +180,7 @@ def _joined(parts: list, empty: NDArray) -> NDArray:
     return np.concatenate(parts) if parts else empty
 
 
-@njit(cache=True)
+@kernel
 def _hash_table(keys, values, bits):  # type: ignore[no-untyped-def]
     size = 1 << bits
     out = np.full((size, 2), -1, np.int64)
@@ -194,7 +194,7 @@ def _hash_table(keys, values, bits):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def cell_at(heads, dense, hashes, t, number):  # type: ignore[no-untyped-def]
     """Return the counter of cell `number` of table `t`, or -1."""
     start = heads[t, 0]
@@ -215,7 +215,7 @@ def cell_at(heads, dense, hashes, t, number):  # type: ignore[no-untyped-def]
         slot = (slot + 1) & mask
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def number_of(members, steps, order, t, record):  # type: ignore[no-untyped-def]
     """Return the cell number of a record in table `t`."""
     out = np.int64(0)

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.metrics.data import class_codes, exact_codes
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints
@@ -150,7 +150,7 @@ def decode_as_drawn(
     return table
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def exact_number(  # type: ignore[no-untyped-def]
     members, steps, order, first, head, shade, t, i, record
 ):

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
 
 Pair = tuple[int, int]
@@ -175,7 +175,7 @@ def _as_few(expected: Floats, count: Ints) -> Floats:
     return np.minimum(1.0, 2.0 * total)
 
 
-@njit(cache=True)
+@kernel
 def _partners(one, two, rows, columns, takes, restless, asked):  # type: ignore[no-untyped-def]
     """Find for each restless record the most plausible swap of `two`, once each."""
     partner = np.full(len(one), -1, np.int64)
@@ -197,7 +197,7 @@ def _partners(one, two, rows, columns, takes, restless, asked):  # type: ignore[
     return partner
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _plausible(i, j, rows, columns, takes, records):  # type: ignore[no-untyped-def]
     """Return how well a cell takes another record, by margins where nothing else."""
     if len(takes) > 0:

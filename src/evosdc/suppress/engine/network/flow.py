@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network import heap
 from evosdc.suppress.engine.network.arrays import Flags, Int, Long, Real
 
@@ -47,25 +47,25 @@ def graph_of(
     return Graph(tail, head, start, slot[order].astype(np.int32))
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def end_of(graph: Graph, slot: int) -> int:
     """Return the node that a slot leads to."""
     return graph.tail[slot >> 1] if slot & 1 else graph.head[slot >> 1]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def origin_of(graph: Graph, slot: int) -> int:
     """Return the node that a slot leaves."""
     return graph.head[slot >> 1] if slot & 1 else graph.tail[slot >> 1]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _room(up: np.ndarray, down: np.ndarray, flow: np.ndarray, slot: int) -> float:
     cell = slot >> 1
     return down[cell] + flow[cell] if slot & 1 else up[cell] - flow[cell]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _layers(
     graph: Graph,
     up: np.ndarray,
@@ -96,7 +96,7 @@ def _layers(
     return False
 
 
-@njit(cache=True)
+@kernel
 def max_flow(
     graph: Graph,
     up: np.ndarray,
@@ -157,7 +157,7 @@ def max_flow(
     return sent, flow
 
 
-@njit(cache=True)
+@kernel
 def min_cut(
     graph: Graph,
     up: np.ndarray,
@@ -185,7 +185,7 @@ def min_cut(
     return side
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def trace(graph: Graph, via: np.ndarray, source: int, target: int) -> np.ndarray:
     """Follow `via` back from the target; empty where it was not reached."""
     size, node = 0, target
@@ -200,7 +200,7 @@ def trace(graph: Graph, via: np.ndarray, source: int, target: int) -> np.ndarray
     return path
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _potentials(
     graph: Graph,
     up: np.ndarray,
@@ -252,7 +252,7 @@ def _potentials(
     return True
 
 
-@njit(cache=True)
+@kernel
 def min_cost_flow(
     graph: Graph,
     up: np.ndarray,
