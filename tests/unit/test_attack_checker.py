@@ -8,24 +8,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from builders import flat_table
 from evosdc.attack import certificate_from_arrays, judge, strict_margin, verify
 from evosdc.attack.certificate import witness_arrays
 from evosdc.errors import InputError
 from evosdc.results import Certificate
 from evosdc.suppress import problem
-from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
+from evosdc.table import Origin, Table
 
 
 def square(values: list[list[float]], hidden: str, **columns: list[float]) -> Table:
     """A flat two-way table; `hidden` has a status letter for each inner cell."""
-    rows, cols = len(values), len(values[0])
-    dims = (
-        Dimension("r", Hierarchy.flat([f"r{i}" for i in range(rows)])),
-        Dimension("c", Hierarchy.flat([f"c{j}" for j in range(cols)])),
-    )
-    codes = [[i + 1, j + 1] for i in range(rows) for j in range(cols)]
-    flat = np.ravel(values)
-    return build_table(dims, codes, flat, status=list(hidden), **columns)
+    dims = {
+        "r": [f"r{i}" for i in range(len(values))],
+        "c": [f"c{j}" for j in range(len(values[0]))],
+    }
+    return flat_table(dims, values, status=list(hidden), **columns)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 import evosdc
 from evosdc.instances import make
-from evosdc.suppress.engine.general.demands import Demands
+from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.engine.general.units import digits_of, readable
 from evosdc.suppress.problem import Problem
 

@@ -50,10 +50,22 @@ def test_many_numbers_are_cut_at_quantiles_of_the_original() -> None:
     original = pd.DataFrame({"x": np.arange(100.0), "t": ["a"] * 100})
     synthetic = pd.DataFrame({"x": np.full(100, 1e6), "t": ["a"] * 100})
     a, b = encode_pair(original, synthetic, None, "t", bins=4)
-    # Quartiles of 0..99 are 24.75, 49.5, 74.25: 25 records in each bin.
-    assert np.bincount(a.codes[:, 0]).tolist() == [25, 25, 25, 25]
+    # A quarter of the records is reached at 24, half at 49, three quarters at 74.
+    assert np.bincount(a.codes[:, 0]).tolist() == [24, 25, 25, 26]
     assert set(b.codes[:, 0]) == {3}
-    assert a.labels[0][0] == "[-inf, 24.75)"
+    assert a.labels[0][0] == "[-inf, 24)"
+
+
+def test_a_special_number_starts_a_bin() -> None:
+    # A third are zeros: the quantiles are those of the others.
+    x = np.concatenate([np.zeros(50), np.arange(1.0, 101.0)])
+    frame = pd.DataFrame({"x": x, "t": ["a"] * 150})
+    shaken = frame.assign(x=x + 0.25)
+    a, b = encode_pair(frame, shaken, None, "t", bins=4)
+    assert a.labels[0] == ("[0, 25)", "[25, 50)", "[50, 75)", "[75, inf)")
+    assert np.bincount(a.codes[:, 0]).tolist() == [74, 25, 25, 26]
+    # Who only shakes numbers a little does not leave his bin.
+    assert (a.codes == b.codes).all()
 
 
 def test_nan_is_missing_in_polars_too() -> None:
@@ -87,10 +99,11 @@ def test_bad_input_is_named(synthetic, key, target, words) -> None:
         encode_pair(pd.DataFrame(ORIGINAL), pd.DataFrame(synthetic), key, target)
 
 
-def test_mixed_types_are_refused_with_a_hint() -> None:
+def test_mixed_types_are_words_and_nested_ones_are_refused() -> None:
     frame = pd.DataFrame({"x": [1, "a"], "t": ["a", "b"]})
-    with pytest.raises(InputError, match="mixed types into text"):
-        encode_frames([frame], None, "t")
+    assert encode_frames([frame], None, "t")[0].labels[0] == ("1", "a")
+    with pytest.raises(InputError, match="cannot be turned into columns"):
+        encode_frames([{"x": [1, 2], "t": ["a"]}], None, "t")
 
 
 def test_cell_counts_list_occupied_cells_of_either_file() -> None:

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import evosdc
+from builders import flat_table
 from evosdc.attack import intervals, judge, judge_insiders
 from evosdc.errors import InputError
 from evosdc.instances import make
@@ -16,13 +17,12 @@ from evosdc.table.singletons import OwnShares, lone_respondents
 
 def grid(frequency: list[int]) -> Table:
     """Two by three; both cells of the first column are sensitive."""
-    dims = [Dimension("r", Hierarchy.flat("ab")), Dimension("s", Hierarchy.flat("xyz"))]
-    codes = [(i, j) for i in (1, 2) for j in (1, 2, 3)]
     status = ["u", "u", "s", "u", "u", "s"]
     level = [2.0, 2, 0, 2, 2, 0]
     value = [10.0, 20, 30, 40, 50, 60]
-    return build_table(
-        dims, codes, value, status=status, lpl=level, upl=level, frequency=frequency
+    dims = {"r": "ab", "s": "xyz"}
+    return flat_table(
+        dims, value, status=status, lpl=level, upl=level, frequency=frequency
     )
 
 

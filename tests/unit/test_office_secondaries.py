@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import evosdc
+from builders import flat_table
 from evosdc.api.office import settle_secondaries
 from evosdc.instances import make
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
-from evosdc.table import Dimension, Hierarchy, Table, build_table
+from evosdc.table import Table
 
 
 @pytest.mark.parametrize("method", ["attacker", "marginal", "hitas"])
@@ -25,12 +26,11 @@ def test_no_secondary_can_be_worked_out(method: str, seed: int) -> None:
 
 def squares() -> Table:
     """Four by four with one sensitive corner; its square is hidden, and d-d alone."""
-    dims = [Dimension(name, Hierarchy.flat("abcd")) for name in "rs"]
-    codes = [(i, j) for i in range(1, 5) for j in range(1, 5)]
+    dims = {"r": "abcd", "s": "abcd"}
     value = 10.0 + np.arange(16)
     status = ["u", "m", "s", "s", "m", "m", *["s"] * 9, "m"]
     level = [2.0] + [0.0] * 15
-    return build_table(dims, codes, value, status=status, lpl=level, upl=level)
+    return flat_table(dims, value, status=status, lpl=level, upl=level)
 
 
 def test_a_secondary_that_protects_nothing_is_published() -> None:

@@ -8,24 +8,21 @@ import numpy as np
 import pytest
 
 import evosdc
+from builders import flat_table, unlabelled
 from evosdc.api.wishes import preference, read_wishes
 from evosdc.errors import InputError, LevelError, WishError
 from evosdc.instances import make
-from evosdc.table import Dimension, Hierarchy, Table, build_table
+from evosdc.table import Table
 from evosdc.table.select import select
 
 
-def table() -> Table:
+def one_sensitive() -> Table:
     """Regions a, b, c by sizes x, y, z; one sensitive cell, a-x, with level 3."""
-    dims = [
-        Dimension("r", Hierarchy.flat("abc")),
-        Dimension("s", Hierarchy.flat("xyz")),
-    ]
-    codes = [(i, j) for i in (1, 2, 3) for j in (1, 2, 3)]
+    dims = {"r": "abc", "s": "xyz"}
     value = [917.0, 20, 30, 40, 50, 60, 70, 80, 90]
     status = ["u"] + ["s"] * 8
     level = [3.0] + [0.0] * 8
-    return build_table(dims, codes, value, status=status, lpl=level, upl=level)
+    return flat_table(dims, value, status=status, lpl=level, upl=level)
 
 
 def hidden(result: evosdc.results.Protection) -> set[str]:
@@ -34,7 +31,7 @@ def hidden(result: evosdc.results.Protection) -> set[str]:
 
 
 def test_select_takes_patterns_and_numbers() -> None:
-    t = table()
+    t = one_sensitive()
     assert select(t, {"r": "a"}).sum() == 4
     assert select(t, {"r": "[ab]", "s": "?"}).sum() == 6
     assert select(t, {"r": "*"}).all()
@@ -46,7 +43,7 @@ def test_select_takes_patterns_and_numbers() -> None:
 
 
 def test_hide_makes_a_cell_sensitive_and_the_judge_asks_for_it() -> None:
-    result = evosdc.protect(table(), evaluations=20, hide="r=c,s=z")
+    result = evosdc.protect(one_sensitive(), evaluations=20, hide="r=c,s=z")
     assert result.safe
     assert "r=c, s=z" in hidden(result)
     assert result.verdict.judged == 2
@@ -56,9 +53,11 @@ def test_hide_makes_a_cell_sensitive_and_the_judge_asks_for_it() -> None:
 
 
 def test_publish_keeps_cells_and_leaves_their_status_alone() -> None:
-    free = evosdc.protect(table(), evaluations=20)
+    free = evosdc.protect(one_sensitive(), evaluations=20)
     assert "r=a, s=y" in hidden(free)
-    result = evosdc.protect(table(), evaluations=20, publish={"r": "a", "s": "[yz]"})
+    result = evosdc.protect(
+        one_sensitive(), evaluations=20, publish={"r": "a", "s": "[yz]"}
+    )
     assert result.safe
     assert not {"r=a, s=y", "r=a, s=z"} & hidden(result)
     assert result.table.status[1] == "s"
@@ -66,12 +65,12 @@ def test_publish_keeps_cells_and_leaves_their_status_alone() -> None:
 
 
 def test_prefer_moves_the_pattern() -> None:
-    free = evosdc.protect(table(), evaluations=20)
-    kept = evosdc.protect(table(), evaluations=20, prefer={"s=y": 100})
+    free = evosdc.protect(one_sensitive(), evaluations=20)
+    kept = evosdc.protect(one_sensitive(), evaluations=20, prefer={"s=y": 100})
     assert {"r=a, s=y", "r=b, s=y"} <= hidden(free)
     assert not any("s=y" in name for name in hidden(kept))
     cheap = evosdc.protect(
-        table(), evaluations=20, prefer=[({"r": "c"}, 0.0), ("s=z", 0.01)]
+        one_sensitive(), evaluations=20, prefer=[({"r": "c"}, 0.0), ("s=z", 0.01)]
     )
     assert {"r=c, s=x", "r=c, s=z"} <= hidden(cheap)
     assert kept.settings["prefer"] == ["s=y=100"]
@@ -93,13 +92,13 @@ def test_contradictions_name_cells_and_no_values(
     wishes: dict[str, object], words: str
 ) -> None:
     with pytest.raises(WishError) as found:
-        evosdc.protect(table(), evaluations=5, **wishes)
+        evosdc.protect(one_sensitive(), evaluations=5, **wishes)
     assert words in str(found.value)
     assert "917" not in str(found.value)
 
 
 def test_fixed_and_bounded_cells_cannot_be_hidden() -> None:
-    t = table()
+    t = one_sensitive()
     status = t.status.copy()
     status[4] = "z"
     with pytest.raises(WishError, match="fixed and must be hidden: r=b, s=y"):
@@ -111,7 +110,7 @@ def test_fixed_and_bounded_cells_cannot_be_hidden() -> None:
 
 
 def test_a_secondary_to_keep_cannot_be_published() -> None:
-    t = table()
+    t = one_sensitive()
     status = t.status.copy()
     status[4] = "m"
     with pytest.raises(WishError, match=r"secondaries to keep.*r=b, s=y"):
@@ -125,7 +124,7 @@ def test_a_secondary_to_keep_cannot_be_published() -> None:
 
 def test_levels_out_of_reach_blame_the_wishes() -> None:
     with pytest.raises(LevelError) as found:
-        evosdc.protect(table(), evaluations=5, publish=["s=[yz]", "s=Total"])
+        evosdc.protect(one_sensitive(), evaluations=5, publish=["s=[yz]", "s=Total"])
     assert "r=a, s=x" in str(found.value)
     assert "must be published: s=[yz]; s=Total" in str(found.value)
     assert "917" not in str(found.value)
@@ -137,7 +136,7 @@ def test_wishes_from_a_file(tmp_path: Path) -> None:
     wishes = read_wishes(None, f"@{path}", [preference(f"@{path}")])
     assert wishes.publish == [{"r": "a"}, {"s": "y"}]
     assert wishes.prefer == [({"r": "a"}, 5.0), ({"s": "y"}, 0.5)]
-    assert wishes.factors(table()).tolist()[:2] == [5.0, 2.5]
+    assert wishes.factors(one_sensitive()).tolist()[:2] == [5.0, 2.5]
     path.write_text("r\na\n")
     with pytest.raises(InputError, match="no column 'factor'"):
         read_wishes(None, None, f"@{path}")
@@ -156,7 +155,7 @@ def test_preferences_that_cannot_be_read() -> None:
 
 def test_unlabelled_tables_take_numbers() -> None:
     t = make("random", 7, shape=(6, 4, 3), trees=1)
-    bare = t.replace(dimensions=(), codes=np.empty((len(t), 0), np.int32))
+    bare = unlabelled(t)
     safe = np.flatnonzero(bare.status == "s")[:2].tolist()
     result = evosdc.protect(
         bare,

@@ -130,6 +130,7 @@ def test_notebooks_show_verdict_and_claim(
         # The style of the card must not reach the notebook around it.
         style = page.partition("<style>")[2].partition("</style>")[0]
         rules = [rule for rule in style.split("}") if rule]
+        assert rules
         assert all(rule.startswith(".evosdc-card ") for rule in rules)
 
 

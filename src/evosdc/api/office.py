@@ -15,9 +15,9 @@ from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
 from evosdc.results import Certificate, Verdict
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.requests import Requests, with_least_levels
 from evosdc.suppress.search import Search
 from evosdc.suppress.singletons import Pair, guard, hopeless_words
-from evosdc.suppress.wishes import Wishes, with_least_levels
 from evosdc.table import Table
 from evosdc.table.singletons import knows_contributors
 from evosdc.table.status import PRIMARY, SECONDARY
@@ -28,7 +28,7 @@ _ROUNDS = 10
 
 
 @contextmanager
-def blaming(wishes: Wishes) -> Iterator[None]:
+def blaming(wishes: Requests) -> Iterator[None]:
     """Say that wishes to publish may be the reason where levels cannot be had."""
     try:
         yield
@@ -179,12 +179,14 @@ def _protected(
     search: Search,
 ) -> NDArray[np.bool_]:
     """Hide more so that some secondaries keep their levels."""
-    from evosdc.suppress.engine.general.build import Builder
+    from evosdc.suppress.engine.finish import cover_and_finish
+    from evosdc.suppress.engine.general.engine import GeneralEngine
 
     table = as_demands(problem.table, asked)
     wider = Problem.of(table, problem.cost, strict=strict)
     # A search of its own: the costs of the wider problem are not those of the run.
     own = Search(seed=search.seed)
-    found = Builder(wider, own, start=hidden).finish("secondaries")
+    state = GeneralEngine(wider).start(hidden)
+    found = cover_and_finish(state, own, "secondaries")
     search.note(f"{int(asked.sum())} secondaries needed protection of their own")
     return found.hidden

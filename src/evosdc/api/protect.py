@@ -48,8 +48,8 @@ from evosdc.suppress.cost import costs
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
+from evosdc.suppress.requests import Requests
 from evosdc.suppress.search import Search
-from evosdc.suppress.wishes import Wishes
 from evosdc.table import Table
 from evosdc.table.singletons import lone_respondents
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
@@ -316,7 +316,7 @@ def protect(
 def _problem(
     table: Table,
     prices: NDArray[np.float64],
-    wishes: Wishes,
+    wishes: Requests,
     strict: bool,
     deadline: float | None,
 ) -> tuple[Problem, tuple[str, ...]]:
@@ -336,7 +336,7 @@ def _searched(
     method: Method,
     parameters: Any,
     search: Search,
-    wishes: Wishes,
+    wishes: Requests,
     strict: bool,
     deadline: float | None,
 ) -> tuple[Problem, Pattern, tuple[str, ...]]:

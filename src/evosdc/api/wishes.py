@@ -7,7 +7,7 @@ from typing import Any
 
 from evosdc.errors import InputError
 from evosdc.io import read_labels
-from evosdc.suppress.wishes import Label, Wishes
+from evosdc.suppress.requests import Label, Requests
 from evosdc.table.codes import tidy_code
 
 Labels = str | Label | Sequence[str | Label] | None
@@ -16,14 +16,14 @@ Preferences = (
 )
 
 
-def read_wishes(hide: Labels, publish: Labels, prefer: Preferences) -> Wishes:
+def read_wishes(hide: Labels, publish: Labels, prefer: Preferences) -> Requests:
     """Take wishes as people write them.
 
     A label is a mapping from dimension to code, or text such as
     ``"region=North,size=s*"``. Text that starts with ``@`` names a CSV file with a
     column a dimension, blank for any code, and a column ``factor`` for preferences.
     """
-    return Wishes(
+    return Requests(
         hide=[label for label, _ in _labels(hide)],
         publish=[label for label, _ in _labels(publish)],
         prefer=_preferences(prefer),

@@ -1,4 +1,4 @@
-"""Utility and risk of synthetic data, one class a metric.
+"""Utility and risk of synthetic data, one class per metric.
 
 `evaluate` measures a synthetic frame; `all_metrics` lists what it measures.
 """

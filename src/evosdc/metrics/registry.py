@@ -35,7 +35,7 @@ from evosdc.metrics.regression import (
     LogitCorrelation,
 )
 from evosdc.metrics.uniques import IdenticalRecords, ReplicatedUniques
-from evosdc.metrics.words import judge, plain_words
+from evosdc.metrics.words import plain_words, verdict_on
 
 
 def all_metrics(
@@ -106,7 +106,7 @@ def evaluate(
     metrics: Sequence[str | Metric] | None = None,
     left: Callable[[], float] | None = None,
 ) -> Evaluation:
-    """Measure utility and risk of a synthetic frame, and judge it.
+    """Measure utility and risk of a synthetic frame, and give a verdict on it.
 
     Keys and targets are taken as they are in the files (see
     `evosdc.metrics.data.encode_exact`); other metrics see numbers in bins.
@@ -193,7 +193,7 @@ def _evaluate(
     tested = holdout is not None
     names = tuple(data.names[j] for j in data.key)
     aim = data.names[data.target]
-    verdict, reasons = judge(values, tests, tested=tested, why_not=why_not)
+    verdict, reasons = verdict_on(values, tests, tested=tested, why_not=why_not)
     return Evaluation(
         values=tuple(values.values()),
         skipped=skipped,

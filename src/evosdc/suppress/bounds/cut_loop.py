@@ -9,18 +9,16 @@ tolerances of the LP solver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.bounds.bridgeless import BridgelessRows
 from evosdc.suppress.bounds.master import Master
+from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.cut import Cut
-from evosdc.suppress.engine.general.cuts import AttackCuts
-from evosdc.suppress.engine.network.cuts import NetworkCuts
 from evosdc.suppress.problem import Problem
 
 # Columns given to a new cut, and brought in by one round of pricing.
@@ -41,33 +39,12 @@ class Bound:
     complete: bool
 
 
-class Separator(Protocol):
-    """A source of cuts."""
-
-    def first(self) -> Iterator[Cut]:
-        """Yield the cuts of single equations."""
-        ...
-
-    def violated(
-        self, x: NDArray[np.float64], stopped: Callable[[], bool]
-    ) -> Iterator[Cut]:
-        """Yield cuts that cells hidden to the extent `x` violate."""
-        ...
-
-
-def separator(problem: Problem) -> Separator:
-    """Return the source of cuts for a table."""
-    if problem.network is not None:
-        return NetworkCuts(problem, problem.network)
-    return AttackCuts(problem)
-
-
 class CutLoop:
     """Solve, separate, price, again; its bound may be asked for at any time."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._source = separator(problem)
+        self._source = engine_for(problem).cuts()
         self._bridgeless = BridgelessRows(problem)
         self.master = Master(problem.cost)
         self._seen: set[bytes] = set()

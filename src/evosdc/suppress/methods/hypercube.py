@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.grid import MOST_PLACES
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -31,12 +32,12 @@ def takes(problem: Problem) -> str | None:
 
 def run(problem: Problem, _: HypercubeParameters, search: Search) -> Pattern:
     """Give each level a box; levels without one are covered by attacker programs."""
-    builder = Builder(problem, search)
-    assert builder.boxes is not None
-    failed = builder.cover_all(builder.boxes.only_box)
+    state = GeneralEngine(problem).start()
+    assert state.table.boxes is not None
+    failed = state.cover_by(state.table.boxes.only_box, stopped=search.stopped)
     if failed:
         search.note(f"no box covers {failed} levels: repaired by programs")
-    return builder.finish("hypercube")
+    return cover_and_finish(state, search, "hypercube")
 
 
 METHOD = Method(

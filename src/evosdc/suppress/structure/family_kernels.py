@@ -45,7 +45,11 @@ def parallel_pairs(
                     along.append(g)
                 for p in range(part_start[f], part_start[f + 1]):
                     stamp[parts[p]] = -1
-    return np.array(small[1:]), np.array(large[1:]), np.array(along[1:])
+    return (
+        np.array(small[1:], np.int64),
+        np.array(large[1:], np.int64),
+        np.array(along[1:], np.int64),
+    )
 
 
 @njit(cache=True)

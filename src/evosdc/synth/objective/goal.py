@@ -15,7 +15,7 @@ _NO_MIX = np.zeros(0)
 _LEDGE = 0.995
 
 
-class Goal(NamedTuple):
+class CandidateGoal(NamedTuple):
     """How utility and risk make one cost.
 
     ``euclid`` is the thesis's combination ``sqrt((u U)^2 + (r R)^2)``; otherwise the

@@ -155,10 +155,11 @@ def _neighbours(table: Floats, axis: int) -> Floats:
     """Return the mean of the cells on both sides, without the cell itself."""
     size = table.shape[axis]
     reach = max(1, size // _PART)
-    heap = np.cumsum(np.insert(table, 0, 0.0, axis=axis), axis=axis)
+    cumulative = np.cumsum(np.insert(table, 0, 0.0, axis=axis), axis=axis)
     at = np.arange(size)
     low, high = np.maximum(at - reach, 0), np.minimum(at + reach + 1, size)
-    total = np.take(heap, high, axis=axis) - np.take(heap, low, axis=axis) - table
+    total = np.take(cumulative, high, axis=axis) - np.take(cumulative, low, axis=axis)
+    total = total - table
     many = (high - low - 1).reshape((-1, 1) if axis == 0 else (1, -1))
     return np.asarray(total / np.maximum(many, 1))
 

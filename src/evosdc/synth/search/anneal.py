@@ -19,7 +19,7 @@ from evosdc.synth.objective.risk import risk_totals
 from evosdc.synth.objective.tables import L1, group_values, table_sums, table_value
 from evosdc.synth.search.rng import below, unit
 from evosdc.synth.search.whole import (
-    Book,
+    CandidateState,
     full_table,
     in_deficit,
     in_surplus,
@@ -220,7 +220,7 @@ def anneal(  # type: ignore[no-untyped-def]
     cooling = (cold / hot) ** (1.0 / max(1, moves)) if hot > 0.0 else 1.0
     temperature = hot
     history[:] = cost
-    book = Book(
+    book = CandidateState(
         codes,
         counts,
         outside,

@@ -189,8 +189,8 @@ def _mutate_block(rules, free, source, rate, codes, state):  # type: ignore[no-u
 def mutate(rules, free, sizes, source, way, rate, codes, state):  # type: ignore[no-untyped-def]
     """Mutate a candidate in place.
 
-    Each free element changes with probability `rate`, to any level alike or to that of
-    a random original record; or a whole part of the candidate does.
+    Each free element changes with probability `rate`, uniformly to any level or to that
+    of a random original record; or a whole part of the candidate does.
     """
     if rate <= 0.0:
         return
@@ -225,7 +225,7 @@ def breed(  # type: ignore[no-untyped-def]
     kind,
     codes,
     tallies,
-    rooms,
+    workspaces,
     pairs,
     slots,
     rates,
@@ -242,7 +242,7 @@ def breed(  # type: ignore[no-untyped-def]
     it inherits: keeping the counters of a whole population costs more time in memory.
     """
     counts, outside, weights, keys = tallies
-    columns, room, key_room = rooms
+    columns, room, key_room = workspaces
     nowhere = np.zeros(2, np.int64)
     how = (rules, free, sizes, source, way)
     while True:

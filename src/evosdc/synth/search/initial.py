@@ -27,7 +27,7 @@ Model = Callable[[Codes, Ints, np.random.Generator, int], Codes]
 def uniform(
     original: Codes, sizes: Ints, rng: np.random.Generator, count: int
 ) -> Codes:
-    """Draw every level alike."""
+    """Draw uniformly from all levels."""
     del original
     return rng.integers(0, sizes, (count, len(sizes))).astype(np.int16)
 
@@ -41,7 +41,7 @@ def univariate(
 
 
 def mutated(rate: float) -> Model:
-    """Keep the original but for a share `rate` of its elements, redrawn alike."""
+    """Keep the original but for a share `rate` of its elements, redrawn uniformly."""
 
     def draw(
         original: Codes, sizes: Ints, rng: np.random.Generator, count: int
@@ -107,7 +107,7 @@ def given(candidates: list[Codes]) -> Model:
 
 
 def _features(codes: Codes, sizes: Ints) -> NDArray[np.float32]:
-    """One column a level, but for variables with very many levels."""
+    """One column per level, but for variables with very many levels."""
     parts = []
     for j in range(codes.shape[1]):
         if sizes[j] <= _ONE_HOT:

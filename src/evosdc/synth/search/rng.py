@@ -28,7 +28,7 @@ def stream(rng: np.random.Generator) -> NDArray[np.uint64]:
 
 
 def streams(rng: np.random.Generator, count: int) -> NDArray[np.uint64]:
-    """Draw the states of `count` kernel streams, one a row."""
+    """Draw the states of `count` kernel streams, one per row."""
     return rng.integers(0, 2**64, (count, 1), dtype=np.uint64)
 
 

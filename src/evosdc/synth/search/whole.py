@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 _TRIES = 8
 
 
-class Book(NamedTuple):
+class CandidateState(NamedTuple):
     """What is known of a candidate while it anneals; moves keep it true."""
 
     codes: Codes

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from evosdc.suppress.engine.network import heap
 from evosdc.suppress.engine.network.arrays import Flags, Int, Long, Real
@@ -187,38 +186,6 @@ def min_cut(
 
 
 @njit(cache=True)
-def widest_path(
-    graph: Graph, up: np.ndarray, down: np.ndarray, source: int, target: int
-) -> tuple[float, np.ndarray]:
-    """Find the path of largest capacity; return that and the slots, target first."""
-    nodes = len(graph.start) - 1
-    width = np.zeros(nodes, dtype=np.float64)
-    via = np.full(nodes, -1, dtype=np.int32)
-    final = np.zeros(nodes, dtype=np.bool_)
-    order = np.empty(nodes, dtype=np.int32)
-    spot = np.full(nodes, -1, dtype=np.int32)
-    key = np.empty(nodes, dtype=np.float64)
-    width[source] = np.inf
-    size = heap.lower(order, spot, key, 0, source, -np.inf)
-    while size:
-        node = heap.take(order, spot, key, size)
-        size -= 1
-        final[node] = True
-        if node == target:
-            break
-        for at in range(graph.start[node], graph.start[node + 1]):
-            slot = graph.slot[at]
-            other = end_of(graph, slot)
-            room = down[slot >> 1] if slot & 1 else up[slot >> 1]
-            through = min(width[node], float(room))
-            if not final[other] and through > width[other]:
-                width[other] = through
-                via[other] = slot
-                size = heap.lower(order, spot, key, size, other, -through)
-    return width[target], trace(graph, via, source, target)
-
-
-@njit(cache=True)
 def trace(graph: Graph, via: np.ndarray, source: int, target: int) -> np.ndarray:
     """Follow `via` back from the target; empty where it was not reached."""
     size, node = 0, target
@@ -342,9 +309,3 @@ def min_cost_flow(
             node = origin_of(graph, slot)
         left -= part
     return left, flow
-
-
-def cut_cells(graph: Graph, side: Flags) -> NDArray[np.int64]:
-    """Return the cells of the graph with one end on each side of a cut."""
-    cells = np.unique(graph.slot >> 1).astype(np.int64)
-    return cells[side[graph.tail[cells]] != side[graph.head[cells]]]

@@ -31,7 +31,7 @@ _RULE = dict(zip(RULES, (CHEAPEST, PER_UNIT, LARGEST, AHEAD), strict=True))
 _PIECE = 200
 
 
-class Ground:
+class RelaxedSearch:
     """One problem laid out for the relaxed check, with the strict repair at hand."""
 
     def __init__(self, problem: Problem, search: Search, check: str) -> None:

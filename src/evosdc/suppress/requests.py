@@ -1,4 +1,4 @@
-"""What an office wishes of single cells: hidden, published, cheap or dear to hide."""
+"""What an office requests of single cells: hidden, published, cheap or dear to hide."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Label = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Requests:
     """Cells by label: see `evosdc.table.select.select`.
 
     Attributes
@@ -39,7 +39,7 @@ class Wishes:
     prefer: Sequence[tuple[Label, float]] = ()
 
     def grant(self, table: Table, kept: NDArray[np.bool_]) -> Table:
-        """Return the table with the wished cells sensitive or fixed.
+        """Return the table with the requested cells sensitive or fixed.
 
         Parameters
         ----------
@@ -63,19 +63,19 @@ class Wishes:
             table,
             publish & (table.status == PRIMARY),
             "sensitive and must be published",
-            "wishes to publish that leave out sensitive cells",
+            "requests to publish that leave out sensitive cells",
         )
         _refuse(
             table,
             publish & kept,
             "secondaries to keep and must be published",
-            "wishes to publish that leave out the secondaries to keep",
+            "requests to publish that leave out the secondaries to keep",
         )
         _refuse(
             table,
             hide & (table.status == FIXED),
             "fixed and must be hidden",
-            "wishes to hide cells that are not fixed",
+            "requests to hide cells that are not fixed",
         )
         status = np.where(hide, PRIMARY, np.where(publish, FIXED, table.status))
         return with_least_levels(table, hide).replace(status=status)
@@ -93,7 +93,7 @@ class Wishes:
         return factor
 
     def settings(self) -> dict[str, list[str]]:
-        """Write the wishes down, as the command line takes them."""
+        """Write the requests down, as the command line takes them."""
         return {
             "hide": [_words(label) for label in self.hide],
             "publish": [_words(label) for label in self.publish],

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from evosdc.suppress.engine.network.engine import PatternState
+from evosdc.suppress.engine.base import Costs, State
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.search import Search
 
 
-def finish(state: PatternState, search: Search, clean_up: bool, event: str) -> Pattern:
+def finish(state: State, search: Search, clean_up: bool, event: str) -> Pattern:
     """Offer a covered state, clean it up if asked, and return its pattern."""
     pattern = state.pattern()
     search.count()
@@ -18,3 +18,14 @@ def finish(state: PatternState, search: Search, clean_up: bool, event: str) -> P
         search.count()
         search.offer(pattern, f"{event}, cleaned up")
     return pattern
+
+
+def cover_and_finish(
+    state: State, search: Search, event: str, *, price: Costs | None = None
+) -> Pattern:
+    """Cover what is open, offer the pattern, clean it up, and return it.
+
+    `price` replaces the costs while demands are covered.
+    """
+    state.cover(price=price, stopped=search.stopped)
+    return finish(state, search, True, event)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.report.text import esc, number
+from evosdc.report.kit.text import esc, number
 
 Points = Sequence[tuple[float, float]]
 

@@ -1,4 +1,4 @@
-"""The style sheet of the report: light, dark and printed."""
+"""The style sheet of all pages: light, dark and printed."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ STYLE = """
   --open: #7a5200; --open-bg: #fdf3dc;
   --primary: #a8322a; --primary-bg: #f3d3cf;
   --secondary: #2a669f; --secondary-bg: #d5e5f4; --rest: #e3e7ec;
+  --real: #2456b3; --made: #d9792b;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -20,6 +21,7 @@ STYLE = """
     --open: #e8c271; --open-bg: #34290f;
     --primary: #f2978d; --primary-bg: #57241f;
     --secondary: #94c3ee; --secondary-bg: #1d3b57; --rest: #303945;
+    --real: #7fa7f5; --made: #f0a765;
   }
 }
 * { box-sizing: border-box; }
@@ -73,7 +75,7 @@ p { margin: .4rem 0; max-width: 88ch; }
 .key .rest { background: var(--rest); }
 .chart { width: 100%; height: auto; }
 .chart .rule { stroke: var(--rule); }
-.chart .tick { fill: var(--soft); font-size: 12px; }
+.chart text.tick { fill: var(--soft); font-size: 12px; }
 .chart .line { fill: none; stroke-width: 2.2; }
 .chart .cost { stroke: var(--accent); }
 .chart .bound { stroke: var(--safe); stroke-dasharray: 6 4; }
@@ -82,7 +84,23 @@ p { margin: .4rem 0; max-width: 88ch; }
 .chart .dot.bound { fill: var(--safe); }
 .key .cost { background: var(--accent); height: 3px; vertical-align: middle; }
 .key .bound { border-top: 3px dashed var(--safe); height: 0; vertical-align: middle; }
+.chart text { fill: var(--ink); font-size: 11px; }
+.chart text.axis { fill: var(--soft); }
+.chart .level { fill: none; stroke: var(--soft); stroke-dasharray: 4 3; }
+.chart .real { fill: var(--real); }
+.chart .made { fill: var(--made); }
+.chart .mark { fill: var(--soft); }
+.chart .near { fill: none; stroke: var(--real); stroke-width: 1.5; }
+.key .real { background: var(--real); }
+.key .made { background: var(--made); }
+.key .mark { background: var(--soft); }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr));
+  gap: 1.2rem; align-items: start; }
+.charts figure { margin: 0; }
 figure { margin: 1rem 0 0; }
+figure > .chart { max-width: 760px; }
+summary { color: var(--soft); cursor: pointer; font-size: .82rem; }
+details table { margin: .3rem 0 .6rem; }
 figcaption { margin-bottom: .35rem; }
 .map { width: 100%; max-width: 620px; max-height: 620px; border: 1px solid var(--rule);
   border-radius: 6px; }
@@ -99,6 +117,8 @@ th, td { padding: .28rem .6rem; border-bottom: 1px solid var(--rule); }
 .claim th { width: 17rem; }
 .plain td { overflow-wrap: anywhere; }
 .plain td.n, .plain th.n { text-align: right; }
+.plain td.n, .plain td.short { white-space: nowrap; overflow-wrap: normal; }
+.across { overflow-x: auto; }
 .grid { width: 100%; border-collapse: separate; border-spacing: 0; }
 .grid td { text-align: right; white-space: nowrap; }
 .grid thead th { position: sticky; top: 0; background: var(--card); text-align: right;

@@ -34,6 +34,14 @@ def brief(value: float) -> str:
     return f"{value:.4g}" if abs(value) >= 1e12 else number(value, _decimals(value))
 
 
+def figure(value: float) -> str:
+    """Write a measured figure with four significant digits."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    return text.replace("-", "−")
+
+
 def _decimals(value: float) -> int:
     return 2 if abs(value) < 10_000 else 0
 
