@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.bounds.bridgeless import BridgelessRows
 from evosdc.suppress.bounds.master import Master
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.cut import Cut
@@ -44,6 +45,7 @@ class CutLoop:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._source = engine_for(problem).cuts()
+        self._bridgeless = BridgelessRows(problem)
         self.master = Master(problem.cost)
         self._seen: set[bytes] = set()
         self.value = 0.0
@@ -59,6 +61,16 @@ class CutLoop:
             self._add(cut)
         self._solve()
 
+    def run_rows(
+        self,
+        stopped: Callable[[], bool],
+        improved: Callable[[float], None] = lambda _: None,
+    ) -> None:
+        """Add bridgeless rows until none is violated: no attacker's program needed."""
+        while not stopped() and self._add_rows(self.fractions):
+            self._solve()
+            improved(self.value)
+
     def run_cuts(
         self,
         stopped: Callable[[], bool],
@@ -67,11 +79,13 @@ class CutLoop:
         stall: int = 30,
     ) -> bool:
         """Separate until no cut is violated (True) or the run is stopped (False)."""
+        self.run_rows(stopped, improved)
         history = [self.value]
         while not stopped() and self.value < target:
             if not self.separate(self.fractions, stopped):
                 return not stopped()
             self._solve()
+            self.run_rows(stopped)
             improved(self.value)
             history.append(self.value)
             if len(history) > stall and self.value < history[-stall] * (1 + 1e-5):
@@ -84,7 +98,13 @@ class CutLoop:
         """Add the cuts that a pattern, fractional or not, violates; count them."""
         hidden = x.copy()
         hidden[self._problem.primary] = 1.0
-        return sum(self._add(cut) for cut in self._source.violated(hidden, stopped))
+        rows = self._add_rows(x)
+        return rows + sum(
+            self._add(cut) for cut in self._source.violated(hidden, stopped)
+        )
+
+    def _add_rows(self, x: NDArray[np.float64]) -> int:
+        return sum(self._add(cut) for cut in self._bridgeless.violated(x))
 
     def bound(self, method: str, complete: bool) -> Bound:
         """Return what is known now."""
@@ -100,7 +120,7 @@ class CutLoop:
 
     def _add(self, cut: Cut) -> bool:
         """Add a cut unless it is known."""
-        key = cut.cells.tobytes() + cut.coefficients.tobytes()
+        key = cut.cells.tobytes() + cut.coefficients.tobytes()  # signs tell rows apart
         if key in self._seen:
             return False
         self._seen.add(key)

@@ -161,12 +161,16 @@ class WalkOptions:
         Steps between two blurs.
     memory
         Steps that late acceptance looks back; 1 never lets the pattern get dearer.
+    patience
+        Steps without a better pattern after which the walk begins anew from one that
+        is largely rebuilt, and at least twenty per secondary; 0 for never.
     """
 
     most: int
     blur: float
     turn: int
     memory: int = 1
+    patience: int = 0
 
 
 class Walker(Protocol):

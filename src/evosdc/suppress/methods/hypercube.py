@@ -12,6 +12,7 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
+from evosdc.suppress.structure.codes import dimensions_of
 
 
 @dataclass(frozen=True)
@@ -20,11 +21,11 @@ class HypercubeParameters:
 
 
 def takes(problem: Problem) -> str | None:
-    """Take labelled tables whose grid of codes fits in memory."""
-    dimensions = problem.table.dimensions
-    if not dimensions:
-        return "it has no labels: boxes need dimensions and codes"
-    if prod(len(d.hierarchy) for d in dimensions) > MOST_PLACES:
+    """Take tables with dimensions whose grid of codes fits in memory."""
+    spanned = dimensions_of(problem.table)
+    if spanned is None:
+        return "it has no labels, and its equations are not those of dimensions"
+    if prod(len(d.hierarchy) for d in spanned[0]) > MOST_PLACES:
         return f"its codes have more than {MOST_PLACES:,} combinations"
     return None
 
@@ -42,7 +43,7 @@ def run(problem: Problem, _: HypercubeParameters, search: Search) -> Pattern:
 METHOD = Method(
     name="hypercube",
     summary="the cheapest box of hidden cells for each sensitive cell",
-    tables="labelled tables of any number of dimensions, hierarchies included",
+    tables="any number of dimensions, hierarchies included, with or without labels",
     source="Giessing and Repsilber 2002; Almeida, Schuetz and Carvalho 2008",
     parameters=HypercubeParameters,
     run=run,

@@ -36,6 +36,9 @@ class RuinParameters:
         logarithms.
     turn
         Steps between two blurs.
+    patience
+        Steps without a better pattern after which the walk begins anew from one that
+        is largely rebuilt, and at least twenty per secondary; 0 for never.
     """
 
     steps: int = 100_000
@@ -43,12 +46,13 @@ class RuinParameters:
     memory: int = 20
     blur: float = 0.8
     turn: int = 40
+    patience: int = 400
 
 
 def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pattern:
     """Build a pattern by shortest paths and walk on from it."""
     p = parameters
-    options = WalkOptions(p.most, p.blur, p.turn, p.memory)
+    options = WalkOptions(p.most, p.blur, p.turn, p.memory, p.patience)
     return build_and_walk(
         NetworkEngine(problem),
         search,

@@ -27,6 +27,16 @@ Ints = NDArray[np.int64]
 MOST_DIMENSIONS = 6
 
 
+def dimensions_of(
+    table: Table,
+) -> tuple[tuple[Dimension, ...], NDArray[np.int32]] | None:
+    """Return the dimensions and codes of a table: its own, or those of its equations.
+
+    None where it has no labels and its equations do not tell.
+    """
+    return (table.dimensions, table.codes) if table.dimensions else find_codes(table)
+
+
 def find_codes(
     table: Table,
 ) -> tuple[tuple[Dimension, ...], NDArray[np.int32]] | None:

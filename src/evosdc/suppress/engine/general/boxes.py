@@ -19,7 +19,7 @@ from evosdc.suppress.engine.general.grid import (
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.structure.codes import find_codes
+from evosdc.suppress.structure.codes import dimensions_of
 
 # Demands and cells dealt with between two looks at the clock.
 _ROWS_A_CALL = 64
@@ -158,7 +158,7 @@ class Boxes:
 def boxes_of(problem: Problem, witnesses: Witnesses) -> Boxes | None:
     """Set up boxes for a table, or None where it has no grid of codes."""
     table = problem.table
-    spanned = (table.dimensions, table.codes) if table.dimensions else find_codes(table)
+    spanned = dimensions_of(table)
     grid = None if spanned is None else lay_out(*spanned)
     if spanned is None or grid is None:
         return None

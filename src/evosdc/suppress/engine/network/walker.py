@@ -10,7 +10,11 @@ from evosdc.suppress.engine.network.mend import make_log
 from evosdc.suppress.engine.network.ruin_kernels import Walk, walk_on
 from evosdc.suppress.pattern import Pattern
 
-DEFAULT = WalkOptions(most=3, blur=0.8, turn=40, memory=20)
+DEFAULT = WalkOptions(most=3, blur=0.8, turn=40, memory=20, patience=400)
+# Steps per secondary without a better pattern before the walk begins anew, and shares
+# of the secondaries that are published then.
+_STEPS_PER_SECONDARY = 20
+_SHARES = (0.3, 0.6, 1.0)
 # Steps between two looks at the clock.
 _PIECE = 20
 # A step this share dearer than allowed is given up before it is tidied, since tidying
@@ -38,6 +42,7 @@ class NetworkWalker:
         self._rng = rng
         self._walk = _make_walk(state, rng, options.memory)
         self._log = make_log(state)
+        self._lowest, self._since = self.best_cost, 0
 
     @property
     def steps(self) -> int:
@@ -55,6 +60,8 @@ class NetworkWalker:
 
     def turn(self, stopped: Stopped, most: int | None = None) -> bool:
         network, cost = self._network, self._network.problem.cost
+        if self._is_stuck():
+            self._begin_anew()
         arcs = self._blurred().arcs
         turn = self._options.turn
         end = self.steps + (turn if most is None else min(turn, most))
@@ -75,6 +82,38 @@ class NetworkWalker:
                 self._state.make_room()
                 self._log = make_log(self._state)
         return True
+
+    def _is_stuck(self) -> bool:
+        """Whether nothing better has been met for a long time."""
+        if self.best_cost < self._lowest:
+            self._lowest, self._since = self.best_cost, self.steps
+        patience = self._options.patience
+        if patience == 0:
+            return False
+        patience = max(patience, _STEPS_PER_SECONDARY * int(self._walk.size[0]))
+        return self.steps - self._since >= patience
+
+    def _begin_anew(self) -> None:
+        """Publish a large share of the cells and rebuild under blurred costs.
+
+        Steps of a few cells end in patterns that no few cells improve, on the smallest
+        tables too.
+        """
+        self._since = self.steps
+        state, rng = self._state, self._rng
+        cells = state.secondaries
+        state.publish(cells[rng.random(len(cells)) < rng.choice(_SHARES)])
+        state.cover(rng.permutation(len(self._network)), price=self._blurred().cost)
+        state.clean_up(rng.permutation(state.secondaries))
+        walk, cost = self._walk, state.cost
+        walk.cost[0] = cost
+        walk.history[:] = cost
+        if cost < walk.cost[1]:
+            found = state.secondaries
+            walk.cost[1] = cost
+            walk.size[0] = len(found)
+            walk.best[: len(found)] = found
+        self._log = make_log(state)
 
     def _blurred(self) -> TableNetwork:
         cost = self._network.problem.cost

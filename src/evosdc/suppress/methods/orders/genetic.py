@@ -45,8 +45,8 @@ class Child:
 class Evolution:
     """One run of the genetic algorithm.
 
-    Offspring replaces the dearest individual if it is cheaper; with a population of
-    one also if it costs the same, so that a local search can drift along plateaus.
+    Offspring replaces the dearest individual if it is cheaper, as published; with
+    `ties` also if it costs the same, so that a local search can cross plateaus.
 
     Parameters
     ----------
@@ -163,12 +163,10 @@ class Evolution:
             self._search.offer(pattern, "order")
 
     def _let_in(self, newcomer: Individual) -> None:
-        if len(self.population) == 1:
-            if newcomer.priced.cost <= self.population[0].priced.cost:
-                self.population[0] = newcomer
-            return
         cost = np.array([one.priced.cost for one in self.population])
         at = worst(cost, newcomer.priced.cost, np.zeros(0), self._rng)
+        if at < 0 and self._parameters.ties and newcomer.priced.cost == cost.max():
+            at = int(cost.argmax())
         if at >= 0:
             self.population[at] = newcomer
 

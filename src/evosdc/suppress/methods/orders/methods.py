@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from evosdc.suppress.engine.base import AnyEngine
@@ -36,10 +34,12 @@ def run_orders(
     engine = engine_for(problem)
     evaluator = _evaluator(engine, parameters, search)
     ruin = parameters.ruin_for(engine)
-    refine: Callable[[int], None] = lambda _: None  # noqa: E731
-    if ruin > 0:
-        refine = Refiner(engine, search, ruin * evaluator.length).work
-    Evolution(evaluator, parameters, search, refine).run()
+    if ruin == 0:
+        Evolution(evaluator, parameters, search).run()
+        return _answer(evaluator, search)
+    refiner = Refiner(engine, search, ruin * evaluator.length)
+    Evolution(evaluator, parameters, search, refiner.work).run()
+    refiner.close()
     return _answer(evaluator, search)
 
 

@@ -96,6 +96,9 @@ class OrderParameters(WeightParameters):
         genes that adapt; Staggemeier et al. use 5,000.
     within
         Share of the best cost.
+    ties
+        Whether offspring that costs as much as the dearest order replaces it. The
+        published rule asks for less; a local search crosses plateaus with it.
     batch
         Offspring bred before the first of them is let in; 1 as published, more keeps
         several workers busy.
@@ -114,6 +117,7 @@ class OrderParameters(WeightParameters):
     patience: int = 1_000
     converged: int = 0
     within: float = 0.01
+    ties: bool = False
     batch: int = 1
     ruin: float = -1.0
 

@@ -11,6 +11,9 @@ from evosdc.suppress.engine.base import AnyEngine, Walker
 from evosdc.suppress.methods.walking import reporter
 from evosdc.suppress.search import Search
 
+# The closing walk ends after so many steps without a better pattern.
+_CLOSING = 15_000
+
 
 class Refiner:
     """Walks on from the best pattern of a run, in step with its orders.
@@ -39,6 +42,24 @@ class Refiner:
                 return
             self._report(walker)
             self._owed -= max(1, walker.steps - before)
+
+    def close(self) -> None:
+        """Walk on once the orders are done, until nothing better is met for long.
+
+        A table with few sensitive cells has few orders, and the steps that go with
+        them are soon made.
+        """
+        held = 0
+        while held < _CLOSING and not self._search.stopped():
+            walker = self._present()
+            if walker is None:
+                return
+            before, cost = walker.steps, walker.best_cost
+            if not walker.turn(self._search.stopped):
+                return
+            self._report(walker)
+            better = walker.best_cost < cost
+            held = 0 if better else held + max(1, walker.steps - before)
 
     def _present(self) -> Walker | None:
         """The walker, begun anew where an order led to something better."""
