@@ -72,7 +72,7 @@ def test_self_adapted_rates_stay_in_range() -> None:
     ],
 )
 def test_stopping(
-    criterion: stopping.Stop, progress: Progress, expected: str | None
+    criterion: stopping.Criterion, progress: Progress, expected: str | None
 ) -> None:
     assert criterion.reason(progress) == expected
     assert stopping.AnyOf((criterion,)).reason(progress) == expected

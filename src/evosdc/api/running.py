@@ -7,8 +7,8 @@ from typing import Any
 from evosdc.clock import moment
 from evosdc.evolution.stopping import (
     AnyOf,
+    Criterion,
     EvaluationLimit,
-    Stop,
     TargetGap,
     TimeLimit,
 )
@@ -83,9 +83,11 @@ def _grace(limit: float) -> float:
     return max(0.15 * limit, 4.0)
 
 
-def stopping(time_limit: float | None, evaluations: int | None, gap: float) -> Stop:
+def stopping(
+    time_limit: float | None, evaluations: int | None, gap: float
+) -> Criterion:
     """Return what ends a search: any one of three."""
-    criteria: list[Stop] = [TargetGap(gap)]
+    criteria: list[Criterion] = [TargetGap(gap)]
     if time_limit is not None:
         criteria.append(TimeLimit(time_limit))
     if evaluations is not None:

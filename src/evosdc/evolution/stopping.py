@@ -29,13 +29,13 @@ class Progress:
     gained: float = 0.0
 
 
-class Stop(Protocol):
+class Criterion(Protocol):
     """A criterion: why to stop now, or None to go on."""
 
     def reason(self, progress: Progress) -> str | None: ...
 
 
-def seconds_left(stop: Stop, progress: Progress) -> float:
+def seconds_left(stop: Criterion, progress: Progress) -> float:
     """How long a run may go on by its time limits, infinite without one."""
     if isinstance(stop, TimeLimit):
         return max(0.0, stop.seconds - progress.seconds)
@@ -90,7 +90,7 @@ class TargetGap:
 class AnyOf:
     """Stop as soon as one criterion says so."""
 
-    criteria: tuple[Stop, ...]
+    criteria: tuple[Criterion, ...]
 
     def reason(self, progress: Progress) -> str | None:
         for criterion in self.criteria:

@@ -8,7 +8,7 @@ import numpy as np
 
 from evosdc.clock import moment
 from evosdc.evolution.record import Entry, RunRecord
-from evosdc.evolution.stopping import AnyOf, Progress, Stop, seconds_left
+from evosdc.evolution.stopping import AnyOf, Criterion, Progress, seconds_left
 from evosdc.suppress.pattern import Pattern
 
 
@@ -34,7 +34,7 @@ class Search:
     def __init__(
         self,
         seed: int = 0,
-        stop: Stop | None = None,
+        stop: Criterion | None = None,
         workers: int = 1,
         record: RunRecord | None = None,
         clock: Callable[[], float] = moment,

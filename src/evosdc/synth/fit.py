@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.clock import Clock
-from evosdc.evolution.stopping import Progress, Stop
+from evosdc.evolution.stopping import Criterion, Progress
 from evosdc.metrics.data import from_codes
 from evosdc.metrics.figures import risk_figures
 from evosdc.synth.data.domain import Domain
@@ -150,8 +150,8 @@ def search(
     return run
 
 
-def _criteria(schedule: Schedule) -> tuple[Stop, ...]:
-    out: list[Stop] = []
+def _criteria(schedule: Schedule) -> tuple[Criterion, ...]:
+    out: list[Criterion] = []
     if schedule.patience is not None:
         out.append(Patience(schedule.patience))
     if schedule.stop_utility is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.clock import Clock
-from evosdc.evolution.stopping import AnyOf, Progress, Stop
+from evosdc.evolution.stopping import AnyOf, Criterion, Progress
 from evosdc.synth.data.encoding import Ints
 from evosdc.synth.search.population import CandidatePopulation
 
@@ -59,7 +59,7 @@ class EvolutionRun:
     engine: EvolutionEngine
     generations: int
     time_limit: float | None
-    criteria: tuple[Stop, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
     listener: Callable[[Generation], None] | None = None
     clock: Clock = field(default_factory=Clock)
     record: list[Generation] = field(default_factory=list)
