@@ -142,11 +142,20 @@ def test_ruin_goes_on_from_the_best_order_by_default() -> None:
     )
     assert ruined.cost < plain.cost
     assert judge(table.with_pattern(ruined.hidden))[0].safe
-    solid = Problem.of(make("random", seed=3, shape=(4, 3, 3)))
-    with pytest.raises(MethodError, match="leave the option out"):
-        run_method("order-ga", solid, ruin=5)
     with pytest.raises(MethodError, match="-1 for what suits"):
-        run_method("order-ga", solid, ruin=-5)
+        run_method("order-ga", table, ruin=-5)
+
+
+def test_ruin_on_tables_of_three_dimensions() -> None:
+    table = make("random", seed=5, shape=(5, 4, 4))
+    searches = Search(seed=1), Search(seed=1)
+    plain, ruined = (
+        run_method("order-ga", table, search, evaluations=12, ruin=ruin)
+        for ruin, search in zip((0, 5), searches, strict=True)
+    )
+    assert searches[1].evaluations > searches[0].evaluations + 32
+    assert ruined.cost <= plain.cost
+    assert judge(table.with_pattern(ruined.hidden))[0].safe
 
 
 def test_falling_weight_alone_does_not_clean_up() -> None:

@@ -70,5 +70,7 @@ class Refiner:
             state = self._engine.start(best.hidden)
             state.cover(stopped=self._search.stopped)
             self._walker = self._engine.walker(state, self._rng)
+            if self._walker is None:
+                self._search.note("nothing to ruin: no secondaries, or no dimensions")
             self._report = reporter(self._search, "ruin and recreate")
         return self._walker
