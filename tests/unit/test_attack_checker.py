@@ -104,6 +104,9 @@ def test_broken_bounds_are_refused(table: Table) -> None:
     assert not report.safe
     tight = table.replace(upper=table.value + 5)
     assert verify(tight, rectangle()).reasons == ("breaks a bound",)
+    # Up to a bound is within it, both ways.
+    exact = table.replace(upper=table.value + 6, lower=table.value - 6)
+    assert verify(exact, rectangle()).safe
 
 
 def test_short_levels_and_missing_witnesses_are_open(table: Table) -> None:
@@ -168,6 +171,8 @@ def test_tolerance_is_measured_and_said(table: Table) -> None:
     assert report.safe
     assert not report.exact
     assert report.error == pytest.approx(1e-9)
+    assert verify(table, rough, tolerance=1.1e-9).safe
+    assert not verify(table, rough, tolerance=0.9e-9).safe
     assert not verify(table, rough, tolerance=1e-10).safe
 
 
