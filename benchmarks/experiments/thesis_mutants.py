@@ -22,7 +22,7 @@ from evosdc.synth.objective.names import parse_objective
 from evosdc.synth.objective.risk import RISKS, build_risk
 from evosdc.synth.objective.tables import build_target
 from evosdc.synth.search.breeding import MUTATIONS, mutate
-from evosdc.synth.search.population import Problem, Tally
+from evosdc.synth.search.population import SynthesisProblem, Tally
 from evosdc.synth.search.rng import streams
 
 MUTANTS = 3000
@@ -74,7 +74,7 @@ def measured(
     domain = make_domain(table, Coding())
     codes, sizes = domain.encode(table), domain.sizes
     last = codes.shape[1] - 1
-    problem = Problem(
+    problem = SynthesisProblem(
         codes,
         sizes,
         build_target(codes, sizes, parse_objective("jsd:full")),

@@ -82,6 +82,6 @@ RIVALS: dict[str, Rival] = {
 
 def _drawn(table: Any, model: Callable[..., Any], seed: int) -> Any:
     rng = np.random.default_rng(seed)
-    domain = make_domain(table, Coding())
+    domain = make_domain(table, Coding(least=0))
     codes = domain.encode(table)
     return domain.decode(model(codes, domain.sizes, rng, len(codes)), rng)

@@ -151,7 +151,7 @@ class Trial:
             raise KeyboardInterrupt
         first, last = model.record_[0], model.record_[-1]
         chosen, utility, risk = 0, last.utility, last.risks[1]
-        if model.mode == "pareto":
+        if model.trade_off.mode == "pareto":
             # The thesis shows one candidate: the one nearest to no distance, no risk.
             points = np.array([[p.utility, p.risks["dcap-u"]] for p in model.front_])
             chosen = int(np.hypot(*points.T).argmin())

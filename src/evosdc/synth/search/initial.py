@@ -27,7 +27,7 @@ Model = Callable[[Codes, Ints, np.random.Generator, int], Codes]
 def uniform(
     original: Codes, sizes: Ints, rng: np.random.Generator, count: int
 ) -> Codes:
-    """Draw every level alike."""
+    """Draw uniformly from all levels."""
     del original
     return rng.integers(0, sizes, (count, len(sizes))).astype(np.int16)
 
@@ -43,7 +43,8 @@ def univariate(
 def mutated(rate: float, source: Model = uniform) -> Model:
     """Keep the original but for a share `rate` of its elements, redrawn from `source`.
 
-    By default all levels are alike; `univariate` draws from the variable's own values.
+    By default uniformly from all levels; `univariate` draws from the variable's own
+    values.
     """
 
     def draw(
@@ -110,7 +111,7 @@ def given(candidates: list[Codes]) -> Model:
 
 
 def _features(codes: Codes, sizes: Ints) -> NDArray[np.float32]:
-    """One column a level, but for variables with very many levels."""
+    """One column per level, but for variables with very many levels."""
     parts = []
     for j in range(codes.shape[1]):
         if sizes[j] <= _ONE_HOT:
