@@ -38,8 +38,8 @@ class Schedule:
         not at all.
     initial
         "univariate", "uniform", "network", "cart", "mutation", "mutation:RATE",
-        "mutation:RATE:univariate", or frames to start from. "auto" is "network" for memetic runs on more than two
-        million elements, else "univariate".
+        "mutation:RATE:univariate", or frames to start from. "auto" is "network" for
+        memetic runs on more than two million elements, else "univariate".
     """
 
     population: int | None = None
