@@ -62,6 +62,10 @@ def test_replacement_strategies() -> None:
     assert replacement.elite(COST, 0.5, distance, rng) == 3
     assert replacement.elite(COST, 2.0, distance, rng) == -1
     assert replacement.most_similar(COST, 4.0, distance, rng) == 2
+    # As good as the best is not better: the best stays, another gives way.
+    best = np.where(np.arange(5) == int(np.argmin(COST)), 0.0, 1.0)
+    assert replacement.most_similar(COST, float(COST.min()), best, rng) == -1
+    assert replacement.most_similar(COST, float(COST.min()), distance, rng) == 2
 
 
 @pytest.mark.parametrize("name", sorted(replacement.REPLACEMENTS))

@@ -15,6 +15,7 @@ from evosdc.synth.data.identifiers import fresh_column, why_identifying
 from evosdc.synth.data.least import pool_others, pool_texts, round_numbers
 from evosdc.synth.data.tails import draw, safe_bins, steepness
 from evosdc.synth.objective.pairs import stir
+from evosdc.synth.small_groups import _rare_levels, count_pairs
 
 
 def _shown(values, counts, least=5):
@@ -199,3 +200,23 @@ def test_an_enum_of_polars_loses_the_categories_of_few():
     copy = Synthesiser(moves=2000, generations=2, time_limit=None).fit_sample(frame)
     assert isinstance(copy.schema["x"], pl.Enum)
     assert copy.schema["x"].categories.to_list() == ["a", "b", "other"]
+
+
+def test_groups_of_exactly_the_least_are_not_small():
+    table = pa.table(
+        {
+            "a": ["x"] * 5 + ["y"] * 4 + ["z"] * 6,
+            "b": ["p"] * 5 + ["q"] * 4 + ["p"] * 6,
+        }
+    )
+    domain = make_domain(table, Coding())
+    codes = domain.encode(table)
+    (pair,) = count_pairs(codes, codes, domain, 5)
+    assert (pair.few, pair.shown) == (1, 1)  # y-q of four
+    assert count_pairs(codes, codes[:5], domain, 5)[0].shown == 0
+    assert count_pairs(codes, codes, domain, 4) == []
+    copy = table.slice(5)
+    found = _rare_levels("a", table["a"], copy["a"], 5)
+    assert (found.few, found.shown) == (1, 1)
+    found = _rare_levels("a", table["a"], copy["a"], 6)
+    assert (found.few, found.shown) == (2, 1)
