@@ -32,8 +32,9 @@ def problem() -> Problem:
 
 
 class FakeState:
-    def __init__(self, cost: float) -> None:
+    def __init__(self, cost: float, cells: int = 1) -> None:
         self.cost = cost
+        self.secondaries = np.arange(cells)
 
 
 def test_population_is_sorted_and_has_no_two_of_a_cost():
@@ -43,6 +44,13 @@ def test_population_is_sorted_and_has_no_two_of_a_cost():
     assert let_in == [True, True, False, True, False, True]
     assert people.cost.tolist() == [1.0, 3.0, 4.0]
     assert [state.cost for state in people.states] == [1.0, 3.0, 4.0]
+
+
+def test_of_equal_cost_the_smaller_pattern_stays():
+    people = Population(3)
+    let_in = [people.add(FakeState(5.0, cells)) for cells in (4, 6, 3, 3)]
+    assert let_in == [True, False, True, False]
+    assert [len(state.secondaries) for state in people.states] == [3]
 
 
 def test_four_children_as_published():

@@ -4,6 +4,9 @@ Individuals are safe patterns. The first generation comes from the shortest path
 heuristic with its own costs and with costs guided by the row and column bound, and from
 parallel bound and path. Each of the best is mated with another at random; four children
 are repaired along cheapest paths.
+
+Two steps differ where ours costs less; ``guide=zero`` and ``pruned=false`` put the
+published ones back.
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 Flags = NDArray[np.bool_]
+GUIDES = ("share", "zero")
+# A relaxation hides more than this of a cell, or none of it.
+_HIDDEN = 1e-9
 # Cells dropped between two looks at the clock.
 _CELLS_A_CALL = 64
 
@@ -44,6 +50,13 @@ class GensupParameters:
         Iterations without a better best (beta).
     elite_share
         Share of the population whose members are each mated with one of the others.
+    guide
+        Cost of a cell in the guided individual: cheap to the extent that the relaxation
+        hides it (share), or nothing where it hides any of it (zero, as published).
+    pruned
+        Publish what is redundant in the individuals of parallel bound and path and in
+        children before they enter; the source does so only to the two individuals of
+        the shortest path heuristic.
     best_share
         Chance of the fourth child to take a cell that only its better parent hides;
         those that only the other hides have the chance that is left.
@@ -54,8 +67,14 @@ class GensupParameters:
     patience: int = 10
     elite_share: float = 0.25
     best_share: float = 0.75
+    guide: str = "share"
+    pruned: bool = True
 
     def __post_init__(self) -> None:
+        if self.guide not in GUIDES:
+            raise MethodError(
+                f"guide {self.guide!r}", expected=f"one of {', '.join(GUIDES)}"
+            )
         if self.population < 2 or not 0 < self.elite_share < 1:
             raise MethodError(
                 f"a population of {self.population} with an elite of "
@@ -73,12 +92,18 @@ class Population:
         self.cost = np.zeros(0)
 
     def add(self, state: PatternState) -> bool:
-        """Let a pattern in unless one of its cost is there; the dearest gives way."""
+        """Let a pattern in; of equal cost the one with fewer cells stays.
+
+        The dearest gives way.
+        """
         cost = state.cost
         at = int(np.searchsorted(self.cost, cost))
-        near = self.cost[max(0, at - 1) : at + 1]
-        if np.any(np.abs(near - cost) <= 1e-9 * max(1.0, cost)):
-            return False
+        for near in range(max(0, at - 1), min(at + 1, len(self.cost))):
+            if abs(self.cost[near] - cost) <= 1e-9 * max(1.0, cost):
+                if len(state.secondaries) >= len(self.states[near].secondaries):
+                    return False
+                self.states[near], self.cost[near] = state, cost
+                return True
         if at >= self.size:
             return False
         self.states.insert(at, state)
@@ -99,7 +124,7 @@ def run_gensup(
     """Run GenSup."""
     network = TableNetwork(problem)
     mender = Mender(network, search.rng(0))
-    people = first_generation(network, mender, parameters.population, search)
+    people = first_generation(network, mender, parameters, search)
     rng = search.rng(1)
     held = 0
     for iteration in range(1, parameters.iterations + 1):
@@ -114,9 +139,13 @@ def run_gensup(
 
 
 def first_generation(
-    network: TableNetwork, mender: Mender, size: int, search: Search
+    network: TableNetwork,
+    mender: Mender,
+    parameters: GensupParameters,
+    search: Search,
 ) -> Population:
     """Make the first generation; the first pattern is always made in full."""
+    size = parameters.population
     people = Population(size)
     state = PatternState(network)
     state.cover()
@@ -126,14 +155,24 @@ def first_generation(
         return people
     bound = node_bound(network.problem)
     search.raise_bound(bound.value)
-    state = guided_state(network, mender, bound.fractions)
+    share = bound.fractions
+    if parameters.guide == "zero":
+        state = PatternState(
+            network.with_cost(np.where(share > _HIDDEN, 0.0, network.problem.cost))
+        )
+        state.cover()
+        state = state.with_network(network)
+        mender.prune(state)
+    else:
+        state = guided_state(network, mender, share)
     welcome(people, state, search, "shortest paths guided by the bound")
     # Shifts that lead to a pattern of a cost already there are passed over.
     for shift in range(2 * size):
         if search.stopped() or len(people.states) == size:
             break
         state = bound_and_path(network, shift)
-        mender.prune(state)
+        if parameters.pruned:
+            mender.prune(state)
         welcome(people, state, search, "bound and path")
     return people
 
@@ -145,6 +184,8 @@ def guided_state(
     noise: NDArray[np.float64] | float = 1.0,
 ) -> PatternState:
     """Cover everything with cells cheap to the extent a relaxation hides them."""
+    # A cell hidden in full keeps a thousandth of its cost: of two ways through such
+    # cells the cheaper one is taken.
     price = network.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
     guided = PatternState(network.with_cost(price * noise))
     guided.cover()
@@ -190,7 +231,7 @@ def breed(
         for hidden in cross(better.hidden, other.hidden, parameters.best_share, rng):
             if until():
                 return improved
-            child = mender.child(better, hidden)
+            child = repaired(mender, better, hidden, parameters.pruned)
             improved |= judge(people, child, mender, search, until)
             children.append(child)
         if mutate_all:
@@ -199,6 +240,18 @@ def breed(
             improved |= judge(people, best, mender, search, until)
     search.note("generation", people.diversity())
     return improved
+
+
+def repaired(
+    mender: Mender, parent: PatternState, hidden: Flags, pruned: bool
+) -> PatternState:
+    """Make the child that hides some cells safe along cheapest paths."""
+    if pruned:
+        return mender.child(parent, hidden)
+    state = parent.copy()
+    state.become(hidden)
+    state.cover(state.uncovered)
+    return state
 
 
 def cross(
