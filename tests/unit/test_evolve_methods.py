@@ -11,12 +11,13 @@ from evosdc.attack import judge
 from evosdc.errors import MethodError, ProtectionFailed
 from evosdc.instances import make
 from evosdc.suppress.draw import draw
-from evosdc.suppress.engine.network.engine import TableNetwork
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.methods.castro import CastroParameters, run_castro
 from evosdc.suppress.methods.circuits import (
     Individual,
     add_and_publish,
+    further_rectangle,
     rectangle_each,
     rectangles,
     renew,
@@ -152,13 +153,26 @@ def test_a_rectangle_for_each_level_costs_less_than_one_for_both():
     assert each < both
 
 
-def test_further_rectangles_are_made_of_corners_beside_the_cell():
-    # No rectangle takes the lower level of a large margin: several must, together.
+def test_further_rectangles_are_rectangles_that_hide_something_new():
     network = TableNetwork(Problem.of(make("class2", 4, rows=16, columns=12)))
-    cells = np.unique(network.demands.cell)
-    state, _ = rectangle_each(network, cells, True)
+    state = PatternState(network)
+    seen = 0
+    for level in range(len(network)):
+        cell = int(network.demands.cell[level])
+        for _ in range(5):
+            corners = further_rectangle(state, level)
+            assert len(corners) == 3
+            assert cell not in corners
+            ends = np.append(corners, cell)
+            nodes = np.append(network.arcs.tail[ends], network.arcs.head[ends])
+            assert (np.unique(nodes, return_counts=True)[1] == 2).all()
+            fresh = corners[~state.hidden[corners]]
+            assert len(fresh)
+            seen += 1
+            state.hide(corners)
+    assert seen
+    state, _ = rectangle_each(network, np.unique(network.demands.cell), True)
     assert not len(state.uncovered)
-    assert all(state.degree(network.arcs.tail[cell]) > 2 for cell in cells)
 
 
 def test_a_cell_is_added_only_where_more_can_be_published():

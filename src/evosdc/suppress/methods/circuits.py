@@ -152,7 +152,7 @@ def _rectangles_of(state: PatternState, level: int, further: bool) -> list[Cells
     corners = _rectangle(state, cell, only)
     while state.live.length[level] < 0:
         if not len(corners) and further:
-            corners = _further_rectangle(state, level)
+            corners = further_rectangle(state, level)
         if not len(corners):
             state.cover(only)
             return [*parts, state.witness(level)[0]]
@@ -163,7 +163,7 @@ def _rectangles_of(state: PatternState, level: int, further: bool) -> list[Cells
     return parts
 
 
-def _further_rectangle(state: PatternState, level: int) -> Cells:
+def further_rectangle(state: PatternState, level: int) -> Cells:
     """Return the corners of the cheapest rectangle with room and a cell to hide."""
     network = state.network
     arcs, problem = network.arcs, network.problem
