@@ -25,8 +25,10 @@ from benchmarks.experiments.write import (
 )
 
 # Contenders, and what they are, from the source's steps to ours.
+UNPRUNED = "+pruned=false"
 STEPS = (
     (HEURGENE, "to the letter"),
+    (HEURGENE + UNPRUNED, "no clean-up of the first generation"),
     ("heurgene+redraw=true+replace-best=true", "paths where no rectangle does"),
     ("heurgene+rectangles=further+replace-best=true", "half the population mates"),
     ("heurgene+rectangles=further+redraw=true", "the best stays"),
@@ -77,6 +79,14 @@ def _by_table(rows: Sequence[Row], family: str, method: str) -> list[list[float]
     return [column(runs, "cost") for runs in group(mine, "table").values()]
 
 
+def _mean(tables: Sequence[Sequence[float]]) -> float:
+    return float(np.mean([np.mean(runs) for runs in tables]))
+
+
+def _lowest(tables: Sequence[Sequence[float]]) -> float:
+    return float(np.mean([min(runs) for runs in tables]))
+
+
 def _published(family: str, method: str, statistic: str) -> float:
     (found,) = (
         f.value
@@ -93,13 +103,14 @@ def _savings(rows: Sequence[Row]) -> str:
         base = _by_table(rows, family, HYPERCUBE)
         mine = _by_table(rows, family, HEURGENE)
         ours = _by_table(rows, family, "heurgene")
+        bare = _by_table(rows, family, HYPERCUBE + UNPRUNED)
+        bred = _by_table(rows, family, HEURGENE + UNPRUNED)
         if not base or not mine:
             continue
         cube = _published(family, HYPERCUBE, "mean")
-        start = float(np.mean([np.mean(x) for x in base]))
+        start = _mean(base)
         saved = 1 - _published(family, HEURGENE, "lowest mean") / cube
-        lowest = 1 - float(np.mean([min(x) for x in mine])) / start
-        mean = 1 - float(np.mean([np.mean(x) for x in mine])) / start
+        lowest, mean = 1 - _lowest(mine) / start, 1 - _mean(mine) / start
         known = {f.where for f in HEURGENE_FIGURES if f.statistic == "run mean mean"}
         of_runs = (
             percent(1 - _published(family, HEURGENE, "run mean mean") / cube)
@@ -113,11 +124,10 @@ def _savings(rows: Sequence[Row]) -> str:
                 percent(saved),
                 percent(lowest),
                 f"{100 * (lowest - saved):+.1f}",
+                percent(1 - _lowest(bred) / _mean(bare)) if bare and bred else "–",
                 of_runs,
                 percent(mean),
-                percent(1 - float(np.mean([np.mean(x) for x in ours])) / start)
-                if ours
-                else "–",
+                percent(1 - _mean(ours) / start) if ours else "–",
             ]
         )
     if not lines:
@@ -128,6 +138,7 @@ def _savings(rows: Sequence[Row]) -> str:
         "published, tables 5 to 17",
         "**lowest of the runs**",
         "points",
+        "**lowest, first generation not cleaned up**",
         "published, tables 2 to 4",
         "**mean of the runs**",
         "**ours, mean**",
@@ -142,7 +153,10 @@ def _savings(rows: Sequence[Row]) -> str:
             "costs without the first line give the mean 6066, the median 6099 and both "
             "ends of table 7, and its means give table 3. With the tenth table the "
             "published saving on set 2 is 10.2 %. By the means of the runs, in tables "
-            "2 to 4, the source saves 2 to 4 %.",
+            "2 to 4, the source saves 2 to 4 %. How far the lowest of ten runs lies "
+            "below their mean depends on how thoroughly the first generation is "
+            "cleaned up, which the source describes in outline: the column without "
+            "any clean-up is measured against a HyperCube without any.",
             markdown_table(head, lines),
         )
     )

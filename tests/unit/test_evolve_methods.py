@@ -120,6 +120,7 @@ def test_wishes_of_the_author(problem):
     [
         {"rectangles": "further", "redraw": True, "replace_best": True},
         {"rectangles": "both"},
+        {"pruned": False},
         {"crossover": "directed"},
         {"mutation": "add"},
         {"population": 1},

@@ -72,6 +72,8 @@ class HeurgeneParameters:
         each: the cheapest rectangle for each level of a cell (published), the cheapest
         paths where none takes it. further: where none does, rectangles are added until
         they do together (published). both: one rectangle takes both levels of a cell.
+    pruned
+        Publish what is redundant in the first generation (published, in outline).
     redraw
         A generation mates one pair; where that fails new parents are drawn, and so
         many failures in a row as `patience` says end the run (published). Otherwise a
@@ -115,6 +117,7 @@ class HeurgeneParameters:
     diversity: str = "cells"
     seeding: str = "random"
     rectangles: str = "each"
+    pruned: bool = True
     redraw: bool = False
     replace_best: bool = False
     crossover: str = "random"
@@ -163,7 +166,8 @@ class _Run:
             if number and self.search.stopped():
                 return
             state, circuits = self._first(number)
-            self.mender.prune(state)
+            if self.parameters.pruned:
+                self.mender.prune(state)
             kept = renew(state, circuits, self.parameters.circuit)
             self.people.append(Individual.of(state, kept))
             self._report(self.people[-1], "first generation")
