@@ -99,9 +99,11 @@ def _redundant(facts: Sequence[Row]) -> str:
             "The source draws class I from 0..499 and finds almost 80 % of its levels "
             "redundant; most of its tables beyond 10,000 cells and all beyond 300 rows "
             "need no secondary cell. Where 1..4 of 0..499 are sensitive, a row of 100 "
-            "cells has 0.8 of them on average and hardly any level is redundant. Eight "
-            "sensitive cells of a hundred, as with values 0..49, agree with "
-            "all three statements.",
+            "cells has 0.8 of them on average and hardly any level is redundant. With "
+            "eight sensitive cells of a hundred, as with values 0..49, the share of "
+            "redundant levels is of the published size. What the source says of large "
+            "tables holds there for square ones only: long ones still need secondary "
+            "cells, so 0..49 is a guess that comes near, not the source's rule.",
             markdown_table(head, lines),
         )
     )
