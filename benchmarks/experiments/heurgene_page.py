@@ -127,7 +127,7 @@ def _savings(rows: Sequence[Row]) -> str:
                 percent(1 - _lowest(bred) / _mean(bare)) if bare and bred else "–",
                 of_runs,
                 percent(mean),
-                percent(1 - _mean(ours) / start) if ours else "–",
+                percent(1 - _mean(ours) / start) if len(ours) == len(base) else "–",
             ]
         )
     if not lines:
