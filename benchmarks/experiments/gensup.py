@@ -80,6 +80,8 @@ EXPERIMENT = Experiment(
         "dense1-50x50",
         "dense1-100x50",
         "dense1-100x100",
+        "dense1-150x150",
+        "dense1-320x100",
         "class2-50x20",
         "class2-50x50",
         "class2-100x100",

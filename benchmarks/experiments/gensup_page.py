@@ -113,6 +113,19 @@ def _readings(
     rows: Sequence[Row], title: str, about: str, contenders: Sequence[tuple[str, str]]
 ) -> str:
     known = {row["method"] for row in rows}
+    names = [name for name, _ in contenders if name in known]
+    # Contenders are compared on the families that all of them have run.
+    shared = (
+        set.intersection(
+            *(
+                {row["family"] for row in rows if row["method"] == name}
+                for name in names
+            )
+        )
+        if names
+        else set()
+    )
+    rows = [row for row in rows if row["family"] in shared]
     kinds = [kind for kind in _KINDS if any(_kind(row) == kind for row in rows)]
     lines = []
     for name, what in contenders:

@@ -104,7 +104,9 @@ CASTRO = "castro+recovery=false+strata=cells+both-ways=true+paths=1"
 
 def _gensup() -> tuple[Figure, ...]:
     one = ("class I", ("class1-*",))
-    dense = ("class I, values 0..49", ("dense1-*",))
+    # The source's class I ends at 100x100.
+    sizes = ("dense1-50x*", "dense1-40x30", "dense1-100x*")
+    dense = ("class I, values 0..49", sizes)
     two = ("class II", ("class2-*",))
     large = ("class2-300x*", "class2-400x*")
     middle = ("class II, 20,000 cells and more", ("class2-200x100", *large))
