@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test lint types doors unit coverage bench docs clean
+.PHONY: install demo test lint types doors unit boundscheck coverage bench docs clean
 
 install: .venv/.installed
 
@@ -33,6 +33,10 @@ doors: .venv/.installed-dev
 
 unit: .venv/.installed-dev
 	$(BIN)/pytest -q
+
+# Not part of `test`: kernels compiled with a check of each index, in a cache of their own.
+boundscheck: .venv/.installed-dev
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.venv/boundscheck $(BIN)/python tests/kernel_bounds.py
 
 # Not part of `test`: it takes longer.
 coverage: .venv/.installed-dev

@@ -179,7 +179,8 @@ def _tell(row: Mapping[str, Any], done: int, total: int) -> None:
 
 
 def _tell_trial(row: Mapping[str, Any], done: int, total: int) -> None:
-    found = row["utility"] if row["after"] is None else row["after"]
+    figures = ("after", "utility", "pressure", "correlation", "found")
+    found = next(row[name] for name in figures if row[name] is not None)
     typer.echo(
         f"{done}/{total} {row['family']} {row['method']} seed {row['seed']}: "
         f"{found:.4f}, {row['seconds']:.1f} s",

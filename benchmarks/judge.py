@@ -90,7 +90,7 @@ def report(name: str, table: Table, **options: bool) -> None:
         f"{int(table.hidden.sum())} hidden, safe={verdict.safe} "
         f"exposed={len(verdict.exposed)} exact={verdict.exact} "
         f"wall={wall:.2f}s cpu={cpu:.2f}s witnesses={len(certificate.cells)} "
-        f"entries={len(certificate.indices)} ways={dict(verdict.ways)}",
+        f"entries={len(certificate.indices)} proofs={dict(verdict.proofs)}",
         flush=True,
     )
 

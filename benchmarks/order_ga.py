@@ -19,11 +19,10 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from evosdc.api.running import warm_up
 from evosdc.attack import judge
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.instances import make
-from evosdc.suppress.engine.network.orders import FlowEvaluator
+from evosdc.suppress.engine.network.network_engine import NetworkEngine
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
@@ -95,7 +94,9 @@ def speed(tables: str, orders: int, seed: int) -> None:
     for letter in tables:
         table = make("ons", seed=seed, table=letter)
         problem = Problem.of(table)
-        flows = FlowEvaluator(problem, ONE_BY_ONE, Search(seed=seed), clean=False)
+        flows = NetworkEngine(problem).evaluator(
+            ONE_BY_ONE, Search(seed=seed), clean=False
+        )
         rng = np.random.default_rng(seed)
         chosen = [np.arange(flows.length)]
         chosen += [rng.permutation(flows.length) for _ in range(orders - 1)]
@@ -109,9 +110,9 @@ def speed(tables: str, orders: int, seed: int) -> None:
         masks = [full.evaluate(cells[order]) for order in chosen]
         slow = (time.process_time() - start) / orders
         costs = [
-            (problem.pattern(mask).cost, outcome.cost)
-            for mask, outcome in zip(masks, found, strict=True)
-            if outcome is not None
+            (problem.pattern(mask).cost, priced.cost)
+            for mask, priced in zip(masks, found, strict=True)
+            if priced is not None
         ]
         for mask in masks:
             assert judge(table.with_pattern(mask))[0].safe
@@ -135,7 +136,6 @@ def gain(
     means: dict[str, list[float]] = {}
     method = find_method("order-ga")
     parameters = method.configure(options)
-    warm_up(method, parameters, network=True)
     for letter in tables:
         for seed in range(1, seeds + 1):
             table = make("ons", seed=seed, table=letter, level=level)

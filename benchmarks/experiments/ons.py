@@ -6,7 +6,9 @@ import time
 from functools import partial
 
 from benchmarks.experiments.experiment import Experiment
+from benchmarks.experiments.ons_elements import ELEMENTS
 from benchmarks.experiments.ons_page import write_ons
+from benchmarks.experiments.ons_published import AS_PUBLISHED, SIX
 from benchmarks.experiments.ons_rows import LARGE_FAMILIES
 from benchmarks.experiments.run import COLUMNS, Instance
 from benchmarks.experiments.store import Row
@@ -110,6 +112,8 @@ EXPERIMENT = Experiment(
         "attacker",
         "ls-rebuild",
         "hybrid",
+        *(name + AS_PUBLISHED for _, name in SIX),
+        *ELEMENTS.values(),
     ),
     instance=instance,
     reference=REFERENCE,

@@ -21,6 +21,9 @@ SIX = (
     ("GA Invert", "order-ga-invert"),
 )
 
+# The options that make them what was published: nothing is cleaned up.
+AS_PUBLISHED = "+clean=never"
+
 # Table III: cost saved against order-by-weight in per cent, a line a table, each the
 # mean of five runs of at most 3 hours, 10,000 evaluations or 1,000 without success.
 TABLE_III: dict[str, tuple[tuple[float, ...], ...]] = {

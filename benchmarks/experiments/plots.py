@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.experiments.statistics import column, group
 from benchmarks.experiments.store import Row
@@ -71,6 +72,26 @@ def trade_off(rows: Sequence[Row], quantity: str, label: str, path: Path) -> Non
         figure.legend(
             shown.values(), shown, loc="outside lower center", ncols=5, fontsize=7
         )
+        _save(figure, path)
+
+
+def heat_maps(
+    maps: Mapping[str, NDArray[np.float64]],
+    down: Sequence[str],
+    across: Sequence[str],
+    labels: tuple[str, str],
+    path: Path,
+) -> None:
+    """Draw a panel a table of numbers, each with its own scale."""
+    with _panels(len(maps), 3.2) as (figure, axes):
+        for axis, (name, values) in zip(axes, maps.items(), strict=False):
+            image = axis.imshow(values, aspect="auto", cmap="viridis")
+            figure.colorbar(image, ax=axis)
+            axis.set_yticks(range(len(down)), down, fontsize=7)
+            axis.set_xticks(range(len(across)), across, fontsize=7)
+            axis.set_ylabel(labels[0], fontsize=8)
+            axis.set_xlabel(labels[1], fontsize=8)
+            axis.set_title(name, fontsize=9)
         _save(figure, path)
 
 

@@ -15,7 +15,13 @@ from benchmarks.experiments.limits import OutOfTime, hard_limit
 from benchmarks.experiments.store import Key, Row, Store
 from evosdc.attack import judge
 from evosdc.errors import InputError, LevelError, MethodError, ProtectionFailed
-from evosdc.evolution.stopping import AnyOf, EvaluationLimit, Stop, TargetGap, TimeLimit
+from evosdc.evolution.stopping import (
+    AnyOf,
+    Criterion,
+    EvaluationLimit,
+    TargetGap,
+    TimeLimit,
+)
 from evosdc.instances import make
 from evosdc.parallel import Mapper, make_mapper
 from evosdc.suppress.pattern import Pattern
@@ -268,8 +274,8 @@ def _protect(problem: Problem, contender: Contender, search: Search) -> Pattern:
     return pattern
 
 
-def _stop(contender: Contender) -> Stop:
-    limits: list[Stop] = [TargetGap(0.0), TimeLimit(contender.time_limit)]
+def _stop(contender: Contender) -> Criterion:
+    limits: list[Criterion] = [TargetGap(0.0), TimeLimit(contender.time_limit)]
     if contender.evaluations is not None:
         limits.append(EvaluationLimit(contender.evaluations))
     return AnyOf(tuple(limits))

@@ -45,7 +45,8 @@ class Shape:
     """Records and levels of each variable; the last variable is the target.
 
     `start` is the published distance of a copy by independent margins, by `objective`;
-    `origin` says which of the user's files, or that it is made up whatever there is.
+    `origin` says which of the user's files, or that it is made up whatever there is;
+    `part_of` names a larger set whose first records these are.
     """
 
     rows: int
@@ -54,6 +55,7 @@ class Shape:
     objective: str
     start: float
     origin: Origin = "first"
+    part_of: str = ""
 
 
 _TABLES = "jsd:2,3,4"
@@ -78,6 +80,23 @@ SHAPES |= {
     f"{name}{k}": replace(SHAPES[f"data{k}"], origin=origin)
     for name, origin in _ORIGINS
     for k in (1, 2, 3)
+}
+SHAPES |= {
+    f"{name}-{word}": replace(SHAPES[name], origin=origin)
+    for name in ("tiny", "four", "mixed4")
+    for word, origin in _ORIGINS
+}
+# Section 5.1: "the same four attributes as the toy dataset but with 1000 cases".
+SHAPES |= {
+    f"toy{end}": replace(
+        SHAPES[f"four{end}"], rows=32, source="5.1", part_of=f"four{end}"
+    )
+    for end in ("", "-made", "-other")
+}
+# Populations that samples are drawn from, for the risk of equation 4.10.
+SHAPES |= {
+    "people": replace(SHAPES["census"], rows=50_000, origin="made up", source="4.7.2"),
+    "people-other": Shape(5000, (11, 9, 6, 2), "4.7.2", _FULL, 0.5, "second"),
 }
 
 
@@ -115,6 +134,8 @@ class Material:
     def _make(self, name: str) -> Any:
         shape = SHAPES[name]
         rng = np.random.default_rng([2020, list(SHAPES).index(name)])
+        if shape.part_of:
+            return self.table(shape.part_of).slice(0, shape.rows)
         if name == "census" and self.census is not None:
             return self.census
         file = self.second if shape.origin == "second" else self.first

@@ -15,6 +15,8 @@ import numpy as np
 from benchmarks.experiments.store import Key, Row
 from benchmarks.experiments.thesis_data import Material
 from benchmarks.experiments.thesis_rivals import RIVALS
+from benchmarks.experiments.thesis_start import Start, diversity
+from evosdc.synth.search.run import Generation
 
 KEY = ("family", "method", "seed")
 COLUMNS = (
@@ -38,13 +40,40 @@ COLUMNS = (
     "disco_pct",
     "seconds",
     "cpu_seconds",
+    "utility_before",
+    "risk_before",
+    "mean_after",
+    "late_mean",
+    "late_sd",
+    "loss",
+    "loss_theory",
+    "loss_expected",
+    "pressure",
+    "pressure_theory",
+    "variance",
+    "variance_theory",
+    "takeover",
+    "takeover_theory",
+    "diversity",
+    "diversity_mean",
+    "correlation",
+    "r_squared",
+    "correlation_unique",
+    "pmse_standardised",
+    "chi_square",
+    "found",
+    "found_original",
 )
+# Generations whose best candidates "late" figures are about (5.6, figure 4.4).
+LATE = 1500
 # Names of metrics and of the columns they fill.
 _METRICS = {
     "jsd_2": "jsd_2",
     "jsd_full": "jsd_full",
     "pmse_main": "pmse",
     "pmse_main_ratio": "pmse_ratio",
+    "pmse_main_standardised": "pmse_standardised",
+    "chi_square_1": "chi_square",
     "roe_2": "roe",
     "logit_correlation": "logit_correlation",
     "rep_uniques_pct": "rep_uniques_pct",
@@ -64,6 +93,10 @@ class Trial:
         Whether key and target are given: all variables but the last, and the last.
     measured
         Whether the result goes through the metrics too.
+    settled
+        End the run once the mean fitness has not changed for so many generations.
+    start
+        How its first population is drawn, where it is not by the synthesiser.
     """
 
     family: str
@@ -74,6 +107,8 @@ class Trial:
     attacked: bool = False
     measured: bool = False
     rival: str = ""
+    settled: int = 0
+    start: Start | None = None
 
     @property
     def key(self) -> Key:
@@ -104,10 +139,19 @@ class Trial:
         attack = {"key": names[:-1], "target": names[-1]} if self.attacked else {}
         # The thesis aims at every cell: small groups are not guarded.
         options = {"least": 0, **attack, **self.options}
+        watch = Settled(self.settled)
+        if self.settled:
+            options["listener"] = watch
+        if self.start is not None:
+            options["initial"] = self.start.frames(table, self.seed)
+            row.update(diversity(options["initial"]))
         model = Synthesiser(**options, seed=self.seed, workers=workers).fit(table)
+        if model.reason_ == "interrupted" and not watch.ended:
+            # Ctrl-C: a run that was cut short is no row.
+            raise KeyboardInterrupt
         first, last = model.record_[0], model.record_[-1]
         chosen, utility, risk = 0, last.utility, last.risks[1]
-        if model.mode == "pareto":
+        if model.trade_off.mode == "pareto":
             # The thesis shows one candidate: the one nearest to no distance, no risk.
             points = np.array([[p.utility, p.risks["dcap-u"]] for p in model.front_])
             chosen = int(np.hypot(*points.T).argmin())
@@ -116,11 +160,41 @@ class Trial:
         else:
             row["before"], row["after"] = first.cost, last.cost
             row["fall"] = 1 - last.cost / first.cost if first.cost > 0 else 0.0
-            row["converged"] = _converged(model.record_)
+            row["utility_before"] = first.utility
+            row["risk_before"] = first.risks[1] if self.attacked else None
+            row["mean_after"] = last.mean_cost
+            row["converged"] = (
+                watch.since if self.settled else _converged(model.record_)
+            )
+            late = [e.cost for e in model.record_ if e.generation >= LATE]
+            if late:
+                row["late_mean"] = float(np.mean(late))
+                row["late_sd"] = float(np.std(late))
         row["generations"] = last.generation
         row["utility"] = float(utility)
         row["risk"] = float(risk) if self.attacked else None
         return model.sample(number=chosen)
+
+
+class Settled:
+    """Hears of each generation and ends a run whose mean fitness no longer changes.
+
+    `since` is the generation from which on it has not: when the run converged (Chen
+    2020, section 4.2.2). A listener ends a run as Ctrl-C does.
+    """
+
+    def __init__(self, generations: int) -> None:
+        self.generations = generations
+        self.since = 0
+        self.ended = False
+        self._mean: float | None = None
+
+    def __call__(self, entry: Generation) -> None:
+        if entry.mean_cost != self._mean:
+            self._mean, self.since = entry.mean_cost, entry.generation
+        elif entry.generation - self.since >= self.generations:
+            self.ended = True
+            raise KeyboardInterrupt
 
 
 def _converged(record: Sequence[Any]) -> int | None:

@@ -43,6 +43,18 @@ _QUANTITIES = {
     "pmse_ratio": "pMSE ratio",
     "roe": "ratio of estimates, 2-way",
     "logit_correlation": "correlation of logits",
+    "loss": "never chosen",
+    "loss_expected": "loss of diversity",
+    "pressure": "selection pressure",
+    "variance": "selection variance",
+    "diversity": "deviation of pairs",
+    "utility_before": "distance at the start",
+    "risk_before": "DCAP-U at the start",
+    "chi_square": "chi-square of margins by df",
+    "pmse_standardised": "standardised pMSE",
+    "correlation": "correlation with DCAP",
+    "r_squared": "R2",
+    "correlation_unique": "correlation with DCAP-U",
 }
 # Published statistics that the page leaves out, to stay readable.
 _LEFT_OUT = {

@@ -20,6 +20,9 @@ _HOMES = {
     "methods": "evosdc.api",
     "synthesise": "evosdc.api",
     "evaluate": "evosdc.api",
+    "Attacker": "evosdc.api",
+    "Requests": "evosdc.api",
+    "Stop": "evosdc.api",
     "Audit": "evosdc.api",
     "LowerBound": "evosdc.api",
     "MethodInfo": "evosdc.api",
@@ -40,6 +43,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Attacker",
     "Audit",
     "Certificate",
     "Claim",
@@ -51,6 +55,8 @@ __all__ = [
     "LowerBound",
     "MethodInfo",
     "Protection",
+    "Requests",
+    "Stop",
     "Synthesis",
     "Synthesiser",
     "SyntheticClaim",
@@ -74,6 +80,7 @@ if TYPE_CHECKING:
     from evosdc.api.bounds import LowerBound, bounds
     from evosdc.api.methods import MethodInfo, methods
     from evosdc.api.microdata import Synthesis, evaluate, synthesise
+    from evosdc.api.options import Attacker, Requests, Stop
     from evosdc.api.protect import protect
     from evosdc.api.tabulate import Tabulation, tabulate
     from evosdc.errors import EvosdcError

@@ -1,26 +1,105 @@
-"""A clock that several steps of one job share; compiling stops it."""
+"""Time as limits count it: compiling kernels stops every clock.
+
+Kernels are compiled once after an installation, in no relation to a limit that was set
+for the data.
+"""
 
 from __future__ import annotations
 
+import logging
 import math
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
+
+_LOG = logging.getLogger(__name__)
+# Seconds of compiling that nobody needs to hear of.
+_PATIENCE = 1.0
+
+
+class _Stopwatch:
+    """What this process has spent on compiling, and who wants to hear of it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._spent = 0.0
+        self._since = 0.0
+        self._depth = 0
+        self._logged = False
+        self.ears: list[Callable[[], object]] = []
+
+    def spent(self) -> float:
+        with self._lock:
+            running = time.monotonic() - self._since if self._depth else 0.0
+            return self._spent + running
+
+    # Kernels call each other, so that compiling one begins inside another; threads
+    # wait for each other's.
+    def begin(self) -> None:
+        with self._lock:
+            if self._depth == 0:
+                self._since = time.monotonic()
+            self._depth += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._spent += time.monotonic() - self._since
+
+    def tell(self) -> None:
+        ears, self.ears = self.ears, []
+        for hear in ears:
+            hear()
+        if not self._logged and self.spent() > _PATIENCE:
+            self._logged = True
+            # A warning is what Python shows to those who have not set up logging.
+            _LOG.warning(
+                "compiling kernels, once per machine and version; "
+                "no limit of time counts this"
+            )
+
+
+_STOPWATCH = _Stopwatch()
+
+
+def moment() -> float:
+    """Return a time in seconds, to be compared with others; compiling stops it."""
+    return time.monotonic() - _STOPWATCH.spent()
+
+
+def compiled() -> float:
+    """Return how many seconds this process has spent on compiling and loading."""
+    return _STOPWATCH.spent()
+
+
+@contextmanager
+def stopped() -> Iterator[None]:
+    """Stop all clocks while the block runs."""
+    _STOPWATCH.begin()
+    try:
+        yield
+    finally:
+        _STOPWATCH.end()
+
+
+def tell_of_compiling() -> None:
+    """Say that a kernel is not on disk and has to be compiled."""
+    _STOPWATCH.tell()
 
 
 class Clock:
     """Seconds since the start, without those that went into compiling kernels.
-
-    Kernels are compiled once after an installation, in no relation to a limit that was
-    set for the data. While a clock is entered, Numba tells it what it compiles.
 
     Parameters
     ----------
     limit
         Seconds, or None for no limit.
     on_compile
-        Called once, when the first kernel is compiled.
+        Called once, when the first kernel is compiled while the clock is entered.
     """
 
     def __init__(
@@ -30,38 +109,19 @@ class Clock:
     ) -> None:
         self.limit = math.inf if limit is None else float(limit)
         self._on_compile = on_compile
-        self._start = time.perf_counter()
-        self._compiled = 0.0
-        self._since = 0.0
-        self._depth = 0
-        self._guard: Any = None
+        self._start = moment()
 
     def spent(self) -> float:
         """Return the seconds that went by, compiling aside."""
-        now = time.perf_counter()
-        compiling = now - self._since if self._depth else 0.0
-        return now - self._start - self._compiled - compiling
+        return moment() - self._start
 
     def left(self) -> float:
         """Return the seconds that are left, 0 at least; infinite without a limit."""
         return max(0.0, self.limit - self.spent())
 
     def __enter__(self) -> Self:
-        from numba.core import event
-
-        clock = self
-
-        class Ear(event.Listener):
-            def on_start(self, event: Any) -> None:
-                del event
-                clock._begin()
-
-            def on_end(self, event: Any) -> None:
-                del event
-                clock._end()
-
-        self._guard = event.install_listener("numba:compile", Ear())
-        self._guard.__enter__()
+        if self._on_compile is not None:
+            _STOPWATCH.ears.append(self._on_compile)
         return self
 
     def __exit__(
@@ -70,18 +130,5 @@ class Clock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._guard.__exit__(kind, error, trace)
-
-    # Kernels call each other, so that compiling one begins inside another.
-    def _begin(self) -> None:
-        if self._depth == 0:
-            self._since = time.perf_counter()
-            if self._on_compile is not None:
-                self._on_compile()
-                self._on_compile = None
-        self._depth += 1
-
-    def _end(self) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            self._compiled += time.perf_counter() - self._since
+        if self._on_compile in _STOPWATCH.ears:
+            _STOPWATCH.ears.remove(self._on_compile)

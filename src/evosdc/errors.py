@@ -49,8 +49,8 @@ class HierarchyError(TableError):
     """Codes that do not form a tree."""
 
 
-class WishError(EvosdcError):
-    """Wishes about cells that contradict each other or the table."""
+class RequestError(EvosdcError):
+    """Requests about cells that contradict each other or the table."""
 
 
 class LevelError(EvosdcError):

@@ -75,8 +75,8 @@ class Verdict:
         Where `exact` is false: the largest error of a witness, as a share of the cell.
     strict
         Whether levels had to be exceeded, not only reached.
-    ways
-        How many witnesses each means of proof gave, for people.
+    proofs
+        How many witnesses each means of proof gave.
     insiders
         How many lone respondents were taken for attackers too; None where not asked.
     """
@@ -87,7 +87,7 @@ class Verdict:
     exact: bool
     tolerance: float
     strict: bool
-    ways: Mapping[str, int] = field(default_factory=dict)
+    proofs: Mapping[str, int] = field(default_factory=dict)
     insiders: int | None = None
     open: tuple[str, ...] = ()
 
@@ -210,7 +210,7 @@ class Protection:
     notes: tuple[str, ...] = ()
     # Cells that everyone has from earlier publications.
     known: NDArray[np.bool_] | None = field(default=None, repr=False)
-    # Cells that are sensitive because somebody wished them hidden.
+    # Cells that are sensitive by request, not by a rule.
     wished: NDArray[np.bool_] | None = field(default=None, repr=False)
     # Kept out of logs and tracebacks: the pattern holds the confidential values.
     pattern: Any = field(default=None, repr=False)
@@ -227,7 +227,7 @@ class Protection:
         return int(((self.table.status == SECONDARY) & self.table.shown).sum())
 
     def visible(self) -> Protection:
-        """Return the result with the cells that are shown only, for people."""
+        """Return the result with the cells that are shown only."""
         if self.table.unshown is None:
             return self
         number = np.cumsum(self.table.shown) - 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,10 +14,10 @@ from benchmarks.experiments import gensup, write
 from benchmarks.experiments.experiment import Settings, conduct
 from benchmarks.experiments.run import COLUMNS, KEY, Run
 from benchmarks.experiments.store import Row, Store
+from builders import Command
 from evosdc.errors import InputError
 from evosdc.parallel import make_mapper
 
-Bench = Callable[..., tuple[int, str, str]]
 TINY = Settings(
     tables=2,
     methods=("sp", "hypercube-2d"),
@@ -51,7 +50,7 @@ def stored(folder: Path) -> list[Row]:
     return Store(folder / "gensup.csv", KEY, COLUMNS).rows
 
 
-def test_the_command_writes_rows_page_and_plots(bench: Bench, tmp_path: Path) -> None:
+def test_the_command_writes_rows_page_and_plots(bench: Command, tmp_path: Path) -> None:
     words = ("--tables", 2, "--time-limit", 1, "--families", "class2-6x6")
     code, out, err = bench(
         "gensup", *words, "--methods", "sp,hypercube-2d,kelly", "-o", tmp_path
@@ -145,12 +144,12 @@ def test_force_begins_anew(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("undrawn")
 def test_an_interrupt_keeps_what_is_finished(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = 0
     real = Run.__call__
 
-    def third_is_interrupted(run: Run) -> Row:
+    def third_is_interrupted(run: Command) -> Row:
         nonlocal calls
         calls += 1
         if calls == 3:
@@ -209,7 +208,7 @@ def test_other_files_are_not_overwritten(tmp_path: Path) -> None:
         run_tiny(tmp_path / "gensup.csv")
 
 
-def test_unknown_experiments_are_refused(bench: Bench, tmp_path: Path) -> None:
+def test_unknown_experiments_are_refused(bench: Command, tmp_path: Path) -> None:
     code, _, err = bench("nothing", "-o", tmp_path)
     assert code == 2
     assert "gensup, heurgene" in err
@@ -249,7 +248,7 @@ def test_the_module_runs_from_the_root_of_the_project(tmp_path: Path) -> None:
 
 
 def test_without_matplotlib_nothing_is_run(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "find_spec", lambda _: None)
     code, _, err = bench("gensup", "--tables", 1, "-o", tmp_path / "new")

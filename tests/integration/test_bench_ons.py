@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -25,11 +24,11 @@ from benchmarks.experiments.ons_rows import (
 )
 from benchmarks.experiments.run import KEY, Contender, Instance, Run
 from benchmarks.experiments.store import Row, Store
+from builders import Command
 from evosdc.errors import InputError, MethodError
 from evosdc.instances import make
 from evosdc.instances.large import LARGE
 
-Bench = Callable[..., tuple[int, str, str]]
 SMALL = Settings(
     tables=1, methods=("hypercube", "marginal"), families=("B",), time_limit=5.0
 )
@@ -40,7 +39,7 @@ def stored(folder: Path) -> list[Row]:
 
 
 def test_the_command_writes_the_page_of_the_study(
-    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bench: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("dots", "trade_off"):
         monkeypatch.setattr(ons_page, name, lambda *_: None)
@@ -64,13 +63,15 @@ def test_the_command_writes_the_page_of_the_study(
     assert (code, err) == (0, "")  # nothing is run again
 
 
-def test_a_method_that_does_not_exist_is_named(bench: Bench, tmp_path: Path) -> None:
+def test_a_method_that_does_not_exist_is_named(bench: Command, tmp_path: Path) -> None:
     code, _, err = bench("ons", "--methods", "magic", "-o", tmp_path)
     assert code == 2
     assert "'magic'" in err
 
 
-def test_options_of_other_experiments_are_refused(bench: Bench, tmp_path: Path) -> None:
+def test_options_of_other_experiments_are_refused(
+    bench: Command, tmp_path: Path
+) -> None:
     code, _, err = bench("ons", "--bound-limit", 5, "-o", tmp_path)
     assert (code, "--bound-limit" in err) == (2, True)
     code, _, err = bench("gensup", "--quick", "-o", tmp_path)

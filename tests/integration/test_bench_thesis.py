@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +20,16 @@ from benchmarks.experiments.thesis_data import (
     find_material,
     sampled,
 )
+from benchmarks.experiments.thesis_mutants import measured
+from benchmarks.experiments.thesis_people import PeopleTrial
+from benchmarks.experiments.thesis_pressure import PressureTrial, expected
 from benchmarks.experiments.thesis_published import THESIS_FIGURES
 from benchmarks.experiments.thesis_rivals import RIVALS
+from benchmarks.experiments.thesis_selections import PROPERTIES
+from benchmarks.experiments.thesis_start import Start, diversity
 from benchmarks.experiments.thesis_trials import COLUMNS, KEY
 from evosdc.errors import InputError
+from evosdc.synth.search.run import Generation
 
 
 def codes_of(table: pa.Table) -> np.ndarray:
@@ -128,7 +135,7 @@ def test_rivals_are_what_they_say(material: Material) -> None:
         assert copy.equals(rival(table, 1))
         assert not copy.equals(rival(table, 2))
         records = set(map(tuple, codes_of(copy)))
-        if name != "cart":
+        if name in ("bootstrap", "independent"):
             assert (records <= pairs) == (name == "bootstrap")
 
 
@@ -139,8 +146,8 @@ def test_rows_are_kept_and_the_page_is_made_again(tmp_path: Path) -> None:
         return thesis.conduct(
             tmp_path / "out",
             seeds=seeds,
-            experiments=["selection"],
-            methods=["roulette"],
+            experiments=["selection", "pressure"],
+            methods=["exponential-rank:0.7"],
             command="python -m benchmarks thesis",
             hear=lambda row, done, total: told.append((done, total)),
             **options,  # type: ignore[arg-type]
@@ -150,25 +157,98 @@ def test_rows_are_kept_and_the_page_is_made_again(tmp_path: Path) -> None:
     assert {path.name for path in files} == {
         "thesis.csv",
         "thesis.md",
-        "thesis.selection.svg",
+        "thesis.pressure.svg",
         "thesis.sittings.json",
     }
-    assert len(told) == 3
+    assert len(told) == 10
     page = (tmp_path / "out" / "thesis.md").read_text()
-    assert "Table 4.4" in page
-    assert "Published beside measured" in page
+    assert "table 4.4" in page
+    assert "6 / **" in page
     assert "made-up population" in page
     before = Store(files[0], KEY, COLUMNS).rows
     conduct(2, workers=2)
-    assert len(told) == 6
+    assert len(told) == 20
     rows = Store(files[0], KEY, COLUMNS).rows
-    assert len(rows) == 6
-    for row in rows:
-        assert row["converged"] is not None
-        assert row["fall"] == pytest.approx(1 - row["after"] / row["before"])
+    assert len(rows) == 20
     assert all(row in rows for row in before)
-    large = [row for row in rows if row["family"] == "selection-100"]
-    assert all(row["after"] < 0.8 * row["before"] for row in large)
+    for row in (row for row in rows if row["family"] != "pressure-uniform"):
+        # Converged: nothing changed for twenty generations, and all were alike.
+        assert row["generations"] == row["converged"] + 20
+        assert row["mean_after"] == pytest.approx(row["after"])
+        assert row["fall"] == pytest.approx(1 - row["after"] / row["before"])
+
+
+def test_a_run_that_was_cut_short_is_no_row(material: Material) -> None:
+    def interrupt(entry: Generation) -> None:
+        raise KeyboardInterrupt
+
+    (trial,) = (
+        t
+        for t in thesis.plan(1, ["rates"], ["fixed"])
+        if t.family == "rates-mixed4-made"
+    )
+    cut = replace(trial, options={**trial.options, "listener": interrupt})
+    with pytest.raises(KeyboardInterrupt):
+        cut.run(material, 1)
+
+
+def test_selections_are_as_strong_as_theory_says() -> None:
+    for method in PROPERTIES["uniform"]:
+        theory = expected(method)
+        row = PressureTrial("pressure-uniform", method, 1).run(Material(), 1)
+        for quantity in ("loss", "pressure", "variance"):
+            if f"{quantity}_theory" in theory:
+                found = theory[f"{quantity}_theory"]
+                assert row[quantity] == pytest.approx(found, abs=0.02)
+        if "takeover_theory" in theory:
+            found = theory["takeover_theory"]
+            assert row["takeover"] == pytest.approx(found, rel=0.5)
+    # Linear ranking of Blickle and Thiele: (1 - eta) / 4, and 1 / sqrt(pi) of it.
+    row = PressureTrial("pressure-normal", "linear-rank:0", 1).run(Material(), 1)
+    assert row["loss_expected"] == pytest.approx(0.25, abs=0.02)
+    assert row["pressure"] == pytest.approx(0.5642, abs=0.02)
+
+
+def test_diversity_is_the_deviation_of_the_distances_of_all_pairs() -> None:
+    same = pa.table({"a": ["0", "1"]})
+    other = pa.table({"a": ["2", "3"]})
+    half = pa.table({"a": ["0", "2"]})
+    # Distances are 1 (no cell shared) and twice sqrt(1/2) (half of them shared).
+    found = diversity([same, other, half])
+    distances = [1, np.sqrt(0.5), np.sqrt(0.5)]
+    assert found["diversity"] == pytest.approx(np.std(distances))
+    assert found["diversity_mean"] == pytest.approx(np.mean(distances))
+
+
+def test_reference_data_keep_margins_and_lose_structure(material: Material) -> None:
+    table = material.table("binary4")
+    (own,) = Start("cart", size=1).frames(table, 1)
+    (lost,) = Start("cart", reference=True, size=1).frames(table, 1)
+    (free,) = Start("uniform", size=1).frames(table, 1)
+    near, far, farther = (
+        diversity([table, frame])["diversity_mean"] for frame in (own, lost, free)
+    )
+    assert near < far < farther
+
+
+def test_mutants_are_the_farther_the_less_is_attributed(material: Material) -> None:
+    found = measured(material.table("mixed4"), "values", 1, mutants=180)
+    assert np.corrcoef(found.T)[0, 1] < -0.95
+    assert (measured(material.table("mixed4"), "values", 1, 9) == found[:9]).all()
+
+
+def test_people_are_found_in_the_sample_itself_as_the_metric_says() -> None:
+    trial = PeopleTrial("people-other", "the sample itself", 1)
+    row = trial.run(Material(), 1)
+    assert row["found"] == row["found_original"] > 0
+
+
+def test_rates_of_the_grid_are_all_there() -> None:
+    trials = thesis.plan(1, ["adaptive"])
+    families = {trial.family for trial in trials}
+    assert len(families) == 5
+    assert len(trials) == 48 * 5
+    assert {t.options["objective"] for t in trials} == {"jsd:full"}
 
 
 def test_unknown_parts_are_refused(tmp_path: Path) -> None:

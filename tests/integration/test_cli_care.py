@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Run = Callable[..., tuple[int, str, str]]
+from builders import Command
+
 HEAD = "r,c,value,status,lpl,upl\n"
 CELLS = "a,x,10,u,2,2\na,y,20,s,0,0\nb,x,30,s,0,0\nb,y,40,s,0,0\n"
 
@@ -31,7 +31,7 @@ def table(tmp_path: Path) -> Path:
     ],
 )
 def test_numbers_that_make_no_sense(
-    run: Run, table: Path, tmp_path: Path, words: tuple[str, ...], says: str
+    run: Command, table: Path, tmp_path: Path, words: tuple[str, ...], says: str
 ) -> None:
     code, out, err = run("protect", table, "-o", tmp_path / "o", *words)
     assert (code, out) == (2, "")
@@ -40,7 +40,7 @@ def test_numbers_that_make_no_sense(
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_the_work(
-    run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Command, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, _, err = run("protect", table, "-o", table / "o")
     assert code == 2
@@ -57,7 +57,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(
 
 
 def test_a_disk_that_fails_while_writing(
-    run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Command, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -70,7 +70,7 @@ def test_a_disk_that_fails_while_writing(
 
 
 def test_primaries_without_levels_and_values_under_another_name(
-    run: Run, tmp_path: Path
+    run: Command, tmp_path: Path
 ) -> None:
     path = tmp_path / "bare.csv"
     path.write_text("r,c,sales,status\na,x,10,u\na,y,20,s\nb,x,30,s\nb,y,40,s\n")
@@ -87,7 +87,7 @@ def test_primaries_without_levels_and_values_under_another_name(
 
 
 def test_audit_takes_the_a_priori_file_of_the_run(
-    run: Run, table: Path, tmp_path: Path
+    run: Command, table: Path, tmp_path: Path
 ) -> None:
     apriori = tmp_path / "known.hst"
     apriori.write_text("b;y;U;35;5\n")
@@ -101,7 +101,7 @@ def test_audit_takes_the_a_priori_file_of_the_run(
 
 
 def test_secondaries_of_an_a_priori_file_stay_hidden(
-    run: Run, table: Path, tmp_path: Path
+    run: Command, table: Path, tmp_path: Path
 ) -> None:
     apriori = tmp_path / "last-year.hst"
     apriori.write_text("b;Total;M\nb;y;M\n")
@@ -117,7 +117,7 @@ def test_secondaries_of_an_a_priori_file_stay_hidden(
     assert summary["lower_bound"] <= summary["cost"]
 
 
-def test_codes_that_look_like_markup(run: Run, tmp_path: Path) -> None:
+def test_codes_that_look_like_markup(run: Command, tmp_path: Path) -> None:
     path = tmp_path / "odd [red].csv"
     odd = CELLS.replace("a,", "[red]a,").replace("b,", '"[/b], ""q""",')
     path.write_text(HEAD.replace("r,c", "[bold],größe") + odd)
@@ -129,7 +129,7 @@ def test_codes_that_look_like_markup(run: Run, tmp_path: Path) -> None:
     assert "out [/x]" in out.replace("\n", "")
 
 
-def test_json_of_an_audit_has_no_infinity(run: Run, tmp_path: Path) -> None:
+def test_json_of_an_audit_has_no_infinity(run: Command, tmp_path: Path) -> None:
     path = tmp_path / "open.jj"
     cells = ["0 5 1 u 0 inf 9 9 0", "1 5 1 s 0 inf 0 0 0", "2 10 1 m 0 inf 0 0 0"]
     path.write_text("\n".join(["0", "3", *cells, "1", "0 3 : 0 (1) 1 (1) 2 (-1)", ""]))
@@ -139,7 +139,9 @@ def test_json_of_an_audit_has_no_infinity(run: Run, tmp_path: Path) -> None:
     assert (end["low"], end["high"]) == (0.0, None)
 
 
-def test_a_hierarchy_of_something_else(run: Run, table: Path, tmp_path: Path) -> None:
+def test_a_hierarchy_of_something_else(
+    run: Command, table: Path, tmp_path: Path
+) -> None:
     (tmp_path / "q.csv").write_text("top,q\nT,a\n")
     words = ("--by", "r", "--value", "value", "--hierarchy", f"q={tmp_path}/q.csv")
     code, _, err = run("tabulate", table, *words, "-o", tmp_path / "t.csv")
@@ -148,7 +150,7 @@ def test_a_hierarchy_of_something_else(run: Run, table: Path, tmp_path: Path) ->
 
 
 def test_help_says_defaults_and_exit_codes(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     code, out, _ = run("protect", "--help")

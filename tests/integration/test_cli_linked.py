@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-Run = Callable[..., tuple[int, str, str]]
+from builders import Command
 
 RDA = """Kind 1 3 999
   <RECODEABLE>
@@ -50,7 +49,7 @@ def argus(tmp_path: Path) -> Path:
 
 
 def test_argus_files_become_an_audited_publication(
-    run: Run, argus: Path, tmp_path: Path
+    run: Command, argus: Path, tmp_path: Path
 ) -> None:
     table, out = tmp_path / "t.parquet", tmp_path / "out"
     words = ("--value", "Turnover", "--rule", "p:15", "--rule", "freq:3", "-o", table)
@@ -67,7 +66,7 @@ def test_argus_files_become_an_audited_publication(
 
 
 def test_linked_tables_are_tabulated_and_protected_at_once(
-    run: Run, argus: Path, tmp_path: Path
+    run: Command, argus: Path, tmp_path: Path
 ) -> None:
     table, out = tmp_path / "t.parquet", tmp_path / "out"
     words = ("--value", "Turnover", "--rule", "p:15", "--rule", "freq:12")
@@ -85,7 +84,7 @@ def test_linked_tables_are_tabulated_and_protected_at_once(
         assert next(csv.DictReader(stream))["value"] == rows[0]["value"]
 
 
-def test_separate_files_are_linked(run: Run, argus: Path, tmp_path: Path) -> None:
+def test_separate_files_are_linked(run: Command, argus: Path, tmp_path: Path) -> None:
     words = ("--value", "Turnover", "--rule", "freq:12")
     one, two, out = (tmp_path / name for name in ("one.csv", "two.csv", "out"))
     assert run("tabulate", argus, "--by", "Kind,Size", *words, "-o", one)[0] == 0
@@ -97,7 +96,7 @@ def test_separate_files_are_linked(run: Run, argus: Path, tmp_path: Path) -> Non
     assert (code, json.loads(text)["safe"]) == (0, True)
 
 
-def test_digits_must_be_a_number(run: Run, argus: Path, tmp_path: Path) -> None:
+def test_digits_must_be_a_number(run: Command, argus: Path, tmp_path: Path) -> None:
     words = ("--by", "Kind", "--digits", "Kind=two", "-o", tmp_path / "t.csv")
     code, _, err = run("tabulate", argus, *words)
     assert code == 2

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from builders import Command
 from evosdc.instances import make
 from evosdc.io import write_table
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -36,7 +34,9 @@ def codes(path: Path, letter: str, place: int = 0) -> tuple[str, str]:
     return found[place][names[start]], found[place][names[start + 1]]
 
 
-def test_wishes_and_lone_respondents(run: Run, counts: Path, tmp_path: Path) -> None:
+def test_wishes_and_lone_respondents(
+    run: Command, counts: Path, tmp_path: Path
+) -> None:
     first, second = codes(counts, "s"), codes(counts, "s", 1)
     names = [d.name for d in make("frequency", 2, shape=(5, 4)).dimensions]
     wish = tmp_path / "keep.csv"
@@ -67,7 +67,9 @@ def test_wishes_and_lone_respondents(run: Run, counts: Path, tmp_path: Path) -> 
     assert json.loads(text)["insiders"] > 0
 
 
-def test_contradictions_end_with_code_2(run: Run, counts: Path, tmp_path: Path) -> None:
+def test_contradictions_end_with_code_2(
+    run: Command, counts: Path, tmp_path: Path
+) -> None:
     names = [d.name for d in make("frequency", 2, shape=(5, 4)).dimensions]
     row, column = codes(counts, "u")
     label = f"{names[0]}={row},{names[1]}={column}"
@@ -79,7 +81,7 @@ def test_contradictions_end_with_code_2(run: Run, counts: Path, tmp_path: Path) 
     assert "factor" in error
 
 
-def test_lone_respondents_need_counts(run: Run, tmp_path: Path) -> None:
+def test_lone_respondents_need_counts(run: Command, tmp_path: Path) -> None:
     path = tmp_path / "t.jj"
     write_table(path, make("class2", 3, rows=5, columns=4))
     code, _, error = run("audit", path, "--singletons")

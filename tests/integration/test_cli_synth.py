@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from builders import Command, records_in
 from evosdc.io import read_records
 
-Run = Callable[..., tuple[int, str, str]]
 KEY = ("--key", "age,area,sex", "--target", "health")
 QUICK = ("--generations", 4, "--population", 6, "--no-memetic")
 MOVES = ("--generations", 3, "--moves", 30_000)
@@ -57,11 +57,6 @@ def write(path: Path, columns: dict[str, list[str]]) -> Path:
     return path
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def copy_in(out: Path, name: str = "synthetic.csv") -> Path:
     """Return a copy: in publish/ where it is fit for release, else in confidential/."""
     (found,) = out.glob(f"*/{name}")
@@ -74,7 +69,7 @@ def census(tmp_path: Path) -> Path:
 
 
 def test_the_default_run_writes_everything(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     code, text, _ = run("synthesise", census, *KEY, "-o", out, "--json", *MOVES)
@@ -108,7 +103,7 @@ def test_the_default_run_writes_everything(
     ]
     assert summary["rows"] == 300
     assert summary["generations"] == 3
-    record = rows_of(out / "confidential" / "run.csv")
+    record = records_in(out / "confidential" / "run.csv")
     assert [int(row["generation"]) for row in record] == [0, 1, 2, 3]
     assert float(record[-1]["cost"]) < float(record[0]["cost"])
     # What is drawn as "risk" is the risk that a limit would be about.
@@ -116,11 +111,11 @@ def test_the_default_run_writes_everything(
 
 
 def test_codes_and_missing_values_come_back_as_they_were(
-    run: Run, tmp_path: Path
+    run: Command, tmp_path: Path
 ) -> None:
     census = write(tmp_path / "earners.csv", earners())
     run("synthesise", census, *KEY, "-o", tmp_path / "out", *QUICK)
-    real, made = rows_of(census), rows_of(copy_in(tmp_path / "out"))
+    real, made = records_in(census), records_in(copy_in(tmp_path / "out"))
     for name in ("age", "area", "sex", "health"):
         assert {row[name] for row in made} <= {row[name] for row in real}
     assert "" in {row["sex"] for row in made}
@@ -145,7 +140,7 @@ def test_many_codes_with_leading_zeros_stay_codes(tmp_path: Path) -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes_on_any_number_of_workers(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     made = {}
     for engine in (QUICK, MOVES):
@@ -170,7 +165,7 @@ def test_the_same_seed_gives_the_same_bytes_on_any_number_of_workers(
     assert other != copy_in(tmp_path / f"1-{len(QUICK)}").read_bytes()
 
 
-def test_parquet_in_is_parquet_out_with_its_types(run: Run, tmp_path: Path) -> None:
+def test_parquet_in_is_parquet_out_with_its_types(run: Command, tmp_path: Path) -> None:
     columns = people()
     table = pa.table(
         {
@@ -191,13 +186,13 @@ def test_parquet_in_is_parquet_out_with_its_types(run: Run, tmp_path: Path) -> N
 
 
 def test_pareto_writes_a_front_and_several_copies(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     # Unguarded, so that some points are closer than a fresh sample.
     options = ("--mode", "pareto", "--copies", 2, "--least", 0, *MOVES)
     code, text, _ = run("synthesise", census, *KEY, "-o", out, "--json", *options)
-    front = rows_of(out / "confidential" / "front.csv")
+    front = records_in(out / "confidential" / "front.csv")
     assert code in (0, 3)
     # No limit was set, so none is reported as met.
     assert json.loads(text)["risk_met"] is None
@@ -218,7 +213,7 @@ def test_pareto_writes_a_front_and_several_copies(
 
 
 def test_a_risk_limit_that_is_not_met_gives_exit_code_3(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     # Columns that are kept carry their risk with them.
     options = ("--columns", "age", "--risk-limit", 0.01, *QUICK)
@@ -233,7 +228,7 @@ def test_a_risk_limit_that_is_not_met_gives_exit_code_3(
 
 
 def test_a_risk_limit_that_is_met_gives_exit_code_0(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     options = ("--risk-limit", 0.9, *MOVES)
     code, text, _ = run("synthesise", census, *KEY, "-o", tmp_path / "a", *options)
@@ -257,7 +252,7 @@ def test_a_risk_limit_that_is_met_gives_exit_code_0(
     ],
 )
 def test_bad_options_are_refused_and_nothing_is_written(
-    run: Run, census: Path, tmp_path: Path, options: tuple[str, ...], says: str
+    run: Command, census: Path, tmp_path: Path, options: tuple[str, ...], says: str
 ) -> None:
     code, _, error = run("synthesise", census, *options, "-o", tmp_path / "out")
     assert code == 2
@@ -266,7 +261,7 @@ def test_bad_options_are_refused_and_nothing_is_written(
 
 
 def test_bad_data_are_refused_in_words_that_give_nothing_away(
-    run: Run, tmp_path: Path
+    run: Command, tmp_path: Path
 ) -> None:
     columns = people(40)
     one = {name: values[:1] for name, values in columns.items()}
@@ -286,7 +281,7 @@ def test_bad_data_are_refused_in_words_that_give_nothing_away(
 
 
 def test_existing_output_is_refused_unless_forced(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     out.mkdir()
@@ -300,7 +295,7 @@ def test_existing_output_is_refused_unless_forced(
 
 
 def test_evaluate_measures_a_copy_and_says_so(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     code, text, _ = run("evaluate", census, census, *KEY, "-o", out, "--json")
@@ -310,12 +305,12 @@ def test_evaluate_measures_a_copy_and_says_so(
     assert found["reasons"]
     assert found["metrics"]["identical_records_pct"]["value"] == 100.0
     assert found["metrics"]["jsd_full"]["value"] == pytest.approx(0.0, abs=1e-9)
-    written = rows_of(out / "confidential" / "metrics.csv")
+    written = records_in(out / "confidential" / "metrics.csv")
     assert {row["metric"] for row in written} == set(found["metrics"])
     assert "<h1>" in (out / "confidential" / "report.html").read_text()
 
 
-def test_evaluate_reads_both_files_alike(run: Run, tmp_path: Path) -> None:
+def test_evaluate_reads_both_files_alike(run: Command, tmp_path: Path) -> None:
     real = write(tmp_path / "real.csv", earners())
     # As pandas writes whole numbers beside missing ones, and few decimals.
     other = people(seed=2)
@@ -342,7 +337,7 @@ def test_evaluate_reads_both_files_alike(run: Run, tmp_path: Path) -> None:
 
 
 def test_evaluate_for_people_shows_what_is_not_protected(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     code, text, _ = run("evaluate", census, census, *KEY, "-o", tmp_path / "out")
     assert code == 3
@@ -351,7 +346,7 @@ def test_evaluate_for_people_shows_what_is_not_protected(
 
 
 def test_ctrl_c_leaves_the_best_candidate_so_far(
-    run: Run, census: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Command, census: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @contextmanager
     def impatient(*_: object) -> Iterator[Callable[[Any], None]]:
@@ -374,13 +369,15 @@ def test_ctrl_c_leaves_the_best_candidate_so_far(
     summary = json.loads(text)
     assert summary["reason"] == "interrupted"
     assert summary["generations"] == 3
-    assert len(rows_of(copy_in(out))) == 300
-    last = rows_of(out / "confidential" / "run.csv")[-1]
+    assert len(records_in(copy_in(out))) == 300
+    last = records_in(out / "confidential" / "run.csv")[-1]
     assert summary["utility"]["jsd:2"] == pytest.approx(float(last["utility"]))
 
 
 @pytest.mark.parametrize("word", ["", "NA"])
-def test_numbers_are_written_as_they_were(run: Run, tmp_path: Path, word: str) -> None:
+def test_numbers_are_written_as_they_were(
+    run: Command, tmp_path: Path, word: str
+) -> None:
     """Pandas writes whole numbers beside missing ones as 26.0; prices have cents."""
     rng = np.random.default_rng(1)
     columns = people(seed=3)
@@ -390,7 +387,7 @@ def test_numbers_are_written_as_they_were(run: Run, tmp_path: Path, word: str) -
     columns["mixed"] = [str(a) if a % 3 else f"{a}.5" for a in range(300)]
     source = write(tmp_path / "numbers.csv", columns)
     run("synthesise", source, *KEY, "-o", tmp_path / "out", *QUICK)
-    made = rows_of(copy_in(tmp_path / "out"))
+    made = records_in(copy_in(tmp_path / "out"))
     assert {row["years"] for row in made if not row["years"].endswith(".0")} == {word}
     assert all(len(row["price"].split(".")[1]) == 2 for row in made)
     assert not any(row["mixed"].endswith(".0") for row in made)

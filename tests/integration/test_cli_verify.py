@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from builders import flat_table
 from evosdc.attack import certificate_arrays, judge, judge_insiders
 from evosdc.attack.certificate import witness_arrays
 from evosdc.cli.app import app
@@ -16,7 +17,7 @@ from evosdc.errors import EvosdcError
 from evosdc.io import published_frame, read_tables, write_labelled
 from evosdc.io.delimited import write_csv
 from evosdc.results import Claim
-from evosdc.table import Dimension, Hierarchy, Table, build_table
+from evosdc.table import Table
 
 CLAIM = Claim(
     rules="p:10 (1 cells)",
@@ -29,7 +30,7 @@ CLAIM = Claim(
 )
 
 
-def run(*arguments: Path | str) -> tuple[int, str]:
+def verify(*arguments: Path | str) -> tuple[int, str]:
     result = CliRunner().invoke(app, ["verify", *map(str, arguments)])
     if isinstance(result.exception, EvosdcError):
         return result.exception.exit_code, str(result.exception)
@@ -38,13 +39,9 @@ def run(*arguments: Path | str) -> tuple[int, str]:
 
 
 def made(name: str, second: str, column: list[str]) -> Table:
-    dims = [
-        Dimension(name, Hierarchy.flat("abc")),
-        Dimension(second, Hierarchy.flat(column)),
-    ]
-    codes = [(i, j) for i in (1, 2, 3) for j in range(1, len(column) + 1)]
-    value = np.full(len(codes), 12.0 / len(column))
-    return build_table(dims, codes, value, frequency=[5] * len(codes))
+    cells = 3 * len(column)
+    values = np.full(cells, 12.0 / len(column))
+    return flat_table({name: "abc", second: column}, values, frequency=[5] * cells)
 
 
 def sealed(folder: Path, paths: list[Path], hide: list[str]) -> Path:
@@ -84,12 +81,12 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 def test_what_is_proved_is_said(files: tuple[Path, Path]) -> None:
     table, certificate = files
     published = table.with_name("published.csv")
-    code, words = run(table, certificate, "--published", published)
+    code, words = verify(table, certificate, "--published", published)
     assert code == 0
     assert words.startswith("SAFE: 1 cells judged, 2 witnesses added up, 4 of 16 cells")
     assert "What does everybody know of a cell beforehand? magnitudes: not neg" in words
     assert "published.csv hides exactly these cells" in words
-    code, words = run(table, certificate, "--json")
+    code, words = verify(table, certificate, "--json")
     answer = json.loads(words)
     assert code == 0
     assert answer["proved"] is True
@@ -106,7 +103,7 @@ def test_another_table_and_another_publication(files: tuple[Path, Path]) -> None
     # One level is lower now: easier to prove, and not what was proved.
     assert text.count(",u,") == 1
     table.write_text(text.replace(",0,inf,1,1,0,5\n", ",0,inf,1,0.5,0,5\n", 1))
-    code, words = run(table, certificate)
+    code, words = verify(table, certificate)
     assert code == 3
     assert words.startswith("NOT PROVED")
     assert "not the one the certificate was made for" in words
@@ -115,25 +112,25 @@ def test_another_table_and_another_publication(files: tuple[Path, Path]) -> None
     published = table.with_name("published.csv")
     lines = published.read_text().splitlines()
     published.write_text("\n".join(line.replace("a,y,,x", "a,y,4,s") for line in lines))
-    code, words = run(table, certificate, "--published", published)
+    code, words = verify(table, certificate, "--published", published)
     assert code == 3
     assert "published and should be hidden, the first: r=a, s=y" in words
 
 
 def test_files_that_cannot_be_read(files: tuple[Path, Path], tmp_path: Path) -> None:
     table, certificate = files
-    assert run(table)[0] == 2
-    assert run(table, tmp_path / "nowhere.npz")[0] == 2
-    assert run(tmp_path / "nowhere.csv", certificate)[0] == 2
+    assert verify(table)[0] == 2
+    assert verify(table, tmp_path / "nowhere.npz")[0] == 2
+    assert verify(tmp_path / "nowhere.csv", certificate)[0] == 2
     old = tmp_path / "old.npz"
     cells = read_tables([table])
     np.savez(old, **witness_arrays(judge(cells)[1]))
-    code, words = run(table, old)
+    code, words = verify(table, old)
     assert code == 2
     assert "format 1" in words
     broken = tmp_path / "broken.npz"
     broken.write_bytes(certificate.read_bytes()[:-40])
-    assert run(table, broken)[0] == 2
+    assert verify(table, broken)[0] == 2
 
 
 def test_linked_tables_are_verified_together(tmp_path: Path) -> None:
@@ -146,10 +143,10 @@ def test_linked_tables_are_verified_together(tmp_path: Path) -> None:
     hide = [f"r={r}, s={s}, t=Total" for r in "ab" for s in "xy"]
     certificate = sealed(tmp_path, paths, hide)
     published = tmp_path / "published.csv"
-    code, words = run(*paths, certificate, "--published", published)
+    code, words = verify(*paths, certificate, "--published", published)
     assert code == 0
     assert "of 24 cells hidden" in words
-    code, words = run(*paths[::-1], certificate)
+    code, words = verify(*paths[::-1], certificate)
     assert code == 3
     assert "the cells and their order" in words
-    assert run(paths[0], certificate)[0] == 3
+    assert verify(paths[0], certificate)[0] == 3

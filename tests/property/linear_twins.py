@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.engine.general.box_kernels import cheapest_box
 from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
-from evosdc.suppress.engine.general.demands import Demands
 from evosdc.suppress.engine.general.path_kernels import cheapest_cycle
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem import Problem

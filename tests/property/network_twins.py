@@ -13,7 +13,7 @@ from evosdc.table import Dimension, Hierarchy, Table, build_table
 KINDS = ("whole", "decimal", "real", "bounded", "sliding", "margins", "thin")
 
 
-def flat_table(inner, **columns) -> Table:
+def table_with_totals(inner, **columns) -> Table:
     """A two-dimensional table of inner cells with its totals, row by row."""
     rows, cols = inner.shape
     full = np.zeros((rows + 1, cols + 1))
@@ -49,7 +49,7 @@ def _random_table(rng: np.random.Generator, kind: str) -> Table:
     if kind == "real":
         inner = rng.uniform(0, 60, size=shape)
     inner[0, 0] += 1.0  # never an empty table
-    table = flat_table(inner)
+    table = table_with_totals(inner)
     is_inner = np.all(table.codes > 0, axis=1)
     chance = np.where(is_inner, 0.15, 0.3 if kind == "margins" else 0.0)
     sensitive = (rng.random(len(table)) < chance) & (table.value > 0)
@@ -138,13 +138,3 @@ def naive_distance(nodes, arcs, source, target) -> float:
         for a, b, price in arcs:
             distance[b] = min(distance[b], distance[a] + price)
     return distance[target]
-
-
-def naive_width(nodes, arcs, source, target) -> float:
-    """Widest way along (origin, end, capacity) arcs, by relaxation."""
-    width = [0.0] * nodes
-    width[source] = np.inf
-    for _ in range(nodes):
-        for a, b, room in arcs:
-            width[b] = max(width[b], min(width[a], room))
-    return width[target]

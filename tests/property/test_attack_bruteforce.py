@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -167,12 +167,7 @@ def test_judge_agrees_with_plain_programs(kind: str) -> None:
         )
 
 
-@settings(
-    max_examples=30,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@settings(max_examples=30)
 @given(st.sampled_from(KINDS), st.integers(0, 2**32), st.booleans(), st.booleans())
 def test_judge_agrees_whatever_the_table(
     kind: str, seed: int, strict: bool, secondaries: bool

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -226,12 +226,7 @@ def test_judge_agrees_with_all_whole_tables(kind: str) -> None:
         assert fractions, "tables in which fractions protect nothing show nothing"
 
 
-@settings(
-    max_examples=25,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+@settings(max_examples=25)
 @given(st.sampled_from(KINDS), st.integers(0, 2**32), st.booleans(), st.booleans())
 def test_judge_agrees_whatever_the_counts(
     kind: str, seed: int, strict: bool, secondaries: bool

@@ -27,7 +27,7 @@ from evosdc.io.jj import write_jj
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 ALL = ("value", "weight", "status", "lower", "upper", "lpl", "upl", "spl")
-quick = settings(deadline=None, max_examples=25, derandomize=True)
+quick = settings(max_examples=25)
 
 codes = st.text(st.sampled_from("aZ0é;,\"' |.-1"), min_size=1, max_size=4).map(
     str.strip

@@ -19,6 +19,7 @@ from linear_twins import (
 )
 from numpy.typing import NDArray
 
+from builders import flat_table, run_method
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
@@ -26,9 +27,8 @@ from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
-from evosdc.table import Table, build_table
+from evosdc.table import Table
 
 # Questions asked of each table.
 QUESTIONS = 12
@@ -297,9 +297,8 @@ def test_a_full_pool_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rebuilt(table: Table, seed: int) -> Pattern:
-    method = find_method("ls-rebuild")
     search = Search(seed=seed, stop=EvaluationLimit(130))
-    return method.run(Problem.of(table), method.configure({}), search)
+    return run_method("ls-rebuild", table, search)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -312,9 +311,7 @@ def test_rebuilt_patterns_are_safe_repeatable_and_no_dearer(seed: int) -> None:
     assert alone.safe
     again = rebuilt(table, seed)
     assert np.array_equal(again.hidden, pattern.hidden)
-    method = find_method("attacker")
-    first = method.run(Problem.of(table), method.configure({}), Search())
-    assert pattern.cost <= first.cost + 1e-9
+    assert pattern.cost <= run_method("attacker", table).cost + 1e-9
 
 
 def test_rebuilding_a_table_with_nothing_to_rebuild() -> None:
@@ -326,11 +323,9 @@ def test_rebuilding_a_table_with_nothing_to_rebuild() -> None:
 
 def test_fixed_cells_and_dear_ones_are_gone_round() -> None:
     """Two corners of the cheap box are fixed: the box goes through the totals."""
-    dims = make("random", 0, shape=(2, 2)).dimensions
-    codes = [(i, j) for i in (1, 2) for j in (1, 2)]
-    status = ["u", "s", "s", "z"]
-    table = build_table(
-        dims, codes, [9, 9, 9, 9], status=status, upl=[3.0, 0, 0, 0], lpl=[3.0, 0, 0, 0]
+    level = [3.0, 0, 0, 0]
+    table = flat_table(
+        {"r": "ab", "c": "xy"}, [9] * 4, status=list("ussz"), upl=level, lpl=level
     )
     problem, witnesses, boxes = start(table)
     hidden = problem.primary.copy()

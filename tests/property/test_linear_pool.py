@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from evosdc.instances import make
+from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.engine.general import pool as pools
 from evosdc.suppress.engine.general import witness as witness_module
-from evosdc.suppress.engine.general.demands import Demands
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.witness import Trial, Witnesses
 from evosdc.suppress.problem import Problem

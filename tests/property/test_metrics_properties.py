@@ -16,7 +16,7 @@ from evosdc.metrics.entropy import EntropyRisk
 from evosdc.metrics.uniques import IdenticalRecords
 
 LEVELS = (3, 4, 2, 3)
-QUICK = settings(deadline=None, max_examples=40, derandomize=True)
+QUICK = settings(max_examples=40)
 
 
 @st.composite

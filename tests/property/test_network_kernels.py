@@ -7,11 +7,10 @@ import pytest
 from network_twins import (
     capacity_matrix,
     directed,
-    flat_table,
     naive_distance,
-    naive_width,
     random_graph,
     random_problem,
+    table_with_totals,
 )
 from scipy.optimize import linprog
 from scipy.sparse.csgraph import maximum_flow
@@ -23,12 +22,10 @@ from evosdc.suppress.engine.network.cheapest import cheapest_path
 from evosdc.suppress.engine.network.cover import drop_flow, send_hidden
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.flow import (
-    cut_cells,
     graph_of,
     max_flow,
     min_cost_flow,
     min_cut,
-    widest_path,
 )
 from evosdc.suppress.engine.network.paths import hidden_path
 from evosdc.suppress.problem import Problem
@@ -57,7 +54,7 @@ def test_max_flow_and_cut_agree_with_scipy(seed):
     side = min_cut(graph, up, down, flow, 0)
     assert side[0]
     assert not side[NODES - 1]
-    across = cut_cells(graph, side)
+    across = np.flatnonzero(side[tail] != side[head])
     assert sent == np.where(side[tail[across]], up[across], down[across]).sum()
     part, _ = max_flow(graph, up, down, 0, NODES - 1, 3)
     assert part == min(3, sent)
@@ -95,17 +92,6 @@ def test_min_cost_flow_is_the_linear_programme(seed):
     assert np.all(flow <= up)
     assert np.all(flow >= -down)
     assert (np.abs(flow) * cost).sum() == pytest.approx(answer.fun)
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_widest_path(seed):
-    tail, head, up, down, _ = random_graph(np.random.default_rng(seed), NODES, 14)
-    graph = graph_of(tail, head, np.ones(14, dtype=bool), NODES)
-    width, path = widest_path(graph, up, down, 0, NODES - 1)
-    arcs = [(a, b, room) for a, b, room, _ in directed(tail, head, up, down)]
-    assert width == naive_width(NODES, arcs, 0, NODES - 1)
-    rooms = [down[s >> 1] if s & 1 else up[s >> 1] for s in path]
-    assert min(rooms, default=0) == width
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -201,7 +187,7 @@ def test_a_giant_cell_among_small_ones_is_covered(seed):
     inner = rng.integers(1, 60, size=(70, 70)).astype(float)
     inner[0, :] = inner[:, 0] = 40_000.0
     inner[0, 0] = 1e6
-    table = flat_table(inner)
+    table = table_with_totals(inner)
     giant = int(np.flatnonzero((table.codes == 1).all(axis=1))[0])
     status, level = table.status.copy(), np.zeros(len(table))
     status[giant], level[giant] = "u", 60_000.0

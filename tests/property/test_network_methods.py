@@ -6,25 +6,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from network_twins import KINDS, flat_table, is_safe, random_problem
+from network_twins import KINDS, is_safe, random_problem, table_with_totals
 
+from builders import run_method
 from evosdc.errors import LevelError, MethodError, ProtectionFailed
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.rectangle import cheapest_rectangle
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
 
 METHODS = ("sp", "castro", "kelly", "hypercube-2d", "pbp")
 
 
-def run(name, problem, seed=0, **options):
-    method = find_method(name)
-    assert method.takes(problem) is None
-    return method.run(problem, method.configure(options), Search(seed=seed))
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(
     st.sampled_from(METHODS),
     st.builds(random_problem, st.integers(0, 10**6), st.sampled_from(KINDS)),
@@ -32,7 +26,7 @@ def run(name, problem, seed=0, **options):
 )
 def test_methods_protect_or_say_so(name, problem, clean_up):
     try:
-        pattern = run(name, problem, clean_up=clean_up)
+        pattern = run_method(name, problem, clean_up=clean_up)
     except LevelError:
         assert not is_safe(problem, problem.hideable)
         return
@@ -48,11 +42,10 @@ def test_methods_protect_or_say_so(name, problem, clean_up):
 def test_same_seed_same_pattern_and_offers_the_answer(name):
     problem = random_problem(11, "margins")
     options = {} if name == "pbp" else {"order": "random"}
-    method = find_method(name)
     found = []
     for _ in range(2):
         search = Search(seed=4)
-        pattern = method.run(problem, method.configure(options), search)
+        pattern = run_method(name, problem, search, **options)
         assert search.best is not None
         assert search.best.cost == pattern.cost
         assert search.evaluations > 0
@@ -64,13 +57,13 @@ def test_same_seed_same_pattern_and_offers_the_answer(name):
 def test_clean_up_never_costs_more(name):
     for seed in range(5):
         problem = random_problem(seed, "real")
-        dear = run(name, problem, clean_up=False)
-        assert run(name, problem).cost <= dear.cost + 1e-9
+        dear = run_method(name, problem, clean_up=False)
+        assert run_method(name, problem).cost <= dear.cost + 1e-9
 
 
 def thin_table() -> Problem:
     """A sensitive cell of 50 between cells of 30: no one circuit carries its level."""
-    table = flat_table(
+    table = table_with_totals(
         np.array([[50.0, 30, 30, 900], [30.0, 30, 30, 0], [30.0, 30, 30, 0]])
     )
     cell = np.flatnonzero((table.codes == [1, 1]).all(axis=1))[0]
@@ -83,13 +76,13 @@ def thin_table() -> Problem:
 
 def test_a_rectangle_that_is_too_small_fails_loudly():
     with pytest.raises(ProtectionFailed, match="row=r0, column=c0"):
-        run("hypercube-2d", thin_table())
+        run_method("hypercube-2d", thin_table())
 
 
 def test_paths_add_up_where_one_is_too_small():
     problem = thin_table()
     for name in ("sp", "castro", "kelly", "pbp"):
-        pattern = run(name, problem)
+        pattern = run_method(name, problem)
         assert is_safe(problem, pattern.hidden)
         # The sensitive cell, two more in its row and column each, and two across.
         assert pattern.hidden.sum() >= 7
@@ -102,9 +95,9 @@ def test_castro_without_recovery_fails_where_paths_must_share_a_cell():
         if not is_safe(problem, problem.hideable):
             continue
         try:
-            pattern = run("castro", problem, recovery="no")
+            pattern = run_method("castro", problem, recovery="no")
         except ProtectionFailed:
-            pattern = run("castro", problem)
+            pattern = run_method("castro", problem)
             recovered += 1
         assert is_safe(problem, pattern.hidden)
     assert recovered > 0
@@ -168,11 +161,11 @@ def test_cheapest_rectangle_against_enumeration(seed):
 
 def test_unknown_orders_are_refused():
     with pytest.raises(MethodError, match="'sideways'"):
-        run("sp", random_problem(0), order="sideways")
+        run_method("sp", random_problem(0), order="sideways")
 
 
 def test_levels_beyond_any_pattern_are_named():
-    table = flat_table(np.array([[5.0, 3], [0, 4]]))
+    table = table_with_totals(np.array([[5.0, 3], [0, 4]]))
     cell = np.flatnonzero((table.codes == [1, 1]).all(axis=1))[0]
     status, level = table.status.copy(), np.zeros(len(table))
     status[cell], level[cell] = "u", 1.0
@@ -180,4 +173,4 @@ def test_levels_beyond_any_pattern_are_named():
     problem = Problem.of(table.replace(status=status, upl=level))
     for name in ("sp", "castro", "kelly", "pbp"):
         with pytest.raises(LevelError, match="row=r0, column=c0"):
-            run(name, problem)
+            run_method(name, problem)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from builders import run_method
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
 from evosdc.suppress.relaxed.balance import construct, make_choice, rows_of
 from evosdc.suppress.relaxed.check import (
     Frame,
@@ -23,6 +24,7 @@ from evosdc.suppress.relaxed.check import (
     make_frame,
     make_live,
     publish,
+    recount_all,
     shortfalls,
     start_from,
     undo,
@@ -31,12 +33,7 @@ from evosdc.suppress.relaxed.moves import ONE, TOGETHER, descend, move
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 
-COMMON = settings(
-    max_examples=20,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+COMMON = settings(max_examples=20)
 
 
 @st.composite
@@ -91,8 +88,6 @@ def assert_same(problem: Problem, frame: Frame, live: Live) -> None:
     fresh = make_live(frame)
     start_from(frame, fresh, live.hidden)
     fresh.claim[:] = live.claim
-    from evosdc.suppress.relaxed.check import recount_all
-
     recount_all(frame, fresh)
     for name in ("have", "ask", "spare"):
         np.testing.assert_allclose(
@@ -120,8 +115,7 @@ def test_sums_follow_every_change(claims: bool, problem: Problem, seed: int) -> 
     rng = np.random.default_rng(seed)
     free = np.flatnonzero(frame.free)
     assert_same(problem, frame, live)
-    if not len(free):
-        return
+    assume(len(free))
     for _ in range(12):
         cell = int(rng.choice(free))
         if live.hidden[cell] and rng.random() < 0.5:
@@ -168,8 +162,7 @@ def test_moves_stand_or_leave_no_trace(claims: bool, problem: Problem) -> None:
     live = make_live(frame)
     choice = make_choice(frame, 0, 2, np.random.default_rng(3))
     order = rows_of(frame, np.flatnonzero(problem.primary))
-    if construct(frame, live, choice, order, False):
-        return
+    assume(not construct(frame, live, choice, order, False))
     for cell in live.extra[: live.tally[2]].tolist():
         before = live.hidden.copy(), float(live.total[0])
         stood = move(frame, live, choice, ONE, cell, 1, False, np.inf)
@@ -190,7 +183,8 @@ def test_moves_stand_or_leave_no_trace(claims: bool, problem: Problem) -> None:
 @given(problem=problems())
 def test_every_safe_pattern_passes_the_reading_by_slack(problem: Problem) -> None:
     """The relaxed check is necessary: the attacker's pattern has the slack."""
-    pattern = Builder(problem, Search()).finish("test")
+    state = GeneralEngine(problem).start()
+    pattern = cover_and_finish(state, Search(), "test")
     frame = make_frame(problem, claims=False)
     live = make_live(frame)
     start_from(frame, live, pattern.hidden)
@@ -213,15 +207,9 @@ METHODS = {
 @settings(COMMON, max_examples=8)
 @given(problem=problems())
 def test_always_safe_and_repeatable(name: str, problem: Problem) -> None:
-    method = find_method(name)
-    options = method.configure(METHODS[name])
     first, second = (
-        method.run(
-            problem,
-            options,
-            Search(seed=4, stop=EvaluationLimit(40), workers=workers),
-        )
-        for workers in (1, 2)
+        run_method(name, problem, Search(4, EvaluationLimit(40)), **METHODS[name])
+        for _ in range(2)
     )
     np.testing.assert_array_equal(first.hidden, second.hidden)
     verdict, _ = judge(problem.table.with_pattern(first.hidden))

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evosdc.report.chart import ticks
-from evosdc.report.text import brief, count, duration, fixed, number
+from evosdc.report.kit.chart import ticks
+from evosdc.report.kit.text import brief, count, duration, fixed, number
 
 sane = st.floats(-1e12, 1e12, allow_nan=False)
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.integers(-(10**15), 10**15), st.integers(0, 6))
 def test_numbers_read_back(units: int, decimals: int) -> None:
     value = units / 10**decimals
@@ -24,7 +24,7 @@ def test_numbers_read_back(units: int, decimals: int) -> None:
     assert "." not in text or not text.endswith("0")
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(sane, sane)
 def test_ticks_span_the_range(one: float, two: float) -> None:
     low, high = min(one, two), max(one, two)

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from builders import run_method
 from evosdc.attack import judge
 from evosdc.instances import make
-from evosdc.suppress.engine.general import engine, local
-from evosdc.suppress.engine.general.build import Builder
-from evosdc.suppress.engine.general.engine import Engine
+from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.engine.general import local, programs
+from evosdc.suppress.engine.general.engine import GeneralEngine
+from evosdc.suppress.engine.general.programs import Programs
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
 from evosdc.suppress.structure.movable import movable, nearest
 from evosdc.table import Table
 
-COMMON = settings(
-    max_examples=25,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+COMMON = settings(max_examples=25)
 
 
 @st.composite
@@ -50,8 +46,7 @@ def tables(draw: st.DrawFn) -> Table:
 @COMMON
 @given(table=tables())
 def test_always_safe(name: str, table: Table) -> None:
-    method = find_method(name)
-    pattern = method.run(Problem.of(table), method.configure({}), Search())
+    pattern = run_method(name, table)
     verdict, _ = judge(table.with_pattern(pattern.hidden))
     assert verdict.safe, [e.label for e in verdict.exposed]
 
@@ -62,12 +57,13 @@ def test_always_safe(name: str, table: Table) -> None:
 def test_neighbourhoods_are_safe_too(nearest_cells: bool, table: Table) -> None:
     """Small neighbourhoods in a small table, growing up to the whole."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "SMALL", 0)
+        patch.setattr(programs, "SMALL", 0)
         patch.setattr(local, "INNER", (2, 6))
         patch.setattr(local, "NEAREST", (8, 20))
         if nearest_cells:
-            patch.setattr(engine, "up_sets", lambda _: None)
-        pattern = Builder(Problem.of(table), Search()).finish("test")
+            patch.setattr(programs, "up_sets", lambda _: None)
+        state = GeneralEngine(Problem.of(table)).start()
+        pattern = cover_and_finish(state, Search(), "test")
     verdict, _ = judge(table.with_pattern(pattern.hidden))
     assert verdict.safe, [e.label for e in verdict.exposed]
 
@@ -77,10 +73,12 @@ def test_neighbourhoods_are_safe_too(nearest_cells: bool, table: Table) -> None:
 def test_nothing_redundant_is_left(table: Table) -> None:
     """Taking any one secondary out of a cleaned pattern exposes a demand."""
     problem = Problem.of(table)
-    builder = Builder(problem, Search())
-    pattern = builder.finish("test")
-    demands = builder.demands
-    for cell in np.flatnonzero(pattern.hidden & ~problem.primary).tolist():
+    state = GeneralEngine(problem).start()
+    pattern = cover_and_finish(state, Search(), "test")
+    demands = state.table.demands
+    secondaries = np.flatnonzero(pattern.hidden & ~problem.primary)
+    assume(len(secondaries))
+    for cell in secondaries.tolist():
         fewer = pattern.hidden.copy()
         fewer[cell] = False
         assert not all(
@@ -95,13 +93,12 @@ def test_cheapest_deviation_is_the_plain_programs(
     table: Table, data: st.DataObject
 ) -> None:
     problem = Problem.of(table)
-    if not len(problem.levels):
-        return
+    assume(len(problem.levels))
     row = data.draw(st.integers(0, len(problem.levels) - 1))
     cell, sign = int(problem.levels.cell[row]), int(problem.levels.sign[row])
     amount = float(problem.levels.amount[row])
     price = problem.cost
-    move = Engine(problem).cheapest(cell, sign, amount, price)
+    move = Programs(problem).cheapest(cell, sign, amount, price)
     assert move is not None
     d = np.zeros(len(table))
     d[move.cells] = move.by / amount

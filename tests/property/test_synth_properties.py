@@ -7,15 +7,16 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evosdc.frames import to_arrow
+from evosdc.metrics import encode_frames
 from evosdc.synth.data.domain import Coding, make_domain
 from evosdc.synth.data.rules import no_rules
-from evosdc.synth.frames import to_table
-from evosdc.synth.objective.goal import Goal, cost_of
+from evosdc.synth.objective.goal import CandidateGoal, cost_of
 from evosdc.synth.objective.names import parse_objective
 from evosdc.synth.objective.noise import distances
 from evosdc.synth.objective.risk import build_risk
 from evosdc.synth.objective.tables import build_target
-from evosdc.synth.search.population import Population, Problem, costs
+from evosdc.synth.search.population import CandidatePopulation, SynthesisProblem, costs
 
 SIZES = np.array([2, 3, 4])
 records = st.lists(
@@ -23,7 +24,7 @@ records = st.lists(
     min_size=2,
     max_size=30,
 )
-quick = settings(max_examples=40, deadline=None, derandomize=True)
+quick = settings(max_examples=40)
 
 
 @quick
@@ -48,10 +49,10 @@ def test_costs_of_many_and_of_one_agree(rows, weight, limit, euclid):
     codes = np.array(rows, np.int16)
     target = build_target(codes, SIZES, parse_objective("jsd:2"))
     risk = build_risk(codes, SIZES, (0, 1), 2)
-    problem = Problem(codes, SIZES, target, risk, no_rules(3), np.arange(3))
-    population = Population(problem, 1)
+    problem = SynthesisProblem(codes, SIZES, target, risk, no_rules(3), np.arange(3))
+    population = CandidatePopulation(problem, 1)
     population.put(0, np.ascontiguousarray(codes[::-1] * 0 + codes[0]))
-    goal = Goal(
+    goal = CandidateGoal(
         euclid, 1.0, weight, np.full(4, 0.25), np.full(4, limit), np.arange(4) / 10
     )
     utility = population.utility(np.arange(1))[0]
@@ -70,8 +71,8 @@ def test_costs_of_many_and_of_one_agree(rows, weight, limit, euclid):
     st.integers(1, 6),
 )
 def test_a_restored_number_stays_in_its_bin(values, binning, bins):
-    table = to_table(pa.table({"x": pa.array(values, pa.float64())}))
-    coding = Coding(bins={"x": bins}, binning=binning)
+    table = to_arrow(pa.table({"x": pa.array(values, pa.float64())}))
+    coding = Coding(bins={"x": bins}, binning=binning, least=0)
     domain = make_domain(table, coding)
     codes = domain.encode(table)
     back = domain.decode(codes, np.random.default_rng(0))
@@ -84,3 +85,25 @@ def test_a_restored_number_stays_in_its_bin(values, binning, bins):
             continue
         assert after[mine].min() >= before[mine].min()
         assert after[mine].max() <= before[mine].max()
+
+
+@quick
+@given(
+    st.lists(st.integers(-3, 60), min_size=60, max_size=300),
+    st.integers(2, 8),
+    st.sampled_from([2, 5, 11]),
+)
+def test_bins_refine_those_of_the_metrics_and_merge_for_small_groups(
+    values, bins, least
+):
+    # Half of the numbers are one: special, as zeros of an income are.
+    table = pa.table({"x": values + [0] * len(values), "t": ["a"] * 2 * len(values)})
+    binned = encode_frames([table], ["x"], "t", bins=bins, max_distinct=0)[0]
+    fine, merged = (
+        make_domain(table, Coding(bins={"x": bins}, least=few)).encode(table)[:, 0]
+        for few in (0, least)
+    )
+    for outer, inner in ((binned.codes[:, 0], fine), (merged, fine)):
+        pairs = np.unique(np.column_stack([inner, outer]), axis=0)
+        assert len(pairs) == len(np.unique(inner))
+    assert (np.bincount(merged) >= least).all()

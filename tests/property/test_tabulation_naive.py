@@ -30,7 +30,7 @@ record = st.tuples(
     st.sampled_from("PQRST"),
     st.sampled_from(["0", "1", "2", None]),
 )
-SETTINGS = settings(max_examples=20, deadline=None, derandomize=True)
+SETTINGS = settings(max_examples=20)
 
 
 def ancestors(code):

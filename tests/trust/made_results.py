@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from builders import grid_of
 from evosdc.evolution.record import Entry
 from evosdc.results import Certificate, Claim, Exposure, Protection, Verdict
 from evosdc.table import (
@@ -32,16 +33,9 @@ SENTENCES = Claim(
 SAFE = Verdict(True, (), 3, True, 0.0, False, {"cube": 31}, insiders=17)
 
 
-def grid_of(values: NDArray[np.float64], names: str = "abc") -> Table:
-    """A flat table of as many dimensions as the values have."""
-    dims = [
-        Dimension(
-            f"dim_{names[k]}", Hierarchy.flat([f"{names[k]}{i}" for i in range(n)])
-        )
-        for k, n in enumerate(values.shape)
-    ]
-    codes = np.indices(values.shape).reshape(values.ndim, -1).T + 1
-    return build_table(dims, codes, values.ravel(), name="turnover")
+def turnover_of(values: NDArray[np.float64], names: str = "abc") -> Table:
+    """A flat table of turnover, of as many dimensions as the values have."""
+    return grid_of(values, names, name="turnover")
 
 
 def tree_of(draw: np.random.Generator, decimals: int) -> Table:
@@ -60,8 +54,8 @@ def tree_of(draw: np.random.Generator, decimals: int) -> Table:
 def linked_of(draw: np.random.Generator, decimals: int) -> Table:
     """Two tables that share a dimension."""
     cube = numbers(draw, (4, 3, 3), decimals)
-    one = grid_of(cube.sum(axis=2), "ab")
-    two = grid_of(cube.sum(axis=1), "ac")
+    one = turnover_of(cube.sum(axis=2), "ab")
+    two = turnover_of(cube.sum(axis=1), "ac")
     return link_tables([one, two]).table
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,8 @@ import pyarrow as pa
 import pytest
 
 import evosdc
+from builders import Command
 from evosdc.results import Claim
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +95,7 @@ def test_a_judge_without_time_says_what_is_open(records: pa.Table) -> None:
     assert "exact arithmetic" in done.claim.proof
 
 
-def test_the_claim_travels(run: Run, tmp_path: Path, records: pa.Table) -> None:
+def test_the_claim_travels(run: Command, tmp_path: Path, records: pa.Table) -> None:
     from evosdc.io import write_table
 
     path, out = tmp_path / "t.csv", tmp_path / "out"

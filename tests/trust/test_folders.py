@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_results import SAFE, exposed, grid_of, linked_of, numbers, result_of
+from made_results import SAFE, exposed, linked_of, numbers, result_of, turnover_of
 
 from evosdc.api.writing import write_result, write_unjudged
 from evosdc.cli.show import show_protection, show_verdict, show_warnings
@@ -52,7 +52,7 @@ def claim_of(folder: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def table() -> Table:
-    return grid_of(numbers(np.random.default_rng(1), (4, 4), 0))
+    return turnover_of(numbers(np.random.default_rng(1), (4, 4), 0))
 
 
 @pytest.fixture
@@ -329,8 +329,8 @@ def test_a_draft_is_nothing_to_warn_of(
 
 def test_another_table_of_the_same_records_is_noticed(tmp_path: Path) -> None:
     cube = numbers(np.random.default_rng(4), (3, 4, 5), 0)
-    one = result_of(grid_of(cube.sum(axis=2), "ab"), [0], [1, 3])
-    two = result_of(grid_of(cube.sum(axis=1), "ac"), [0], [1, 3])
+    one = result_of(turnover_of(cube.sum(axis=2), "ab"), [0], [1, 3])
+    two = result_of(turnover_of(cube.sum(axis=1), "ac"), [0], [1, 3])
     write_result(tmp_path / "one", one, force=False)
     (line,) = write_result(tmp_path / "two", two, force=False)
     assert "another table of the same records" in line
@@ -340,7 +340,7 @@ def test_another_table_of_the_same_records_is_noticed(tmp_path: Path) -> None:
         tmp_path / "two" / "confidential" / "report.html"
     ).read_text(encoding="utf-8")
     # Next year's survey is another matter.
-    later = result_of(grid_of(cube.sum(axis=1) + 1, "ac"), [0], [1, 3])
+    later = result_of(turnover_of(cube.sum(axis=1) + 1, "ac"), [0], [1, 3])
     assert not kin_warnings(tmp_path / "three", later.table, later.table.hidden)
     # Unless both say that they were made from the same records.
     for name, made in (("one", one), ("later", later)):

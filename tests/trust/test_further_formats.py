@@ -13,11 +13,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from made_results import exposed, grid_of, linked_of, numbers, result_of, tree_of
+from made_results import exposed, linked_of, numbers, result_of, tree_of, turnover_of
 
 import evosdc
+from builders import unlabelled
 from evosdc.errors import InputError
-from evosdc.io import check_also, published_frame, read_table
+from evosdc.io import (
+    check_also,
+    published_frame,
+    read_apriori_into,
+    read_table,
+)
 from evosdc.io.also import FORMATS, LAYOUTS
 from evosdc.results import Protection
 
@@ -31,7 +37,7 @@ def made(kind: str) -> Protection:
     elif kind == "tree":
         table = tree_of(draw, 2)
     else:
-        table = grid_of(numbers(draw, (4, 5), 0))
+        table = turnover_of(numbers(draw, (4, 5), 0))
     return result_of(table, [0, 3], [1, 4, 5])
 
 
@@ -123,6 +129,18 @@ def test_the_whole_table_as_jj_is_confidential(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.status, result.table.status)
 
 
+def test_secondaries_for_next_year_are_confidential(tmp_path: Path) -> None:
+    result = made("grid")
+    result.write(tmp_path / "out", also="hst")
+    path = tmp_path / "out" / "confidential" / "next-year.hst"
+    assert path.stat().st_mode & 0o077 == 0
+    assert not list((tmp_path / "out" / "publish").glob("*.hst"))
+    plain = result.table.with_pattern(result.table.status == "u")
+    again = read_apriori_into(plain, path)
+    assert result.secondaries > 0
+    np.testing.assert_array_equal(again.weight == 1.0, result.table.status == "m")
+
+
 def test_what_is_not_safe_stays_a_draft(tmp_path: Path) -> None:
     result = made("grid")
     bad = replace(result, verdict=exposed(result.table, [0]))
@@ -150,7 +168,7 @@ def test_force_leaves_none_of_them_behind(tmp_path: Path, kind: str) -> None:
 
 
 def test_formats_that_a_table_has_not_are_refused() -> None:
-    cube = grid_of(numbers(np.random.default_rng(2), (2, 2, 2), 0))
+    cube = turnover_of(numbers(np.random.default_rng(2), (2, 2, 2), 0))
     assert check_also("pivot, SBS,pivot", cube) == ("pivot", "sbs")
     for also, says in (
         ("xlsx", "there is no format 'xlsx'"),
@@ -158,7 +176,7 @@ def test_formats_that_a_table_has_not_are_refused() -> None:
     ):
         with pytest.raises(InputError, match=says):
             check_also(also, cube)
-    bare = replace(cube, dimensions=(), codes=np.empty((len(cube), 0), np.int32))
+    bare = unlabelled(cube)
     assert check_also("parquet,jj", bare) == ("parquet", "jj")
     with pytest.raises(InputError, match="without labels has no tab"):
         check_also("tab", bare)

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from evosdc.cli import main
+from builders import Command
 from evosdc.errors import InputError, NotAdditiveError, TableError
 from evosdc.io import read_table, table_from_frame
 from evosdc.tabulation import tabulate
-
-Run = Callable[..., tuple[int, str, str]]
 
 SPLIT = """region,industry,value,status,lpl,upl
 North,A,37,s,,
@@ -35,20 +31,6 @@ Weald,C,7,s,,
 """
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Call the command line in this process; return exit code, stdout and stderr."""
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["evosdc", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return int(ended.value.code or 0), shown.out, shown.err
-
-    return call
-
-
 def written(path: Path, text: str) -> Path:
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(text.encode()))
@@ -58,7 +40,7 @@ def written(path: Path, text: str) -> Path:
 
 
 def test_the_command_line_refuses_a_sub_total_and_says_what_to_do(
-    run: Run, tmp_path: Path
+    run: Command, tmp_path: Path
 ) -> None:
     path = written(tmp_path / "t.csv", SPLIT)
     for verb in (["protect", path, "-o", tmp_path / "o"], ["audit", path]):
@@ -81,7 +63,7 @@ def test_the_command_line_refuses_a_sub_total_and_says_what_to_do(
     assert any("computed" in note for note in json.loads(out)["notes"])
 
 
-def test_the_command_line_takes_a_word_for_chance(run: Run, tmp_path: Path) -> None:
+def test_the_command_line_takes_a_word_for_chance(run: Command, tmp_path: Path) -> None:
     path = written(tmp_path / "t.csv", SPLIT)
     code, out, _ = run(
         *("protect", path, "--flat", "region", "-o", tmp_path / "o", "--json"),
@@ -97,7 +79,7 @@ def test_the_command_line_takes_a_word_for_chance(run: Run, tmp_path: Path) -> N
     assert "'regio'" in err
 
 
-def test_tabulate_says_what_it_merged(run: Run, tmp_path: Path) -> None:
+def test_tabulate_says_what_it_merged(run: Command, tmp_path: Path) -> None:
     micro = written(tmp_path / "m.csv", "k,v\nN,1\nN ,2\n N,4\nS,8\n")
     out = tmp_path / "t.csv"
     code, text, _ = run(
@@ -204,7 +186,7 @@ def test_rows_that_stand_twice_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_hierarchy_that_leaves_out_a_code_is_refused(
-    run: Run, tmp_path: Path
+    run: Command, tmp_path: Path
 ) -> None:
     path = written(tmp_path / "t.csv", SPLIT)
     tree = written(tmp_path / "r.hrc", "North\nSouth\n@Downs\n")

@@ -18,32 +18,29 @@ from made_results import (
     RULES,
     SAFE,
     exposed,
-    grid_of,
     linked_of,
     numbers,
     result_of,
     tree_of,
+    turnover_of,
 )
 
+from builders import unlabelled
 from evosdc.report import report_html, share_html
-from evosdc.report.text import brief, fixed, number
+from evosdc.report.kit.text import brief, fixed, number
 from evosdc.results import Claim, Protection, Verdict
 from evosdc.table import Origin, Table
 
 KINDS: dict[str, Callable[[np.random.Generator, int], Table]] = {
-    "one dimension": lambda draw, d: grid_of(numbers(draw, (7,), d)),
-    "two dimensions": lambda draw, d: grid_of(numbers(draw, (6, 5), d)),
-    "three dimensions": lambda draw, d: grid_of(numbers(draw, (3, 4, 3), d)),
+    "one dimension": lambda draw, d: turnover_of(numbers(draw, (7,), d)),
+    "two dimensions": lambda draw, d: turnover_of(numbers(draw, (6, 5), d)),
+    "three dimensions": lambda draw, d: turnover_of(numbers(draw, (3, 4, 3), d)),
     "a hierarchy": tree_of,
     "linked": linked_of,
-    "no labels": lambda draw, d: _bare(grid_of(numbers(draw, (4, 4), d))),
-    "too large to show": lambda draw, d: grid_of(numbers(draw, (90, 60), d)),
+    "no labels": lambda draw, d: unlabelled(turnover_of(numbers(draw, (4, 4), d))),
+    "too large to show": lambda draw, d: turnover_of(numbers(draw, (90, 60), d)),
 }
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
-
-
-def _bare(table: Table) -> Table:
-    return table.replace(dimensions=(), codes=np.empty((len(table), 0), np.int32))
 
 
 def words_for(value: float) -> set[str]:
@@ -124,7 +121,7 @@ def test_nor_in_the_draft_of_an_exposed_table(kind: str) -> None:
 
 def test_one_secondary_of_a_list_costs_its_value() -> None:
     """The leak that made two reports of one: this cost is a hidden value."""
-    table = grid_of(np.array([123457.0, 234561.0, 345671.0, 456781.0]))
+    table = turnover_of(np.array([123457.0, 234561.0, 345671.0, 456781.0]))
     result = result_of(table, [0], [1])
     assert result.cost == 234561.0
     secrets = secrets_of(result)
@@ -133,7 +130,9 @@ def test_one_secondary_of_a_list_costs_its_value() -> None:
 
 
 def test_the_search_finds_what_it_looks_for() -> None:
-    result = result_of(grid_of(np.array([[123456.75, 2e5], [3e5, 4e5]])), [0], [1, 3])
+    result = result_of(
+        turnover_of(np.array([[123456.75, 2e5], [3e5, 4e5]])), [0], [1, 3]
+    )
     page = share_html(result, title="123,456.8 of them")
     assert secrets_of(result) & numbers_in(page) == {"123456.8"}
 
@@ -141,11 +140,11 @@ def test_the_search_finds_what_it_looks_for() -> None:
 @pytest.mark.parametrize("size", [(5, 4), (90, 60)])
 def test_the_page_depends_on_what_is_published_alone(size: tuple[int, int]) -> None:
     values = numbers(np.random.default_rng(3), size, 0)
-    first = result_of(grid_of(values), [0, 1], [size[1], size[1] + 1])
+    first = result_of(turnover_of(values), [0, 1], [size[1], size[1] + 1])
     moved = values.copy()
     moved[:2, :2] += np.array([[7.0, -7.0], [-7.0, 7.0]])
     # Other values, other cells sensitive, other rules, weights, levels and costs.
-    second = result_of(grid_of(moved), [1, size[1]], [0, size[1] + 1])
+    second = result_of(turnover_of(moved), [1, size[1]], [0, size[1] + 1])
     second = replace(
         second,
         table=second.table.replace(
@@ -163,7 +162,7 @@ def test_the_page_depends_on_what_is_published_alone(size: tuple[int, int]) -> N
         evaluations=2,
         notes=(),
         claim=Claim(*"abcdefg"),
-        verdict=replace(SAFE, judged=9, ways={}, insiders=3),
+        verdict=replace(SAFE, judged=9, proofs={}, insiders=3),
         settings={},
     )
     same = np.flatnonzero(~first.table.hidden)
@@ -189,7 +188,9 @@ def test_rules_are_named_without_their_parameters() -> None:
 
 
 def test_all_hidden_cells_look_alike() -> None:
-    result = result_of(grid_of(numbers(np.random.default_rng(5), (4, 4), 0)), [0], [1])
+    result = result_of(
+        turnover_of(numbers(np.random.default_rng(5), (4, 4), 0)), [0], [1]
+    )
     page = share_html(result)
     assert page.count('<td class="hidden" title="hidden">x</td>') == 2
     body = page.partition("</style>")[2]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from benchmarks.experiments.planted import (
     look,
     plant,
 )
-from evosdc.cli import main
+from builders import Command
 from evosdc.errors import InputError
 from evosdc.synth import Synthesiser
 
@@ -145,27 +144,21 @@ def test_a_category_of_one_person_is_not_in_the_list_of_categories_either() -> N
 
 
 def test_the_command_says_what_it_did_and_names_no_rare_level(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    run: Command, tmp_path: Path
 ) -> None:
-    def run(*words: str) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["evosdc", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), capsys.readouterr().out
-
     planted = plant(6)
     planted.table.to_pandas().to_csv(tmp_path / "in.csv", index=False)
     arguments = ["synthesise", str(tmp_path / "in.csv"), "--key", ",".join(KEY)]
     arguments += ["--target", TARGET, "--generations", "5", "--moves", "50000"]
-    code, text = run(*arguments, "-o", str(tmp_path / "a"), "--identifier", "pid=new")
+    code, text, _ = run(
+        *arguments, "-o", str(tmp_path / "a"), "--identifier", "pid=new"
+    )
     assert code in (0, 3)
     said = " ".join(text.split())
     assert "'note' (nearly unique texts) is NOT in the copy" in said
     assert "'pid' (as asked) has fresh values" in said
     assert "levels of 'job' that fewer than 5 people have were pooled" in said
-    _, text = run(*arguments, "-o", str(tmp_path / "b"), "--least", "0", "--json")
+    _, text, _ = run(*arguments, "-o", str(tmp_path / "b"), "--least", "0", "--json")
     groups = json.loads(text)["small_groups"]
     assert groups["least"] == 0
     assert not groups["guarded"]

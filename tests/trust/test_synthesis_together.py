@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from builders import Command
 from evosdc import api
-from evosdc.cli import main
 from evosdc.errors import InputError
 
 KEY = ["age", "pay", "job"]
 QUICK = ["--generations", "4", "--moves", "40000"]
-Run = Callable[..., tuple[int, Any]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run the program; what it says is taken as JSON where that was asked for."""
-
-    def call(*words: object) -> tuple[int, Any]:
-        monkeypatch.setattr(sys, "argv", ["evosdc", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out = capsys.readouterr().out
-        return int(ended.value.code or 0), json.loads(out) if "--json" in words else out
-
-    return call
 
 
 def people(n: int = 600, seed: int = 1) -> pd.DataFrame:
@@ -70,15 +52,17 @@ def people(n: int = 600, seed: int = 1) -> pd.DataFrame:
     ],
 )
 def test_one_risk_figure_whatever_was_pooled_coded_or_dropped(
-    run: Run, tmp_path: Path, key: str, target: str, options: list[str]
+    run: Command, tmp_path: Path, key: str, target: str, options: list[str]
 ) -> None:
     path, out = tmp_path / "in.csv", tmp_path / "out"
     people().to_csv(path, index=False)
     roles = ["--key", key, "--target", target, "--json", "-o"]
-    code, made = run("synthesise", path, *QUICK, *options, *roles, out)
+    code, text, _ = run("synthesise", path, *QUICK, *options, *roles, out)
+    made = json.loads(text)
     folder = out / ("publish" if code == 0 else "confidential")
     copy = folder / "synthetic.csv"
-    again, found = run("evaluate", path, copy, *roles, tmp_path / "judged")
+    again, text, _ = run("evaluate", path, copy, *roles, tmp_path / "judged")
+    found = json.loads(text)
     assert made["risk"] == found["risk"]
     # Keys of many values meet nobody; others do, so that there is something to compare.
     assert any(made["risk"].values()) or "pay" in key or "height" in key
@@ -104,7 +88,7 @@ def test_the_search_measures_the_risk_of_the_file_it_writes(least: int) -> None:
     assert dict(found.risk) == made.model.risk_
 
 
-def test_an_evaluation_says_what_the_copy_lacks(run: Run, tmp_path: Path) -> None:
+def test_an_evaluation_says_what_the_copy_lacks(run: Command, tmp_path: Path) -> None:
     frame = people()
     frame.to_csv(tmp_path / "in.csv", index=False)
     # Nobody's records: every column in an order of its own.
@@ -113,13 +97,15 @@ def test_an_evaluation_says_what_the_copy_lacks(run: Run, tmp_path: Path) -> Non
     words = ["--key", "age,job", "--target", "ill", "--json", "--force"]
     words += ["-o", tmp_path / "out"]
     copy.drop(columns=["pid", "height"]).to_csv(tmp_path / "a.csv", index=False)
-    code, found = run("evaluate", tmp_path / "in.csv", tmp_path / "a.csv", *words)
+    code, text, _ = run("evaluate", tmp_path / "in.csv", tmp_path / "a.csv", *words)
+    found = json.loads(text)
     assert code == 0
     assert found["left_out"] == dict.fromkeys(["pid", "height"], "not in the copy")
     assert any("'pid' was not compared" in s for s in found["not_protected"])
     # With real numbers of people in it, in whatever order, it is not fit.
     copy.to_csv(tmp_path / "b.csv", index=False)
-    code, found = run("evaluate", tmp_path / "in.csv", tmp_path / "b.csv", *words)
+    code, text, _ = run("evaluate", tmp_path / "in.csv", tmp_path / "b.csv", *words)
+    found = json.loads(text)
     assert code == 3
     assert any("people whose pid is there" in reason for reason in found["reasons"])
     assert "identifies people" in found["left_out"]["pid"]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import stat
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from html import unescape
@@ -15,30 +13,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from builders import Command, records_in
 from evosdc import api
 from evosdc.api.microdata import _evaluated
-from evosdc.cli import main
 from evosdc.io import read_records, write_records
 from evosdc.metrics import evaluate
 from evosdc.report.synthesis import synthesis_html
 from evosdc.synth import Synthesiser
 
-Run = Callable[..., tuple[int, str, str]]
 KEY = ["age", "income", "sex"]
 NAMES = ("--key", ",".join(KEY), "--target", "ill")
 MOVES = ("--generations", 4, "--moves", 40_000)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["evosdc", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return int(ended.value.code or 0), shown.out, shown.err
-
-    return call
 
 
 def people(rows: int, seed: int) -> pa.Table:
@@ -76,14 +61,9 @@ def census(folder: Path) -> Path:
     return folder / "census.csv"
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def attacker(original: Path, synthetic: Path) -> dict[str, float]:
     """Count the risks from two files with nothing but text: the naive twin."""
-    real, made = rows_of(original), rows_of(synthetic)
+    real, made = records_in(original), records_in(synthetic)
     key = [tuple(row[name] for name in KEY) for row in real]
     often, again = Counter(key), Counter(tuple(r[n] for n in KEY) for r in made)
     targets = defaultdict(Counter)
@@ -105,7 +85,7 @@ def attacker(original: Path, synthetic: Path) -> dict[str, float]:
 
 @pytest.mark.parametrize("engine", [(), ("--no-memetic", "--population", 8)])
 def test_there_is_one_figure_for_one_file(
-    run: Run, census: Path, tmp_path: Path, engine: tuple[object, ...]
+    run: Command, census: Path, tmp_path: Path, engine: tuple[object, ...]
 ) -> None:
     out, again = tmp_path / "out", tmp_path / "again"
     options = (*NAMES, *MOVES, *engine, "--json")
@@ -184,7 +164,7 @@ def mixed(frame: pa.Table) -> pa.Table:
     ids=["itself", "bootstrap", "jittered", "mixed", "strangers", "fewer strangers"],
 )
 def test_the_exit_code_is_the_verdict(
-    run: Run, census: Path, tmp_path: Path, make: Callable[..., pa.Table], code: int
+    run: Command, census: Path, tmp_path: Path, make: Callable[..., pa.Table], code: int
 ) -> None:
     made = tmp_path / "made.csv"
     write_records(made, make(read_records(census).frame))
@@ -209,7 +189,7 @@ def test_strangers_pass_whoever_they_are_and_copies_never() -> None:
 
 
 def test_a_default_copy_is_fit_and_lies_where_it_may_leave(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     code, text, _ = run("synthesise", census, *NAMES, "--time-limit", 12, "-o", out)
@@ -227,7 +207,7 @@ def test_a_default_copy_is_fit_and_lies_where_it_may_leave(
 
 
 def test_a_copy_that_is_not_fit_stays_in_the_house(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     # Only the rooms are made anew: everybody is in the file with key and target.
@@ -243,7 +223,7 @@ def test_a_copy_that_is_not_fit_stays_in_the_house(
 
 
 def test_a_limit_of_the_user_that_is_not_met_is_a_reason(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     words = (
         *NAMES,
@@ -269,7 +249,7 @@ def test_one_bad_copy_makes_all_of_them_unfit() -> None:
 
 
 def test_no_file_of_an_earlier_run_survives_and_no_other_is_touched(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     for name in ("publish", "confidential"):
@@ -290,7 +270,7 @@ def test_what_is_shared_says_nothing_of_few_people() -> None:
     towns[5] = "Sark"
     frame = frame.set_column(3, "town", pa.array(towns))
     result = api.synthesise(frame, key=KEY, target="ill", generations=2, moves=20_000)
-    from evosdc.report.shared import shared_html
+    from evosdc.report.synthesis_share import shared_html
 
     page = unescape(shared_html(result.evaluation, result.claim))
     assert "Sark" not in page
@@ -325,7 +305,7 @@ def test_an_option_changes_its_part_of_the_claim(part: str) -> None:
 
 
 def test_the_claim_stands_beside_the_verdict(
-    run: Run, census: Path, tmp_path: Path
+    run: Command, census: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     words = ("evaluate", census, census, *NAMES, "--time-limit", 1, "-o", out)

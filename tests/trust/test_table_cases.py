@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +14,11 @@ import pyarrow as pa
 import pytest
 
 import evosdc
+from builders import Command
 from evosdc.errors import InputError, TableError
 from evosdc.io import write_table
 from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
 from evosdc.table.singletons import lone_respondents
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 def firms(rows: list[tuple[str, str, float]]) -> pa.Table:
@@ -47,7 +45,7 @@ def block(status: str = "uuuusssss", level: float = 3.0, **more: object) -> Tabl
 
 
 def test_a_pattern_that_publishes_primaries_is_exposed(
-    run: Run, tmp_path: Path
+    run: Command, tmp_path: Path
 ) -> None:
     table = tmp_path / "t.csv"
     write_table(table, block())
@@ -74,7 +72,7 @@ def test_python_says_the_same_and_with_pattern_does_not_hide_it() -> None:
         t.with_pattern(nothing)
 
 
-def test_other_values_in_a_pattern_are_an_error(run: Run, tmp_path: Path) -> None:
+def test_other_values_in_a_pattern_are_an_error(run: Command, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     write_table(table, block())
     out = tmp_path / "out"
@@ -89,7 +87,7 @@ def test_other_values_in_a_pattern_are_an_error(run: Run, tmp_path: Path) -> Non
     assert "11" not in error.replace(str(tmp_path), "")
 
 
-def test_the_publication_itself_is_audited(run: Run, tmp_path: Path) -> None:
+def test_the_publication_itself_is_audited(run: Command, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     write_table(table, block())
     out = tmp_path / "out"
@@ -149,7 +147,9 @@ def test_primaries_without_levels_must_not_be_a_point() -> None:
     assert result.secondaries >= 3
 
 
-def test_statuses_without_levels_ask_for_a_default(run: Run, tmp_path: Path) -> None:
+def test_statuses_without_levels_ask_for_a_default(
+    run: Command, tmp_path: Path
+) -> None:
     path = tmp_path / "t.csv"
     path.write_text(
         "r,c,value,status\na,x,1,u\na,y,2,s\nb,x,3,s\nb,y,4,s\n", encoding="utf-8"
@@ -236,7 +236,7 @@ def test_labelled_and_tabulated_tables_agree() -> None:
     ],
 )
 def test_every_verb_takes_bounds_and_says_them(
-    run: Run, tmp_path: Path, bounds: str, words: str
+    run: Command, tmp_path: Path, bounds: str, words: str
 ) -> None:
     table = tmp_path / "t.csv"
     write_table(table, block())
@@ -257,7 +257,7 @@ def test_every_verb_takes_bounds_and_says_them(
     assert words in json.loads(text)["knowledge"]
 
 
-def test_bounds_that_exclude_a_value_are_refused(run: Run, tmp_path: Path) -> None:
+def test_bounds_that_exclude_a_value_are_refused(run: Command, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     write_table(table, block())
     code, _, error = run("audit", table, "--bounds", "0:50")
@@ -355,7 +355,7 @@ def test_groups_in_one_category_are_disclosure() -> None:
 # 4. No rule is not SAFE; rules travel with the table.
 
 
-def test_no_rule_is_refused_or_not_judged(run: Run, tmp_path: Path) -> None:
+def test_no_rule_is_refused_or_not_judged(run: Command, tmp_path: Path) -> None:
     records = tmp_path / "firms.csv"
     records.write_text("r,c,v\na,x,5\na,y,6\nb,x,7\nb,y,8\n")
     table, out = tmp_path / "t.csv", tmp_path / "out"
@@ -376,7 +376,7 @@ def test_no_rule_is_refused_or_not_judged(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_ready_made_table_without_sensitive_cells_is_refused(
-    run: Run, tmp_path: Path
+    run: Command, tmp_path: Path
 ) -> None:
     path = tmp_path / "t.csv"
     path.write_text("r,c,value\na,x,1\na,y,2\nb,x,3\nb,y,4\n", encoding="utf-8")
@@ -389,7 +389,7 @@ def test_a_ready_made_table_without_sensitive_cells_is_refused(
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jj", ".tab"])
 def test_a_rule_that_marks_nothing_is_safe_and_travels(
-    run: Run, tmp_path: Path, suffix: str
+    run: Command, tmp_path: Path, suffix: str
 ) -> None:
     records = tmp_path / "firms.csv"
     rows = [f"{r},{c},{10 + k}" for r in "ab" for c in "xy" for k in range(5)]
@@ -447,7 +447,7 @@ def test_where_contributors_are_unknown_the_claim_says_so() -> None:
 
 
 def test_the_guard_never_leaves_an_office_with_empty_hands(
-    run: Run, tmp_path: Path
+    run: Command, tmp_path: Path
 ) -> None:
     """Cells that no pattern protects against somebody are listed, the rest written."""
     path, out = tmp_path / "t.csv", tmp_path / "out"
@@ -518,7 +518,9 @@ def test_respondents_travel_with_the_table(tmp_path: Path) -> None:
             assert one == two
 
 
-def test_consent_takes_a_contributor_out_of_the_rules(run: Run, tmp_path: Path) -> None:
+def test_consent_takes_a_contributor_out_of_the_rules(
+    run: Command, tmp_path: Path
+) -> None:
     records = tmp_path / "firms.csv"
     rows = ["a,x,900,big", "a,x,5,m1", "a,x,6,m2", "a,x,7,m3"]
     rows += [
@@ -561,7 +563,9 @@ def test_somebody_who_did_not_consent_is_still_protected() -> None:
 # 7. Publishing twice.
 
 
-def test_two_patterns_of_one_table_give_a_cell_away(run: Run, tmp_path: Path) -> None:
+def test_two_patterns_of_one_table_give_a_cell_away(
+    run: Command, tmp_path: Path
+) -> None:
     path = tmp_path / "t.csv"
     write_table(path, block("ussssssss"))
     one, two, three = (tmp_path / name for name in ("one", "two", "three"))
@@ -611,7 +615,7 @@ def test_a_sensitive_cell_that_was_published_is_lost() -> None:
 # 10. Words.
 
 
-def test_a_table_of_counts_can_be_said_to_be_one(run: Run, tmp_path: Path) -> None:
+def test_a_table_of_counts_can_be_said_to_be_one(run: Command, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(
         "r,c,value,status,lpl,upl\na,x,1,u,1,1\na,y,1,u,1,1\nb,x,1,u,1,1\n"
@@ -642,7 +646,7 @@ def test_origins_of_linked_tables_are_joined() -> None:
     assert Origin.from_json(json.loads(json.dumps(one.as_json()))) == one
 
 
-def test_our_own_files_are_read_without_guessing(run: Run, tmp_path: Path) -> None:
+def test_our_own_files_are_read_without_guessing(run: Command, tmp_path: Path) -> None:
     """Three decimals in all fractions look like thousands, but not in our files."""
     rows = [("a", "x", 1.234), ("a", "y", 7.0), ("b", "x", 8.0), ("b", "y", 9.0)]
     rows += [("d", c, 10.0 + k) for c in "xy" for k in range(4)]
@@ -670,7 +674,7 @@ def ring() -> pa.Table:
 
 
 def test_tables_in_a_ring_are_judged_by_what_none_of_them_shows(
-    run: Run, tmp_path: Path
+    run: Command, tmp_path: Path
 ) -> None:
     spans = [["r", "a"], ["r", "s"], ["a", "s"]]
     t = evosdc.tabulate(ring(), spans, "v", rules="freq:3").table
@@ -706,7 +710,9 @@ def test_tables_in_a_ring_are_judged_by_what_none_of_them_shows(
     assert evosdc.protect(alone[:2], evaluations=5).safe is not None
 
 
-def test_a_publication_with_more_columns_is_refused(run: Run, tmp_path: Path) -> None:
+def test_a_publication_with_more_columns_is_refused(
+    run: Command, tmp_path: Path
+) -> None:
     path, out = tmp_path / "t.csv", tmp_path / "out"
     write_table(path, block())
     assert run("protect", path, "-o", out, "--evaluations", 5)[0] == 0
@@ -719,7 +725,7 @@ def test_a_publication_with_more_columns_is_refused(run: Run, tmp_path: Path) ->
     assert "'weight'" in error
 
 
-def test_a_branch_with_one_part_is_a_sub_total(run: Run, tmp_path: Path) -> None:
+def test_a_branch_with_one_part_is_a_sub_total(run: Command, tmp_path: Path) -> None:
     """A and A1 have the same rows: A, p follows from the total by halves."""
     path = tmp_path / "t.csv"
     rows = ["A,p,5,u", "A,q,180,s", "A,k,77,s", "A1,p,5,s", "A1,q,180,s", "A1,k,77,s"]
@@ -731,7 +737,7 @@ def test_a_branch_with_one_part_is_a_sub_total(run: Run, tmp_path: Path) -> None
     assert "--hierarchy" in error
 
 
-def test_what_was_changed_by_hand_is_in_the_claim(run: Run, tmp_path: Path) -> None:
+def test_what_was_changed_by_hand_is_in_the_claim(run: Command, tmp_path: Path) -> None:
     path, safe = tmp_path / "t.csv", tmp_path / "a.hst"
     write_table(path, block())
     safe.write_text("a,x,S\n")

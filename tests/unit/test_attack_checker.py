@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from builders import flat_table
 from evosdc.attack import certificate_from_arrays, judge, strict_margin, verify
 from evosdc.attack.certificate import witness_arrays
+from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.results import Certificate
 from evosdc.suppress import problem
-from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
+from evosdc.table import Origin, Table
 
 
 def square(values: list[list[float]], hidden: str, **columns: list[float]) -> Table:
     """A flat two-way table; `hidden` has a status letter for each inner cell."""
-    rows, cols = len(values), len(values[0])
-    dims = (
-        Dimension("r", Hierarchy.flat([f"r{i}" for i in range(rows)])),
-        Dimension("c", Hierarchy.flat([f"c{j}" for j in range(cols)])),
-    )
-    codes = [[i + 1, j + 1] for i in range(rows) for j in range(cols)]
-    flat = np.ravel(values)
-    return build_table(dims, codes, flat, status=list(hidden), **columns)
+    dims = {
+        "r": [f"r{i}" for i in range(len(values))],
+        "c": [f"c{j}" for j in range(len(values[0]))],
+    }
+    return flat_table(dims, values, status=list(hidden), **columns)
 
 
 @pytest.fixture
@@ -106,6 +104,9 @@ def test_broken_bounds_are_refused(table: Table) -> None:
     assert not report.safe
     tight = table.replace(upper=table.value + 5)
     assert verify(tight, rectangle()).reasons == ("breaks a bound",)
+    # Up to a bound is within it, both ways.
+    exact = table.replace(upper=table.value + 6, lower=table.value - 6)
+    assert verify(exact, rectangle()).safe
 
 
 def test_short_levels_and_missing_witnesses_are_open(table: Table) -> None:
@@ -170,6 +171,8 @@ def test_tolerance_is_measured_and_said(table: Table) -> None:
     assert report.safe
     assert not report.exact
     assert report.error == pytest.approx(1e-9)
+    assert verify(table, rough, tolerance=1.1e-9).safe
+    assert not verify(table, rough, tolerance=0.9e-9).safe
     assert not verify(table, rough, tolerance=1e-10).safe
 
 
@@ -256,7 +259,7 @@ def test_witnesses_that_move_an_insider_do_not_count(table: Table) -> None:
 
 
 def test_what_time_leaves_out_is_not_covered(table: Table) -> None:
-    report = verify(table, rectangle(), deadline=time.monotonic() - 1)
+    report = verify(table, rectangle(), deadline=moment() - 1)
     assert report.unchecked == 2
     assert not len(report.refused)
     assert report.uncovered.tolist() == [0]

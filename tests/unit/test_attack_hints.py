@@ -6,28 +6,27 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from builders import flat_table, run_method
 from evosdc.attack import judge
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.demands import demands_of
 from evosdc.attack.hints import Hint, take_hints
 from evosdc.attack.ledger import Ledger
+from evosdc.attack.model import AttackModel
 from evosdc.instances import make
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
-from evosdc.table import Dimension, Hierarchy, Table, build_table
+from evosdc.table import Table
 
 CORNERS = [(1, 1), (1, 2), (2, 1), (2, 2)]
 
 
 def square(hidden: list[tuple[int, int]], level: float = 4.0, low: int = 9) -> Table:
     """Three by three cells; (1, 1) is sensitive and `hidden` are not published."""
-    dims = [Dimension(name, Hierarchy.flat("abc")) for name in "xy"]
     codes = [(i, j) for i in (1, 2, 3) for j in (1, 2, 3)]
     value = [low if code == (1, 2) else 10 for code in codes]
     asked = [level if code == (1, 1) else 0.0 for code in codes]
     status = ["u" if code == (1, 1) else "s" for code in codes]
-    table = build_table(dims, codes, value, status=status, lpl=asked, upl=asked)
+    dims = {"x": "abc", "y": "abc"}
+    table = flat_table(dims, value, status=status, lpl=asked, upl=asked)
     at = [tuple(code) in hidden for code in table.codes.tolist()]
     return table.with_pattern(np.array(at))
 
@@ -42,7 +41,7 @@ def box(table: Table, step: float = 4.0) -> Hint:
 
 
 def ledger_after(table: Table, *hints: Hint) -> Ledger:
-    ledger = Ledger(Attacker.of(table, demands_of(table, False, False)))
+    ledger = Ledger(AttackModel.of(table, demands_of(table, False, False)))
     take_hints(ledger, hints)
     return ledger
 
@@ -52,11 +51,11 @@ def test_a_true_hint_closes_both_levels_at_any_size(step: float) -> None:
     table = square(CORNERS)
     ledger = ledger_after(table, box(table, step))
     assert not ledger.levels()
-    assert ledger.ways["hint"] == 2
+    assert ledger.proofs["hint"] == 2
     verdict, _ = judge(table, hints=[box(table, step)])
     assert verdict.safe
     assert verdict.exact
-    assert set(verdict.ways) == {"hint"}
+    assert set(verdict.proofs) == {"hint"}
 
 
 def test_a_hint_is_stretched_only_as_far_as_cells_have_room() -> None:
@@ -183,10 +182,7 @@ def spoilt(hints: tuple[Hint, ...], cells: int, rng: np.random.Generator) -> lis
 def test_verdicts_are_the_same_with_hints_good_and_bad(seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = make("random", seed, shape=(4, 3, 3), sensitive=0.2)
-    method = find_method("ls-rebuild")
-    pattern = method.run(
-        Problem.of(table), method.configure({"steps": 32}), Search(seed=seed)
-    )
+    pattern = run_method("ls-rebuild", table, Search(seed=seed), steps=32)
     broken = pattern.hidden.copy()
     broken[np.flatnonzero(broken & (table.status != "u"))[:2]] = False
     for hidden in (pattern.hidden, broken):

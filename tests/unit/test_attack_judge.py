@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -19,9 +18,10 @@ from evosdc.attack import (
     move_kernels,
     verify,
 )
-from evosdc.attack.attacker import unpick, whole
 from evosdc.attack.exact import exact_vertex
 from evosdc.attack.ledger import Unfinished
+from evosdc.attack.model import unpick, whole
+from evosdc.clock import moment
 from evosdc.errors import TableError
 from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
 
@@ -122,19 +122,19 @@ def test_what_time_does_not_decide_is_open_and_not_exposed(
     table = cube(shape, rng.integers(1, 9, int(np.prod(shape))).astype(float))
     table = hide_all(table, list(range(10)), 1.0)
     full, _ = judge(table)
-    verdict, certificate = judge(table, deadline=time.monotonic() - 1)
+    verdict, certificate = judge(table, deadline=moment() - 1)
     assert verdict.safe is None
     assert verdict.word == "NOT JUDGED"
     assert not verdict.exposed
     assert set(verdict.open) == {table.label(c) for c in range(10)}
     assert len(certificate.cells) == 0
     assert full.safe is not None
-    later, _ = judge(table, deadline=time.monotonic() + 600)
+    later, _ = judge(table, deadline=moment() + 600)
     assert later.exposed_cells == full.exposed_cells
     assert not later.open
     # A cell that is alone in its row is exposed, time or not.
     status = np.where(np.arange(len(table)) < 1, "u", "s")
-    alone, _ = judge(table.replace(status=status), deadline=time.monotonic() - 1)
+    alone, _ = judge(table.replace(status=status), deadline=moment() - 1)
     assert alone.safe is False
     assert not alone.open
 
@@ -145,7 +145,7 @@ def test_insiders_that_time_does_not_reach_stay_open() -> None:
     table = table.replace(frequency=frequency)
     word = judge(table)
     assert word[0].safe
-    late, _ = judge_insiders(table, *word, deadline=time.monotonic() - 1)
+    late, _ = judge_insiders(table, *word, deadline=moment() - 1)
     full, _ = judge_insiders(table, *word)
     assert full.safe
     assert full.insiders == late.insiders == 4

@@ -65,4 +65,4 @@ def test_totals_that_add_up_to_the_last_digit_only(
     verdict, _ = judge(table)
     assert verdict.safe
     assert verdict.exact
-    assert verdict.ways["full LP"]
+    assert verdict.proofs["full LP"]

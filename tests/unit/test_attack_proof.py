@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from builders import flat_table
 from evosdc.attack import certificate_arrays, check_proof, judge, read_proof
 from evosdc.attack.certificate import witness_arrays
 from evosdc.attack.seal import GROUPS, digest_of, numbered, seal_of, table_digests
@@ -17,7 +18,7 @@ from evosdc.io.archive import read_arrays
 from evosdc.io.frames import published_frame
 from evosdc.io.published import read_published
 from evosdc.results import Claim
-from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
+from evosdc.table import Dimension, Origin, Table
 from evosdc.table.knowledge import knowledge_words, with_bounds
 from evosdc.table.singletons import lone_respondents
 
@@ -40,12 +41,10 @@ def claim_for(table: Table, how: dict[str, Any]) -> Claim:
 @pytest.fixture
 def table() -> Table:
     """Three by three; one sensitive cell in a square of hidden ones."""
-    dims = [Dimension(name, Hierarchy.flat("abc")) for name in "rs"]
-    codes = [(i, j) for i in (1, 2, 3) for j in (1, 2, 3)]
     level = [2.0, *[0.0] * 8]
-    return build_table(
-        dims, codes, [9.0, 8, 7, 6, 5, 4, 9, 8, 7], status=list("ummsssmmm"),
-        lpl=level, upl=level, frequency=[5] * 9,
+    return flat_table(
+        {"r": "abc", "s": "abc"}, [9.0, 8, 7, 6, 5, 4, 9, 8, 7],
+        status=list("ummsssmmm"), lpl=level, upl=level, frequency=[5] * 9,
     )  # fmt: skip
 
 

@@ -26,11 +26,6 @@ def test_crowding_by_hand() -> None:
     assert np.isinf(crowd[[0, 2]]).all()
 
 
-def test_hypervolume_by_hand() -> None:
-    # Reference (5, 5): (5-1)*(5-4) + (5-2)*(4-2) + (5-4)*(2-1) = 4 + 6 + 1.
-    assert pareto.hypervolume(POINTS, np.array([5.0, 5.0])) == pytest.approx(11.0)
-
-
 def test_niches_count_neighbours() -> None:
     points = np.array([[0.0, 0.0], [0.0, 0.5], [3.0, 0.0]])
     assert pareto.niche_count(points, 1.0) == pytest.approx([1.5, 1.5, 1.0])
@@ -48,6 +43,19 @@ def test_rates_by_hand() -> None:
     )
     assert rates.Conditional(0.1, 3.0, held=4).of(moment) == pytest.approx([0.3] * 3)
     assert rates.Conditional(0.1, 3.0, held=5).of(moment) == pytest.approx([0.1] * 3)
+
+
+def test_rates_of_the_thesis_by_hand() -> None:
+    # The mean is 0.3 and the best 0.1.
+    moment = rates.Moment(np.array([0.1, 0.2, 0.6]), share=0.5)
+    assert rates.Relative(0.5).of(moment) == pytest.approx([0, 0.25, 1])
+    assert rates.WorseThanMean(0.5).of(moment) == pytest.approx([0, 0, 0.15])
+    assert rates.Hyperbolic(10).of(moment) == pytest.approx([1 / 6] * 3)
+    alike = rates.Moment(np.array([0.2, 0.2]), share=0.0)
+    assert rates.Relative(0.5).of(alike) == pytest.approx([0, 0])
+    assert rates.Hyperbolic(10).of(alike) == pytest.approx([0.5, 0.5])
+    end = rates.Moment(np.array([0.2, 0.2]), share=1.0)
+    assert rates.Hyperbolic(10).of(end) == pytest.approx([0.1, 0.1])
 
 
 def test_self_adapted_rates_stay_in_range() -> None:
@@ -68,9 +76,6 @@ def test_self_adapted_rates_stay_in_range() -> None:
         (stopping.TargetGap(0.1), Progress(0, 0, cost=10, bound=9), "target gap"),
         (stopping.TargetGap(0.1), Progress(0, 0, cost=10, bound=8), None),
         (stopping.TargetGap(0.1), Progress(0, 0, cost=10), None),
-        (stopping.GenerationLimit(3), Progress(0, 0, generations=3), "generations"),
-        (stopping.Stagnation(5), Progress(0, 9, improved_at=4), "no improvement"),
-        (stopping.Stagnation(5), Progress(0, 8, improved_at=4), None),
         (
             stopping.CostBenefit(0.01),
             Progress(10, 5, cost=100, gained=9),
@@ -80,7 +85,7 @@ def test_self_adapted_rates_stay_in_range() -> None:
     ],
 )
 def test_stopping(
-    criterion: stopping.Stop, progress: Progress, expected: str | None
+    criterion: stopping.Criterion, progress: Progress, expected: str | None
 ) -> None:
     assert criterion.reason(progress) == expected
     assert stopping.AnyOf((criterion,)).reason(progress) == expected

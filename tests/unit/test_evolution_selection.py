@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evosdc.errors import InputError
 from evosdc.evolution import replacement, selection
 
 COST = np.array([5.0, 1.0, 3.0, 9.0, 7.0])
@@ -73,3 +74,38 @@ def test_the_best_is_never_lost(name: str) -> None:
         if at >= 0:
             cost[at] = newcomer
     assert cost.min() == 1.0
+
+
+def test_selections_with_a_parameter() -> None:
+    # Rank shares with base 0.5 of five: 16, 8, 4, 2, 1 of 31.
+    choose = selection.parse_selection("exponential-rank:0.5")
+    chosen = choose(COST, 100_000, np.random.default_rng(1))
+    share = np.bincount(chosen, minlength=5)[[1, 2, 0, 4, 3]] / 100_000
+    assert share == pytest.approx(np.array([16, 8, 4, 2, 1]) / 31, abs=0.01)
+    # Merit up to 10: 5, 9, 7, 1, 3 of 25, so that the worst has a chance too.
+    choose = selection.parse_selection("roulette:10")
+    chosen = choose(COST, 100_000, np.random.default_rng(1))
+    share = np.bincount(chosen, minlength=5) / 100_000
+    assert share == pytest.approx(np.array([5, 9, 7, 1, 3]) / 25, abs=0.01)
+    choose = selection.parse_selection("universal:10")
+    chosen = choose(COST, 25, np.random.default_rng(1))
+    assert np.bincount(chosen).tolist() == [5, 9, 7, 1, 3]
+    # A tournament of all that there are, many times over, has one winner.
+    won = selection.parse_selection("tournament:200")(
+        COST, 50, np.random.default_rng(0)
+    )
+    assert set(won.tolist()) == {1}
+    assert selection.parse_selection("tournament") is selection.tournament
+
+
+def test_what_is_above_the_most_has_no_chance() -> None:
+    shares = selection.fitness_shares(COST, 6.0)
+    assert shares == pytest.approx(np.array([1, 5, 3, 0, 0]) / 9)
+
+
+@pytest.mark.parametrize(
+    "text", ["magic", "random:1", "exponential-rank:2", "tournament:1.5", "roulette:x"]
+)
+def test_selections_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(InputError, match="selection"):
+        selection.parse_selection(text)

@@ -52,12 +52,12 @@ class FakeState:
 
 
 def test_population_is_sorted_and_has_no_two_of_a_cost():
-    people = Population(3)
+    population = Population(3)
     costs = [5.0, 3.0, 5.0, 4.0, 9.0, 1.0]
-    let_in = [people.add(FakeState(cost)) for cost in costs]
+    let_in = [population.add(FakeState(cost)) for cost in costs]
     assert let_in == [True, True, False, True, False, True]
-    assert people.cost.tolist() == [1.0, 3.0, 4.0]
-    assert [state.cost for state in people.states] == [1.0, 3.0, 4.0]
+    assert population.cost.tolist() == [1.0, 3.0, 4.0]
+    assert [state.cost for state in population.states] == [1.0, 3.0, 4.0]
 
 
 def test_of_equal_cost_the_smaller_pattern_stays():

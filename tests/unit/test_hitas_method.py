@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from builders import run_method
 from evosdc.attack import judge
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
@@ -18,10 +19,9 @@ from evosdc.table import Dimension, Hierarchy, Table, build_table
 HITAS = find_method("hitas")
 
 
-def run(table: Table, search: Search | None = None, **options: object) -> np.ndarray:
+def hitas(table: Table, search: Search | None = None, **options: object) -> np.ndarray:
     chosen = search or Search(stop=EvaluationLimit(1000))
-    pattern = HITAS.run(Problem.of(table), HITAS.configure(options), chosen)
-    return pattern.hidden
+    return run_method("hitas", table, chosen, **options).hidden
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def run(table: Table, search: Search | None = None, **options: object) -> np.nda
 @pytest.mark.parametrize("linked", [False, True])
 def test_safe(options: dict[str, object], linked: bool) -> None:
     table = make("random", 3, shape=(7, 4, 3), trees=1, linked=linked)
-    verdict, _ = judge(table.with_pattern(run(table, **options)))
+    verdict, _ = judge(table.with_pattern(hitas(table, **options)))
     assert verdict.safe
 
 
@@ -80,7 +80,7 @@ def test_a_margin_is_hidden_only_when_it_must_be() -> None:
     assert parts.forced == 1
     assert parts.runs.max() == 1
     assert "a settled margin had to be hidden" in parts.summary()
-    verdict, _ = judge(table.with_pattern(run(table)))
+    verdict, _ = judge(table.with_pattern(hitas(table)))
     assert verdict.safe
     rich = two_levels([5, 6, 7, 8], primary="n1")
     calm = _Decomposition(Problem.of(rich), HITAS.configure({}), search)
@@ -93,13 +93,13 @@ def test_out_of_reach_names_the_cell() -> None:
     table = two_levels([5, 6, 7, 8], primary="n1")
     status = np.where(table.status == "s", "z", table.status)
     with pytest.raises(LevelError, match="r=n1"):
-        run(table.replace(status=status))
+        hitas(table.replace(status=status))
 
 
 def test_no_time_is_still_safe_and_the_record_says_what_was_cut() -> None:
     table = make("random", 5, shape=(9, 6), trees=2)
     search = Search(stop=TimeLimit(0.0))
-    verdict, _ = judge(table.with_pattern(run(table, search)))
+    verdict, _ = judge(table.with_pattern(hitas(table, search)))
     assert verdict.safe
     assert any("sub-tables" in e.event for e in search.record.entries)
 
@@ -107,7 +107,7 @@ def test_no_time_is_still_safe_and_the_record_says_what_was_cut() -> None:
 def test_flat_table_is_left_to_the_best_method() -> None:
     table = make("random", 1, shape=(6, 5))
     search = Search(stop=EvaluationLimit(200))
-    hidden = run(table, search)
+    hidden = hitas(table, search)
     assert judge(table.with_pattern(hidden))[0].safe
     assert any("single sub-table" in e.event for e in search.record.entries)
 

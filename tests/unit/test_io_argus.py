@@ -72,7 +72,7 @@ def test_hierarchy_from_csv(tmp_path: Path) -> None:
     tree = read_hierarchy(path, total="All")
     assert tree.codes == ("All", "AZ", "A", "01", "02", "BE", "B", "C", "10")
     with pytest.raises(InputError, match="no suffix of a hierarchy"):
-        read_hierarchy(put(tmp_path, "a.txt", "x"))
+        read_hierarchy(put(tmp_path, "a.xyz", "x"))
 
 
 def test_digits() -> None:
@@ -204,7 +204,7 @@ def test_broken_rda(tmp_path: Path, text: str, words: str) -> None:
 def test_microdata_without_description(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no m\.rda beside m\.asc"):
         open_microdata(put(tmp_path, "m.asc", "1\n"))
-    with pytest.raises(InputError, match="no suffix of microdata"):
+    with pytest.raises(InputError, match="no suffix of records"):
         open_microdata(put(tmp_path, "m.xls", "1\n"))
     path = put(tmp_path, "m.csv", "a\n1\n")
     assert open_microdata(path).source == path
@@ -335,7 +335,7 @@ def test_tab_without_description(tmp_path: Path) -> None:
 
 
 def test_tab_cannot_say_everything(tmp_path: Path) -> None:
-    table = small()
+    table = two_by_three()
     for change in (
         {"spl": np.ones(len(table))},
         {"upper": np.full(len(table), 99.0)},
@@ -352,7 +352,7 @@ def test_tab_cannot_say_everything(tmp_path: Path) -> None:
 # A-priori files
 
 
-def small() -> Table:
+def two_by_three() -> Table:
     return table_from_frame(
         {
             "r": ["a", "b", "c", "a", "b"],
@@ -372,7 +372,7 @@ def test_hst(tmp_path: Path) -> None:
     entries = read_hst(put(tmp_path, "t.hst", text))
     assert [e.action for e in entries] == ["S", "U", "P", "C", "PL", "M", "C"]
     assert entries[1].numbers == (1.5, 2)
-    table = apply_apriori(small(), entries)
+    table = apply_apriori(two_by_three(), entries)
     status = dict(zip(map(table.label, range(len(table))), table.status, strict=True))
     assert status["r=a, s=x"] == "s"
     assert status["r=b, s=x"] == "u"
@@ -385,15 +385,15 @@ def test_hst(tmp_path: Path) -> None:
 
 def test_empty_and_zero_cells_stay(tmp_path: Path) -> None:
     path = put(tmp_path, "t.hst", "c,y,M\nc,x,M\na,x,M\n")
-    table = read_apriori_into(small(), path)
-    assert table.status.tolist() == small().status.tolist()
+    table = read_apriori_into(two_by_three(), path)
+    assert table.status.tolist() == two_by_three().status.tolist()
 
 
 def test_new_primaries_need_levels() -> None:
     entries = [Apriori(("b", "x"), "U", (), 1)]
     with pytest.raises(TableError, match="r=b, s=x is made sensitive without levels"):
-        apply_apriori(small(), entries)
-    table = apply_apriori(small(), entries, level_percent=50)
+        apply_apriori(two_by_three(), entries)
+    table = apply_apriori(two_by_three(), entries, level_percent=50)
     assert (table.lpl[1], table.upl[1]) == (3, 3)
 
 
@@ -411,7 +411,7 @@ def test_new_primaries_need_levels() -> None:
 )
 def test_contradictions(entry: Apriori, words: str) -> None:
     with pytest.raises((InputError, TableError)) as caught:
-        apply_apriori(small(), [entry])
+        apply_apriori(two_by_three(), [entry])
     assert words in str(caught.value)
 
 
@@ -425,7 +425,7 @@ def test_broken_hst(tmp_path: Path, line: str) -> None:
 
 
 def test_secondaries_are_reused(tmp_path: Path) -> None:
-    table = small()
+    table = two_by_three()
     write_hst(tmp_path / "t.hst", table)
     assert (tmp_path / "t.hst").read_text() == "b;y;M\n"
     fresh = table.with_pattern(table.status == "u")

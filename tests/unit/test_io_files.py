@@ -15,6 +15,7 @@ from evosdc.io import (
     table_from_frame,
     write_table,
 )
+from evosdc.io.suffixes import suffixes
 from evosdc.table import Table
 
 
@@ -23,9 +24,9 @@ def table() -> Table:
     return table_from_frame({"r": ["a", "b"], "value": [1, 2]})
 
 
-@pytest.mark.parametrize("suffix", ["jj", "jj.gz", "csv", "csv.gz", "parquet", "tab"])
+@pytest.mark.parametrize("suffix", suffixes("table", reading=False))
 def test_every_suffix(tmp_path: Path, table: Table, suffix: str) -> None:
-    path = tmp_path / f"t.{suffix}"
+    path = tmp_path / f"t{suffix}"
     check_output_file(path)
     write_table(path, table)
     assert read_table(path, totals="Total", missing=None).value.tolist() == [1, 2, 3]

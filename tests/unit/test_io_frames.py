@@ -11,13 +11,12 @@ import pyarrow as pa
 import pytest
 
 from evosdc.errors import InputError, NotAdditiveError, TableError
+from evosdc.frames import like, to_arrow
 from evosdc.io import (
     frame_of,
-    like,
     pattern_frame,
     published_frame,
     table_from_frame,
-    to_arrow,
 )
 from evosdc.table import Hierarchy, Table
 
@@ -66,7 +65,7 @@ def test_the_same_kind_comes_back(kind: Any) -> None:
     table = table_from_frame(kind(CELLS))
     back = like(pattern_frame(table), kind(CELLS))
     assert type(back) is type(kind(CELLS))
-    assert list(back["region"])[:2] == ["01", "02"] or kind is pa.table
+    assert to_arrow(back)["region"].to_pylist()[:2] == ["01", "02"]
     assert to_arrow(back).column_names == [
         "cell_id",
         "region",

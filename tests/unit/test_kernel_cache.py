@@ -5,8 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import pytest
 from numba import njit
 from numba.core.caching import IndexDataCacheFile
 
@@ -34,6 +36,22 @@ def test_versions_are_found_again_and_replaced(tmp_path: Path) -> None:
     assert _file(tmp_path).load("int") == 3
     assert _file(tmp_path).load("float") == 2
     assert len(list(tmp_path.glob("*.nbc"))) == 2
+
+
+class Renamed(NamedTuple):
+    """A type of a kernel's argument that the next release calls otherwise."""
+
+
+def test_an_index_with_a_class_that_is_gone_is_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel_cache.name_by_signature()
+    kernel_cache._save(_file(tmp_path), Renamed, 1)
+    assert _file(tmp_path).load(Renamed) == 1
+    monkeypatch.delitem(globals(), "Renamed")
+    assert _file(tmp_path).load("int") is None
+    kernel_cache._save(_file(tmp_path), "int", 2)
+    assert _file(tmp_path).load("int") == 2
 
 
 def test_numba_has_been_told() -> None:

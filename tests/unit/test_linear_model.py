@@ -8,12 +8,12 @@ import pytest
 from evosdc import protect
 from evosdc.instances import make
 from evosdc.suppress.engine.general import model
-from evosdc.suppress.engine.general.engine import Engine
+from evosdc.suppress.engine.general.programs import Programs
 from evosdc.suppress.problem import Problem
 
 
 def cheapest_costs(problem: Problem) -> list[float]:
-    engine, levels = Engine(problem), problem.levels
+    engine, levels = Programs(problem), problem.levels
     out = []
     for cell, sign, amount in zip(levels.cell, levels.sign, levels.amount, strict=True):
         move = engine.cheapest(int(cell), int(sign), float(amount), problem.cost)

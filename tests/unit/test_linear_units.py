@@ -9,7 +9,7 @@ import pytest
 
 import evosdc
 from evosdc.instances import make
-from evosdc.suppress.engine.general.demands import Demands
+from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.engine.general.units import digits_of, readable
 from evosdc.suppress.problem import Problem
 
@@ -76,4 +76,4 @@ def test_a_strict_run_on_a_decimal_table_is_judged_by_its_own_deviations(
     result = evosdc.protect(table, method=method, strict=True, time_limit=30)
     assert result.safe
     assert result.verdict.exact
-    assert set(result.verdict.ways) <= {"hint", "shared"}
+    assert set(result.verdict.proofs) <= {"hint", "shared"}

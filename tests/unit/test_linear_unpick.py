@@ -6,18 +6,19 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from builders import flat_table
 from evosdc.instances import make
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.unpick import unpick
-from evosdc.table import Dimension, Hierarchy, Table, build_table
+from evosdc.table import Table
 
 
 def square(hidden: set[tuple[int, int]], values: list[int], level: float) -> Table:
-    dims = [Dimension(name, Hierarchy.flat("abc")) for name in "xy"]
     codes = [(i, j) for i in (1, 2, 3) for j in (1, 2, 3)]
     asked = np.array([level if code in hidden else 0.0 for code in codes])
     status = ["u" if code in hidden else "s" for code in codes]
-    return build_table(dims, codes, values, status=status, lpl=asked, upl=asked)
+    dims = {"x": "abc", "y": "abc"}
+    return flat_table(dims, values, status=status, lpl=asked, upl=asked)
 
 
 def test_a_lone_unknown_follows_and_gives_away_the_next() -> None:

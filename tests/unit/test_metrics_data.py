@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from evosdc.errors import InputError
-from evosdc.metrics import encode_frames, encode_pair, from_codes
+from evosdc.metrics import encode_frames, from_codes
 from evosdc.metrics.counts import cell_counts, classes, joint_keys, tables
 from evosdc.metrics.data import MISSING
 
@@ -23,7 +23,7 @@ SYNTHETIC = {"sex": ["f", "x", "f", "m"], "age": [3, 3, None, 1], "job": ["a"] *
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_every_frame_gives_the_same_codes(make) -> None:
-    a, b = encode_pair(make(ORIGINAL), make(SYNTHETIC), ["sex", "age"], "job")
+    a, b = encode_frames((make(ORIGINAL), make(SYNTHETIC)), ["sex", "age"], "job")
     # Labels in order (f, m, x, then missing), numbers by size, missing values last.
     assert a.codes.tolist() == [[1, 0, 0], [0, 1, 1], [3, 1, 1], [0, 2, 0]]
     assert b.codes.tolist() == [[0, 2, 0], [2, 2, 0], [0, 3, 0], [1, 0, 0]]
@@ -35,37 +35,49 @@ def test_every_frame_gives_the_same_codes(make) -> None:
 
 def test_the_index_of_pandas_is_no_variable() -> None:
     frame = pd.DataFrame(ORIGINAL)
-    a, b = encode_pair(frame, frame[[True, False, True, True]], None, "job")
+    a, b = encode_frames((frame, frame[[True, False, True, True]]), None, "job")
     assert b.names == ("sex", "age", "job")
     assert b.codes.tolist() == a.codes[[0, 2, 3]].tolist()
 
 
 def test_columns_are_matched_by_name() -> None:
     swapped = pd.DataFrame(SYNTHETIC)[["job", "age", "sex"]]
-    _, b = encode_pair(pd.DataFrame(ORIGINAL), swapped, None, "job")
+    _, b = encode_frames((pd.DataFrame(ORIGINAL), swapped), None, "job")
     assert b.codes[:, 2].tolist() == [0, 0, 0, 0]
 
 
 def test_many_numbers_are_cut_at_quantiles_of_the_original() -> None:
     original = pd.DataFrame({"x": np.arange(100.0), "t": ["a"] * 100})
     synthetic = pd.DataFrame({"x": np.full(100, 1e6), "t": ["a"] * 100})
-    a, b = encode_pair(original, synthetic, None, "t", bins=4)
-    # Quartiles of 0..99 are 24.75, 49.5, 74.25: 25 records in each bin.
-    assert np.bincount(a.codes[:, 0]).tolist() == [25, 25, 25, 25]
+    a, b = encode_frames((original, synthetic), None, "t", bins=4)
+    # A quarter of the records is reached at 24, half at 49, three quarters at 74.
+    assert np.bincount(a.codes[:, 0]).tolist() == [24, 25, 25, 26]
     assert set(b.codes[:, 0]) == {3}
-    assert a.labels[0][0] == "[-inf, 24.75)"
+    assert a.labels[0][0] == "[-inf, 24)"
+
+
+def test_a_special_number_starts_a_bin() -> None:
+    # A third are zeros: the quantiles are those of the others.
+    x = np.concatenate([np.zeros(50), np.arange(1.0, 101.0)])
+    frame = pd.DataFrame({"x": x, "t": ["a"] * 150})
+    shaken = frame.assign(x=x + 0.25)
+    a, b = encode_frames((frame, shaken), None, "t", bins=4)
+    assert a.labels[0] == ("[0, 25)", "[25, 50)", "[50, 75)", "[75, inf)")
+    assert np.bincount(a.codes[:, 0]).tolist() == [74, 25, 25, 26]
+    # Who only shakes numbers a little does not leave his bin.
+    assert (a.codes == b.codes).all()
 
 
 def test_nan_is_missing_in_polars_too() -> None:
     frame = pl.DataFrame({"x": [1.0, float("nan"), None], "t": ["a", "a", "a"]})
-    a, _ = encode_pair(frame, frame, None, "t")
+    a, _ = encode_frames((frame, frame), None, "t")
     assert a.codes[:, 0].tolist() == [0, 1, 1]
 
 
 def test_an_ordered_factor_keeps_its_order() -> None:
     sizes = pd.Categorical(["low", "high", "mid"], ["low", "mid", "high"], ordered=True)
     frame = pd.DataFrame({"size": sizes, "t": ["a", "b", "a"]})
-    a, _ = encode_pair(frame, frame, None, "t")
+    a, _ = encode_frames((frame, frame), None, "t")
     assert a.codes[:, 0].tolist() == [0, 2, 1]
     assert a.ordered[0]
 
@@ -84,13 +96,14 @@ def test_an_ordered_factor_keeps_its_order() -> None:
 )
 def test_bad_input_is_named(synthetic, key, target, words) -> None:
     with pytest.raises(InputError, match=words):
-        encode_pair(pd.DataFrame(ORIGINAL), pd.DataFrame(synthetic), key, target)
+        encode_frames((pd.DataFrame(ORIGINAL), pd.DataFrame(synthetic)), key, target)
 
 
-def test_mixed_types_are_refused_with_a_hint() -> None:
+def test_mixed_types_are_words_and_nested_ones_are_refused() -> None:
     frame = pd.DataFrame({"x": [1, "a"], "t": ["a", "b"]})
-    with pytest.raises(InputError, match="mixed types into text"):
-        encode_frames([frame], None, "t")
+    assert encode_frames([frame], None, "t")[0].labels[0] == ("1", "a")
+    with pytest.raises(InputError, match="cannot be turned into columns"):
+        encode_frames([{"x": [1, 2], "t": ["a"]}], None, "t")
 
 
 def test_cell_counts_list_occupied_cells_of_either_file() -> None:

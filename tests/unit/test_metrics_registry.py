@@ -106,6 +106,7 @@ def test_without_a_holdout_the_halves_of_the_original_tell() -> None:
     result = evaluate(PEOPLE, STRANGERS, **options)
     assert result.fit
     half = "the other half of the original"
+    assert result.tests
     assert all(test.against.startswith(half) for test in result.tests)
     assert "No hold-out was given" in " ".join(result.plain_words)
     assert not evaluate(PEOPLE, PEOPLE, **options).fit

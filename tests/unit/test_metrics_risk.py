@@ -11,7 +11,11 @@ from evosdc.metrics import from_codes
 from evosdc.metrics.anonymity import KAnonymity, LDiversity, TCloseness
 from evosdc.metrics.attribution import Dcap, Disco, Tcap
 from evosdc.metrics.entropy import EntropyRisk, conditional_entropy, table_risk
-from evosdc.metrics.uniques import IdenticalRecords, ReplicatedUniques
+from evosdc.metrics.uniques import (
+    IdenticalRecords,
+    PopulationRisk,
+    ReplicatedUniques,
+)
 
 
 def files(first, second, levels, ordered=None):
@@ -150,3 +154,22 @@ def test_entropy_risk_is_a_mean_over_tables() -> None:
     expected = 0.1 * 0.5 + 0.8 * 0.5 + 0.1 * log(e * sqrt(2)) / sqrt(2)
     assert EntropyRisk().compute(a, b) == pytest.approx(expected)
     assert EntropyRisk().kind == "risk"
+
+
+def test_people_found_by_unique_keys() -> None:
+    # B has keys 1 and 4 once. Four people have key 1 and nobody has key 4; A has keys
+    # 1, 2 and 3 once, which 4, 1 and 2 people have.
+    people = from_codes(
+        [[0, 0], [0, 1], [1, 0], [1, 0], [1, 1], [1, 0], [2, 1], [3, 0], [3, 1]],
+        key=[0],
+        target=1,
+        levels=(5, 2),
+    )
+    metric = PopulationRisk(people)
+    value, parts = metric.measure(A, B)
+    assert value == pytest.approx(1 / 4)
+    found = dict(parts)
+    assert found["unique keys in the synthetic"] == 2
+    assert found["of them in the population"] == 1
+    assert found["of them unique in the population"] == 0
+    assert found["people found by the original"] == pytest.approx(1 / 4 + 1 + 1 / 2)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from builders import run_method
 from evosdc.attack import judge
 from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.engine.evaluator import Order, Outcome, Prefix
+from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
 from evosdc.suppress.methods.orders.genetic import Evolution
 from evosdc.suppress.methods.orders.parameters import (
     InvertParameters,
@@ -20,7 +21,6 @@ from evosdc.suppress.methods.orders.parameters import (
 )
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import load_methods
 from evosdc.suppress.search import Search
 from evosdc.suppress.structure.elements import group_cells
 
@@ -35,8 +35,8 @@ class Displacement:
 
     def evaluate(
         self, tasks: Sequence[tuple[Order, Prefix | None]]
-    ) -> list[Outcome | None]:
-        found: list[Outcome | None] = []
+    ) -> list[PricedOrder | None]:
+        found: list[PricedOrder | None] = []
         for order, prefix in tasks:
             assert sorted(order.tolist()) == list(range(self.length))
             if prefix is not None:
@@ -45,12 +45,12 @@ class Displacement:
             self.asked.append(tuple(order.tolist()))
             cost = float(np.abs(np.argsort(order) - np.argsort(self.goal)).sum())
             empty = np.zeros(0, dtype=np.int64)
-            found.append(Outcome(cost, empty, np.zeros(self.length, np.int32)))
+            found.append(PricedOrder(cost, empty, np.zeros(self.length, np.int32)))
         return found
 
-    def complete(self, outcome: Outcome, clean: bool) -> Pattern | None:
+    def complete(self, priced: PricedOrder, clean: bool) -> Pattern | None:
         del clean
-        return Pattern(np.zeros(1, dtype=bool), outcome.cost)
+        return Pattern(np.zeros(1, dtype=bool), priced.cost)
 
     def rescue(self) -> Pattern:
         raise AssertionError
@@ -69,7 +69,7 @@ def test_the_first_orders_are_falling_and_rising_weight() -> None:
     toy, _, run = evolve(OrderParameters(evaluations=10))
     assert toy.asked[0] == tuple(range(12))
     assert toy.asked[1] == tuple(range(11, -1, -1))
-    assert len(run.people) == 10
+    assert len(run.population) == 10
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_it_finds_better_orders(parameters: OrderParameters) -> None:
     start = float(np.abs(np.arange(12) - np.argsort(toy.goal)).sum())
     assert search.best is not None
     assert search.best.cost < 0.6 * start
-    assert len(run.people) == parameters.population
-    assert min(one.outcome.cost for one in run.people) == search.best.cost
+    assert len(run.population) == parameters.population
+    assert min(one.priced.cost for one in run.population) == search.best.cost
 
 
 def test_no_order_is_evaluated_twice() -> None:
@@ -134,31 +134,34 @@ def test_groups_partition_the_cells() -> None:
 
 
 def test_ruin_goes_on_from_the_best_order_by_default() -> None:
-    method = load_methods()["order-ga"]
     table = make("ons", seed=5, table="A")
     problem = Problem.of(table)
     plain, ruined = (
-        method.run(
-            problem,
-            method.configure({"evaluations": 20} | chosen),
-            Search(seed=1),
-        )
+        run_method("order-ga", problem, Search(seed=1), evaluations=20, **chosen)
         for chosen in ({"ruin": 0}, {})
     )
     assert ruined.cost < plain.cost
     assert judge(table.with_pattern(ruined.hidden))[0].safe
-    solid = Problem.of(make("random", seed=3, shape=(4, 3, 3)))
-    with pytest.raises(MethodError, match="leave the option out"):
-        method.run(solid, method.configure({"ruin": 5}), Search(seed=1))
     with pytest.raises(MethodError, match="-1 for what suits"):
-        method.configure({"ruin": -5})
+        run_method("order-ga", table, ruin=-5)
+
+
+def test_ruin_on_tables_of_three_dimensions() -> None:
+    table = make("random", seed=5, shape=(5, 4, 4))
+    searches = Search(seed=1), Search(seed=1)
+    plain, ruined = (
+        run_method("order-ga", table, search, evaluations=12, ruin=ruin)
+        for ruin, search in zip((0, 5), searches, strict=True)
+    )
+    assert searches[1].evaluations > searches[0].evaluations + 32
+    assert ruined.cost <= plain.cost
+    assert judge(table.with_pattern(ruined.hidden))[0].safe
 
 
 def test_falling_weight_alone_does_not_clean_up() -> None:
-    method = load_methods()["order-by-weight"]
     problem = Problem.of(make("ons", seed=1, table="B"))
     costs = [
-        method.run(problem, method.configure({"clean": clean}), Search(seed=1)).cost
+        run_method("order-by-weight", problem, clean=clean).cost
         for clean in ("never", "best", "every")
     ]
     assert costs[0] > costs[1] == costs[2]
@@ -166,10 +169,8 @@ def test_falling_weight_alone_does_not_clean_up() -> None:
 
 def test_the_closing_group_is_protected_by_every_best() -> None:
     """Surrogate fitness looks at unpicked cells; what is offered covers the others."""
-    method = load_methods()["order-ga"]
     table = make("ons", seed=3, table="A")
     problem = Problem.of(table)
     options = {"cells": "unpicked", "groups": 20, "evaluations": 30, "clean": "never"}
-    search = Search(seed=1)
-    pattern = method.run(problem, method.configure(options), search)
+    pattern = run_method("order-ga", problem, Search(seed=1), **options)
     assert judge(table.with_pattern(pattern.hidden))[0].safe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import importlib.metadata
 import re
 import subprocess
@@ -130,6 +131,7 @@ def test_notebooks_show_verdict_and_claim(
         # The style of the card must not reach the notebook around it.
         style = page.partition("<style>")[2].partition("</style>")[0]
         rules = [rule for rule in style.split("}") if rule]
+        assert rules
         assert all(rule.startswith(".evosdc-card ") for rule in rules)
 
 
@@ -192,3 +194,101 @@ def test_writing_beside_another_pattern_warns(
     result.write(tmp_path / "one")
     with pytest.warns(UserWarning, match="another pattern of the same table"):
         other.write(tmp_path / "two")
+
+
+FLAT = [
+    (
+        {"time_limit": 3.0, "evaluations": 2, "gap": 0.5},
+        {"stop": evosdc.Stop(time_limit=3.0, evaluations=2, gap=0.5)},
+    ),
+    (
+        {"strict": True, "singletons": False, "secondaries": True},
+        {"attacker": evosdc.Attacker(strict=True, singletons=False, secondaries=True)},
+    ),
+    (
+        {"hide": "r0=r1", "prefer": {"c0=c2": 5}, "keep_secondaries": True},
+        {"cells": evosdc.Requests(hide="r0=r1", prefer={"c0=c2": 5}, keep=True)},
+    ),
+]
+
+
+@pytest.mark.parametrize(("keywords", "objects"), FLAT)
+def test_options_are_objects_or_keywords(
+    keywords: dict[str, object], objects: dict[str, object]
+) -> None:
+    table = labelled()
+    quick: dict[str, object] = {"method": "marginal"}
+    if "evaluations" not in keywords:
+        quick["evaluations"] = 1
+    flat = evosdc.protect(table, **quick, **keywords)
+    if "stop" not in objects:
+        quick = {"method": "marginal", "stop": evosdc.Stop(evaluations=1)}
+    with_objects = evosdc.protect(table, **quick, **objects)
+    assert flat.settings == with_objects.settings
+    assert flat.cost == with_objects.cost
+    assert flat.table.status.tolist() == with_objects.table.status.tolist()
+
+
+def labelled() -> evosdc.Table:
+    cells = {
+        "r0": ["r1"] * 3 + ["r2"] * 3 + ["r3"] * 3,
+        "c0": ["c1", "c2", "c3"] * 3,
+        "value": [5.0, 20, 30, 40, 12, 9, 14, 25, 31],
+        "status": ["u", *"ssssssss"],
+        "upl": [2.0, *[0.0] * 8],
+    }
+    return evosdc.audit(cells).table
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "keyword"),
+    [
+        ("stop", evosdc.Stop(gap=0.1), {"time_limit": None}),
+        ("attacker", evosdc.Attacker(), {"strict": False}),
+        ("cells", evosdc.Requests(hide="r=1"), {"keep_secondaries": False}),
+    ],
+)
+def test_an_object_and_its_keyword_are_one_too_many(
+    name: str, given: object, keyword: dict[str, object]
+) -> None:
+    (word,) = keyword
+    with pytest.raises(errors.InputError, match=f"both {name} and {word} are given"):
+        evosdc.protect(labelled(), **{name: given}, **keyword)
+    with pytest.raises(errors.InputError, match=f"{name} is a dict.*evosdc\\."):
+        evosdc.protect(labelled(), **{name: {}})
+
+
+def test_audit_and_bounds_take_the_attacker() -> None:
+    table = labelled()
+    strict = evosdc.Attacker(strict=True)
+    for verb in (evosdc.audit, evosdc.bounds):
+        with pytest.raises(errors.InputError, match="both attacker and strict"):
+            verb(table, attacker=strict, strict=True)
+    assert evosdc.audit(table, attacker=strict).claim == (
+        evosdc.audit(table, strict=True).claim
+    )
+    assert "exceeded" in evosdc.audit(table, attacker=strict).claim.strictness
+    assert (
+        evosdc.bounds(table, attacker=strict).value
+        == evosdc.bounds(table, strict=True).value
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"time_limit": 0}, {"evaluations": -1}, {"gap": 1.0}, {"gap": float("nan")}],
+)
+def test_a_stop_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(errors.InputError, match=r" is (0|-1|1\.0|nan)\. Expected"):
+        evosdc.Stop(**wrong)
+    assert evosdc.Stop().seconds == 60
+    assert evosdc.Stop(evaluations=3).seconds is None
+
+
+@pytest.mark.parametrize("verb", ["protect", "audit", "bounds", "tabulate", "methods"])
+def test_the_example_of_a_verb_runs(verb: str) -> None:
+    function = getattr(evosdc, verb)
+    finder = doctest.DocTestFinder(recurse=False)
+    (example,) = finder.find(function, verb, globs={})
+    assert example.examples
+    assert doctest.DocTestRunner().run(example).failed == 0

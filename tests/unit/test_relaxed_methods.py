@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from builders import run_method
 from evosdc.attack import judge
 from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
@@ -29,7 +30,7 @@ from evosdc.suppress.relaxed.balance import (
     rows_of,
 )
 from evosdc.suppress.relaxed.check import make_frame, make_live, shortfalls, start_from
-from evosdc.suppress.relaxed.ground import Ground, equation_depth
+from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch, equation_depth
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 
@@ -161,10 +162,10 @@ def test_repair_remembers_deviations(three: Problem) -> None:
     search = Search()
     repair = Repair(three, search)
     pattern = repair(three.primary, "first")
-    assert repair._first is not None
-    before = repair._first.engine.programs
+    programs = repair.engine.table.programs
+    before = programs.asked
     again = repair(pattern.hidden, "again")
-    asked = repair._first.engine.programs - before
+    asked = programs.asked - before
     assert again.cost <= pattern.cost
     assert asked < before
 
@@ -184,8 +185,8 @@ def test_shunned_cells_are_avoided(shape: tuple[int, ...]) -> None:
 
 
 def test_trails_follow_patterns(three: Problem) -> None:
-    ground = Ground(three, Search(), "claims")
-    colony = DirectColony(ground, AntsParameters(evaporation=0.5))
+    relaxed = RelaxedSearch(three, Search(), "claims")
+    colony = DirectColony(relaxed, AntsParameters(evaporation=0.5))
     live, walked = colony.walk(np.random.default_rng(1))
     pattern = three.pattern(live.hidden)
     colony.learn(pattern, walked, 2.0)
@@ -194,8 +195,8 @@ def test_trails_follow_patterns(three: Problem) -> None:
 
 
 def test_indirect_trails_lead_to_the_rule_that_paid(three: Problem) -> None:
-    ground = Ground(three, Search(), "claims")
-    colony = IndirectColony(ground, AntsParameters(model="indirect"))
+    relaxed = RelaxedSearch(three, Search(), "claims")
+    colony = IndirectColony(relaxed, AntsParameters(model="indirect"))
     live, walked = colony.walk(np.random.default_rng(1))
     for _ in range(60):
         colony.learn(three.pattern(live.hidden), walked, 5.0)
@@ -212,7 +213,7 @@ def test_selectors_learn_what_pays(kind: type) -> None:
     for _ in range(300):
         heuristic = selector.choose(rng)
         used[heuristic] += 1
-        selector.hear(heuristic, 0.01 if heuristic == 3 else 0.0)
+        selector.learn(heuristic, 0.01 if heuristic == 3 else 0.0)
     assert used.argmax() == 3
     assert used[3] > 0.5 * used.sum()
     assert (used > 0).all()
@@ -225,14 +226,13 @@ def test_random_choice_learns_nothing() -> None:
     for _ in range(500):
         heuristic = selector.choose(rng)
         used[heuristic] += 1
-        selector.hear(heuristic, 1.0 if heuristic == 3 else 0.0)
+        selector.learn(heuristic, 1.0 if heuristic == 3 else 0.0)
     assert used.max() < 2 * used.min()
 
 
 def test_choice_shares_are_in_the_record(three: Problem) -> None:
-    method = find_method("hyper")
     search = Search(seed=1, stop=EvaluationLimit(30))
-    method.run(three, method.configure({}), search)
+    run_method("hyper", three, search)
     shares = [e.event for e in search.record.entries if "choice shares" in e.event]
     assert len(shares) == 1
     assert all(low.name in shares[0] for low in LOW_LEVEL)
@@ -241,8 +241,7 @@ def test_choice_shares_are_in_the_record(three: Problem) -> None:
 def test_hyper_improves_on_its_start() -> None:
     problem = Problem.of(make("class1", seed=1, rows=20, columns=20))
     search = Search(seed=1, stop=EvaluationLimit(200))
-    method = find_method("hyper")
-    pattern = method.run(problem, method.configure({}), search)
+    pattern = run_method("hyper", problem, search)
     starts = [
         e.cost
         for e in search.record.entries
@@ -256,8 +255,7 @@ def test_a_safe_pattern_comes_first(name: str) -> None:
     """With no time at all the greedy pattern is closed and nothing else begun."""
     problem = Problem.of(make("random", seed=3, shape=(9, 8)))
     search = Search(stop=TimeLimit(0.0))
-    method = find_method(name)
-    pattern = method.run(problem, method.configure({}), search)
+    pattern = run_method(name, problem, search)
     assert search.generations == 0
     verdict, _ = judge(problem.table.with_pattern(pattern.hidden))
     assert verdict.safe

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from builders import grid_of, unlabelled
 from evosdc.evolution.record import Entry
 from evosdc.report import report_html
 from evosdc.report.grid import MOST_CELLS, MOST_COLUMNS
@@ -58,14 +59,9 @@ class Page(HTMLParser):
         return [text for where, text in self.text if where == tag]
 
 
-def grid_of(*sizes: int, values: Any = None) -> Table:
-    dims = [
-        Dimension(f"dim{k}", Hierarchy.flat([f"{'abc'[k]}{i}" for i in range(n)]))
-        for k, n in enumerate(sizes)
-    ]
-    codes = np.indices(sizes).reshape(len(sizes), -1).T + 1
-    given = np.arange(1, len(codes) + 1) if values is None else values
-    return build_table(dims, codes, given)
+def counted(*sizes: int) -> Table:
+    """Inner cells of 1, 2, 3 and so on."""
+    return grid_of(np.arange(1.0, np.prod(sizes) + 1).reshape(sizes))
 
 
 def protection_of(
@@ -104,7 +100,7 @@ def protection_of(
 
 @pytest.fixture
 def small() -> Protection:
-    return protection_of(grid_of(3, 3), [0], [1, 3, 4])
+    return protection_of(counted(3, 3), [0], [1, 3, 4])
 
 
 def exposure(cell: int, label: str = "here") -> Exposure:
@@ -145,14 +141,14 @@ def test_tiles_carry_the_figures(small: Protection) -> None:
 
 def test_an_exposed_table_is_called_so(small: Protection) -> None:
     verdict = replace(
-        small.verdict, safe=False, exposed=(exposure(0, "dim0=a0, dim1=b0"),)
+        small.verdict, safe=False, exposed=(exposure(0, "dim_a=a0, dim_b=b0"),)
     )
     text = report_html(replace(small, verdict=verdict))
     page = Page(text)
     assert page.all_of("h2")[0] == "EXPOSED: 1 of 1 cell"
     assert "SAFE" not in text
     assert "Confidential" in text
-    assert "dim0=a0, dim1=b0" in page.all_of("td")
+    assert "dim_a=a0, dim_b=b0" in page.all_of("td")
     assert "10 to 12" in page.all_of("td")
     assert "5 to 15" in page.all_of("td")
     assert page.classes.count("td.primary exposed") == 1
@@ -170,16 +166,16 @@ def test_many_exposed_cells_are_cut_with_a_note(small: Protection) -> None:
 
 
 def test_a_cell_counts_once_however_many_find_it(small: Protection) -> None:
-    found = tuple(replace(exposure(0), insider=f"dim0=a{k}") for k in range(3))
+    found = tuple(replace(exposure(0), insider=f"dim_a=a{k}") for k in range(3))
     verdict = replace(small.verdict, safe=False, exposed=found, judged=4)
     text = report_html(replace(small, verdict=verdict))
     assert Page(text).all_of("h2")[0] == "EXPOSED: 1 of 4 cells"
     for k in range(3):
-        assert f"the lone respondent of dim0=a{k}" in Page(text).all_of("td")
+        assert f"the lone respondent of dim_a=a{k}" in Page(text).all_of("td")
 
 
 def test_nothing_sensitive_under_rules_is_safe() -> None:
-    made = protection_of(grid_of(3, 3), [], [])
+    made = protection_of(counted(3, 3), [], [])
     table = made.table.replace(origin=Origin(rules=(("p:10", 0), ("freq:3", 0))))
     text = report_html(replace(made, table=table))
     assert "SAFE: no cell is sensitive under p:10, freq:3" in text
@@ -189,7 +185,7 @@ def test_nothing_sensitive_under_rules_is_safe() -> None:
 @pytest.mark.parametrize("rules", [None, ()])
 @pytest.mark.parametrize("safe", [True, None])
 def test_nothing_is_safe_without_a_rule(rules: tuple[()] | None, safe: Any) -> None:
-    made = protection_of(grid_of(3, 3), [], [])
+    made = protection_of(counted(3, 3), [], [])
     table = made.table.replace(origin=Origin(rules=rules))
     verdict = replace(made.verdict, safe=safe)
     text = report_html(replace(made, table=table, verdict=verdict))
@@ -199,10 +195,10 @@ def test_nothing_is_safe_without_a_rule(rules: tuple[()] | None, safe: Any) -> N
 
 
 def test_undecided_cells_are_listed(small: Protection) -> None:
-    verdict = replace(small.verdict, safe=None, open=("dim0=a0", "dim0=<a1>"))
+    verdict = replace(small.verdict, safe=None, open=("dim_a=a0", "dim_a=<a1>"))
     text = report_html(replace(small, verdict=verdict))
     assert "NOT JUDGED: time ran out with 2 cells undecided" in text
-    assert {"dim0=a0", "dim0=<a1>"} <= set(Page(text).all_of("li"))
+    assert {"dim_a=a0", "dim_a=<a1>"} <= set(Page(text).all_of("li"))
 
 
 def test_the_claim_answers_every_question(small: Protection) -> None:
@@ -221,17 +217,17 @@ def test_the_page_says_that_it_is_confidential(small: Protection) -> None:
 
 
 def test_a_run_cut_before_it_found_anything() -> None:
-    made = protection_of(grid_of(4, 4), [0], [*range(1, 25)], reason="time limit")
+    made = protection_of(counted(4, 4), [0], [*range(1, 25)], reason="time limit")
     assert "before it found anything useful" in report_html(made)
     ended = replace(made, reason="nothing left to try")
     assert "before it found anything useful" not in report_html(ended)
-    less = protection_of(grid_of(4, 4), [0], [*range(1, 24)], reason="time limit")
+    less = protection_of(counted(4, 4), [0], [*range(1, 24)], reason="time limit")
     assert "before it found anything useful" not in report_html(less)
 
 
 def test_hidden_values_are_never_written() -> None:
     secrets = [98765431, 98765433, 98765435, 98765437]
-    table = grid_of(3, 3, values=[*secrets, 5, 6, 7, 8, 90210])
+    table = grid_of(np.reshape([*secrets, 5, 6, 7, 8, 90210], (3, 3)))
     text = report_html(protection_of(table, [0], [1, 2, 3]))
     for secret in secrets:
         assert str(secret) not in text.replace(",", "")
@@ -257,7 +253,7 @@ def test_labels_are_escaped() -> None:
         table, [0], [1], settings={nasty: nasty}, notes=(nasty,), reason=nasty
     )
     verdict = replace(
-        made.verdict, safe=False, exposed=(exposure(0, nasty),), ways={nasty: 1}
+        made.verdict, safe=False, exposed=(exposure(0, nasty),), proofs={nasty: 1}
     )
     text = report_html(replace(made, verdict=verdict), title=nasty)
     assert "<script" not in text
@@ -267,16 +263,16 @@ def test_labels_are_escaped() -> None:
 
 
 def test_a_slice_for_each_code_of_the_smallest_dimension() -> None:
-    text = report_html(protection_of(grid_of(4, 2, 5), [0], [1]))
+    text = report_html(protection_of(counted(4, 2, 5), [0], [1]))
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", text)
-    assert captions == [f"dim1 = <b>{code}</b>" for code in ("Total", "b0", "b1")]
+    assert captions == [f"dim_b = <b>{code}</b>" for code in ("Total", "b0", "b1")]
     page = Page(text)
     assert page.classes.count("table.grid") == 3
     assert page.classes.count("td.primary") == 1
 
 
 def test_one_dimension_is_a_column() -> None:
-    page = Page(report_html(protection_of(grid_of(4), [0], [1])))
+    page = Page(report_html(protection_of(counted(4), [0], [1])))
     assert page.classes.count("table.grid") == 1
     assert {"3", "4", "10"} <= set(page.all_of("td"))
 
@@ -301,7 +297,7 @@ def test_linked_tables_leave_blanks_where_there_is_no_cell() -> None:
 
 
 def test_large_tables_are_cut_and_say_so() -> None:
-    table = grid_of(120, 60)
+    table = counted(120, 60)
     text = report_html(protection_of(table, [5], [61]))
     rows = MOST_CELLS // MOST_COLUMNS
     assert f"{MOST_COLUMNS} of 61 columns shown; {rows} of 121 rows shown" in text
@@ -311,14 +307,13 @@ def test_large_tables_are_cut_and_say_so() -> None:
 
 
 def test_slices_end_with_the_budget() -> None:
-    text = report_html(protection_of(grid_of(39, 39, 5), [0], [1]))
+    text = report_html(protection_of(counted(39, 39, 5), [0], [1]))
     assert "3 slices of 6 not shown" in text
 
 
 def test_tables_without_labels_list_cells_by_number() -> None:
-    labelled = protection_of(grid_of(3, 3), [0], [4])
-    bare = labelled.table.replace(dimensions=(), codes=np.empty((16, 0), np.int32))
-    text = report_html(replace(labelled, table=bare))
+    labelled = protection_of(counted(3, 3), [0], [4])
+    text = report_html(replace(labelled, table=unlabelled(labelled.table)))
     assert "came without labels" in text
     assert '<span class="primary">0</span><span class="secondary">4</span>' in text
 

@@ -45,6 +45,28 @@ def test_dominance_of_two():
     assert upl == pytest.approx([20])
 
 
+def test_dominance_where_some_consented():
+    # The one of 90 needs protection; the one of 6 does, not the one of 90; nobody does.
+    cells = Contributors.of(
+        [[90, 6, 4]] * 3, target=np.array([90.0, 6, 0]), needing=np.array([3, 2, 0])
+    )
+    unsafe, upl, _ = levels(Dominance(1, 80), cells)
+    assert unsafe == [True, False, False]
+    assert upl == pytest.approx([12.5, 0, 0])
+
+
+def test_p_percent_where_some_consented():
+    # Looked for: 100 by 50, 10 - 4; 50 by 100, 5 - 4; 4 by 100, 0.4 - 50; nobody.
+    cells = Contributors.of(
+        [[100, 50, 4]] * 4,
+        target=np.array([100.0, 50, 4, 0]),
+        needing=np.array([3, 2, 1, 0]),
+    )
+    unsafe, upl, _ = levels(PPercent(10), cells)
+    assert unsafe == [True, True, False, False]
+    assert upl == pytest.approx([6, 1, 0, 0])
+
+
 def test_p_percent():
     cells = Contributors.of(
         [
@@ -146,11 +168,11 @@ def test_request_needs_askers():
 
 
 def test_zero_unsafe():
-    cells = Contributors.of([[0, 0], [1], []])
+    cells = Contributors.of([[0, 0], [1], [], [0]])
     unsafe, upl, lpl = levels(ZeroUnsafe(10), cells)
-    assert unsafe == [True, False, False]
-    assert upl == [10, 0, 0]
-    assert lpl == [0, 0, 0]
+    assert unsafe == [True, False, False, True]
+    assert upl == [10, 0, 0, 10]
+    assert lpl == [0, 0, 0, 0]
 
 
 def test_shadow_rescales_to_the_response():

@@ -5,20 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from builders import flat_table
 from evosdc.errors import InputError, TableError
 from evosdc.rules import Manual, set_status
-from evosdc.table import Dimension, Hierarchy, build_table
 
 
 @pytest.fixture
 def table():
-    dims = [
-        Dimension("region", Hierarchy.flat(["N", "S"])),
-        Dimension("sex", Hierarchy.flat(["f", "m"])),
-    ]
-    return build_table(
-        dims, [[1, 1], [1, 2], [2, 1], [2, 2]], [10.0, 20, 30, 0], missing="error"
-    )
+    dims = {"region": "NS", "sex": "fm"}
+    return flat_table(dims, [10.0, 20, 30, 0], missing="error")
 
 
 def test_unsafe_with_levels_by_percentage(table):

@@ -17,7 +17,7 @@ from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 
 # The package gives the verb this name, so that the module is asked for by its own.
-protecting = import_module("evosdc.api.protect")
+steps = import_module("evosdc.api.steps")
 
 
 def test_a_search_knows_that_it_was_cut_short() -> None:
@@ -77,9 +77,8 @@ def test_an_interrupt_before_the_first_pattern_ends_soon(
     def find(name: str) -> Method:
         return replace(find_method(name), run=swaps[name])
 
-    monkeypatch.setattr(protecting, "find_method", find)
+    monkeypatch.setattr(steps, "find_method", find)
     monkeypatch.setattr(running, "find_method", find)
-    monkeypatch.setattr(protecting, "warm_up", lambda *_: None)
     table = make("random", 3, shape="4,3,3", sensitive=0.3)
     result = evosdc.protect(table, method="attacker")
     assert result.safe

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 
 from evosdc.errors import InputError
+from evosdc.frames import like, to_arrow
+from evosdc.synth import Synthesiser
 from evosdc.synth.data.domain import Coding, make_domain
-from evosdc.synth.frames import like, to_table
 
 
 def _frame(n=200):
@@ -40,8 +41,8 @@ def _frame(n=200):
 
 
 def _round(frame, **coding):
-    table = to_table(frame)
-    domain = make_domain(table, Coding(**coding))
+    table = to_arrow(frame)
+    domain = make_domain(table, Coding(**{"least": 0, **coding}))
     codes = domain.encode(table)
     out = domain.decode(codes, np.random.default_rng(1))
     return domain, codes, out
@@ -57,7 +58,7 @@ def test_pandas_types_and_missing_values_come_back(restore):
     for name in ("sex", "grade", "flag", "kids"):
         pd.testing.assert_series_equal(back[name], frame[name])
     assert back["grade"].cat.categories.tolist() == ["low", "mid", "high", "unused"]
-    assert (domain.encode(to_table(back)) == codes).all()
+    assert (domain.encode(to_arrow(back)) == codes).all()
 
 
 def test_polars_and_arrow_come_back_as_they_were():
@@ -133,18 +134,18 @@ def test_a_constant_an_empty_and_a_long_column():
 
 def test_bad_frames_are_refused():
     with pytest.raises(InputError, match="1 record"):
-        make_domain(to_table(pd.DataFrame({"a": [1]})), Coding())
-    with pytest.raises(InputError, match="type 'list'"):
-        to_table([1, 2])
-    with pytest.raises(InputError, match="mixes types"):
-        to_table(pd.DataFrame({"a": [1, "x", 2.5]}))
+        make_domain(to_arrow(pd.DataFrame({"a": [1]})), Coding(least=0))
+    with pytest.raises(InputError, match="a list is not a frame"):
+        Synthesiser().fit([1, 2])
     with pytest.raises(InputError, match="unknown column 'z'"):
-        make_domain(to_table(pd.DataFrame({"a": [1, 2]})), Coding(bins={"z": 3}))
-    long = to_table(pd.DataFrame({"a": [f"i{k}" for k in range(33_000)]}))
+        make_domain(
+            to_arrow(pd.DataFrame({"a": [1, 2]})), Coding(bins={"z": 3}, least=0)
+        )
+    long = to_arrow(pd.DataFrame({"a": [f"i{k}" for k in range(33_000)]}))
     with pytest.raises(InputError, match="33,000 levels"):
-        make_domain(long, Coding())
-    domain = make_domain(to_table(pd.DataFrame({"a": ["x", "y"]})), Coding())
-    strange = to_table(pd.DataFrame({"a": ["z"]}))
+        make_domain(long, Coding(least=0))
+    domain = make_domain(to_arrow(pd.DataFrame({"a": ["x", "y"]})), Coding(least=0))
+    strange = to_arrow(pd.DataFrame({"a": ["z"]}))
     with pytest.raises(InputError, match="that the original does not have"):
         domain.encode(strange)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evosdc.synth.objective.front import BEYOND, HELD, PAIRS, Front, shares, two_fronts
-from evosdc.synth.objective.goal import Goal, cost_of, distance_of
+from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
 from evosdc.synth.objective.names import parse_objective, resolve_objective
 from evosdc.synth.objective.noise import (
     bootstrap_risks,
@@ -17,7 +17,7 @@ from evosdc.synth.objective.noise import (
 )
 from evosdc.synth.objective.risk import build_risk
 
-GOAL = Goal(
+GOAL = CandidateGoal(
     False,
     1.0,
     0.0,

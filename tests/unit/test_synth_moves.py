@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evosdc.synth.data.rules import RuleIndex, broken, no_rules
-from evosdc.synth.objective.goal import Goal, cost_of
-from evosdc.synth.objective.names import parse_objective
-from evosdc.synth.objective.risk import build_risk
-from evosdc.synth.objective.tables import build_target
+from builders import shuffled_columns, synthesis_problem
+from evosdc.synth.data.rules import RuleIndex, broken
+from evosdc.synth.objective.goal import CandidateGoal, cost_of
 from evosdc.synth.search.anneal import anneal
-from evosdc.synth.search.breeding import CROSSOVERS
-from evosdc.synth.search.population import Population, Problem, Tally, Team
+from evosdc.synth.search.breeding import CROSSOVERS, MUTATIONS
+from evosdc.synth.search.initial import mutated, uniform, univariate
+from evosdc.synth.search.population import (
+    CandidatePopulation,
+    Tally,
+    Team,
+)
 from evosdc.synth.search.rng import below, streams, unit
 
 
@@ -22,23 +25,7 @@ def _problem(objective="jsd:2", rules=None, free=None):
     original = rng.integers(0, sizes, (120, 4))
     original[:, 1] = original[:, 0] % 2
     original[:, 3] = (original[:, 2] + original[:, 0]) % 5
-    codes = original.astype(np.int16)
-    return Problem(
-        codes,
-        sizes,
-        build_target(codes, sizes, parse_objective(objective)),
-        build_risk(codes, sizes, (0, 1, 2), 3),
-        rules or no_rules(4),
-        np.arange(4) if free is None else np.array(free),
-    )
-
-
-def _shuffled(problem, seed):
-    rng = np.random.default_rng(seed)
-    out = problem.original.copy()
-    for j in problem.free:
-        out[:, j] = rng.permutation(out[:, j])
-    return out
+    return synthesis_problem(original, sizes, objective, rules, free)
 
 
 def _forbid():
@@ -74,11 +61,15 @@ def _counted(population):
 
 
 GOALS = {
-    "utility": Goal(False, 1.0, 0.0, np.zeros(4), np.full(4, np.inf), np.zeros(4)),
-    "limits": Goal(
+    "utility": CandidateGoal(
+        False, 1.0, 0.0, np.zeros(4), np.full(4, np.inf), np.zeros(4)
+    ),
+    "limits": CandidateGoal(
         False, 1.0, 0.0, np.zeros(4), np.full(4, 0.01), np.array([0.1, 0.2, 0.3, 0.4])
     ),
-    "euclid": Goal(True, 0.7, 0.7, np.full(4, 0.25), np.full(4, np.inf), np.zeros(4)),
+    "euclid": CandidateGoal(
+        True, 0.7, 0.7, np.full(4, 0.25), np.full(4, np.inf), np.zeros(4)
+    ),
 }
 
 
@@ -87,8 +78,8 @@ GOALS = {
 @pytest.mark.parametrize("late", [0, 50])
 def test_a_run_of_moves_leaves_true_counters_and_a_true_cost(goal, objective, late):
     problem = _problem(objective)
-    population = Population(problem, 1)
-    population.put(0, _shuffled(problem, 5))
+    population = CandidatePopulation(problem, 1)
+    population.put(0, shuffled_columns(problem, 5))
     tally = _counted(population)
     aim = GOALS[goal]
     before = cost_of(aim, population.utility(np.arange(1))[0], population.risks[0])
@@ -133,9 +124,9 @@ def test_a_run_of_moves_leaves_true_counters_and_a_true_cost(goal, objective, la
 
 def test_moves_respect_rules_and_kept_columns():
     problem = _problem(rules=_forbid(), free=[0, 3])
-    start = _shuffled(problem, 6)
+    start = shuffled_columns(problem, 6)
     start[broken(problem.rules, start), 0] = 1
-    population = Population(problem, 1)
+    population = CandidatePopulation(problem, 1)
     population.put(0, start)
     tally = _counted(population)
     anneal(
@@ -168,9 +159,9 @@ def test_moves_respect_rules_and_kept_columns():
 @pytest.mark.parametrize("objective", ["jsd:2,3", "tables"])
 def test_children_share_out_their_parents(kind, objective):
     problem = _problem(objective)
-    population = Population(problem, 4)
-    population.put(0, _shuffled(problem, 1))
-    population.put(1, _shuffled(problem, 2))
+    population = CandidatePopulation(problem, 4)
+    population.put(0, shuffled_columns(problem, 1))
+    population.put(1, shuffled_columns(problem, 2))
     with Team(1) as team:
         population.breed(
             team,
@@ -204,9 +195,9 @@ def test_children_share_out_their_parents(kind, objective):
 @pytest.mark.parametrize("kind", [0, 2, 4, 5])
 def test_children_and_mutants_break_no_rule(kind):
     problem = _problem(rules=_forbid())
-    population = Population(problem, 4)
+    population = CandidatePopulation(problem, 4)
     for slot in range(2):
-        codes = _shuffled(problem, slot)
+        codes = shuffled_columns(problem, slot)
         codes[broken(problem.rules, codes), 0] = 1
         population.put(slot, codes)
     with Team(1) as team:
@@ -227,7 +218,7 @@ def test_children_and_mutants_break_no_rule(kind):
 
 def test_mutation_changes_the_share_it_is_told_to():
     problem = _problem()
-    population = Population(problem, 4)
+    population = CandidatePopulation(problem, 4)
     population.put(0, problem.original)
     population.put(1, problem.original)
     with Team(1) as team:
@@ -251,7 +242,7 @@ def test_mutation_changes_the_share_it_is_told_to():
 
 def test_a_block_mutation_redraws_one_part_of_some_candidates():
     problem = _problem()
-    population = Population(problem, 42)
+    population = CandidatePopulation(problem, 42)
     for slot in range(2):
         population.put(slot, problem.original)
     slots = np.arange(2, 42).reshape(-1, 2)
@@ -276,6 +267,44 @@ def test_a_block_mutation_redraws_one_part_of_some_candidates():
             assert inside.mean() > 0.2
         _consistent(population, slot)
     assert 8 < hit < 32
+
+
+def test_a_variable_mutation_redraws_some_variables_and_leaves_the_others():
+    problem = _problem()
+    population = CandidatePopulation(problem, 42)
+    for slot in range(2):
+        population.put(slot, problem.original)
+    slots = np.arange(2, 42).reshape(-1, 2)
+    with Team(1) as team:
+        population.breed(
+            team,
+            4,
+            np.tile([[0, 1]], (20, 1)),
+            slots,
+            np.zeros(20),
+            np.full((20, 2), 0.25),
+            streams(np.random.default_rng(9), 20),
+            way=MUTATIONS.index("variable"),
+        )
+    moved = population.codes[2:42] != problem.original
+    shares = moved.mean(axis=1)
+    # A quarter of the variables is hit, each to a random share of its elements.
+    hit = shares > 0
+    assert 0.12 < hit.mean() < 0.38
+    assert shares[hit].max() > 2 * shares[hit].min()
+    _consistent(population, 2)
+
+
+def test_a_mutated_original_keeps_its_margins_only_by_values():
+    rng = np.random.default_rng(2)
+    original = (rng.random((4000, 2)) < 0.05).astype(np.int16)
+    sizes = np.array([2, 2])
+    drawn = [
+        mutated(0.5, source)(original, sizes, rng, 4000).mean()
+        for source in (uniform, univariate)
+    ]
+    # Half of the elements are redrawn, from 0 and 1 alike or from 1 in 20.
+    assert drawn == pytest.approx([0.275, 0.05], abs=0.01)
 
 
 def test_kernel_streams_are_uniform():

@@ -10,7 +10,7 @@ from evosdc.synth import Synthesiser
 from evosdc.synth.objective.noise import distances
 from evosdc.synth.objective.tables import JSD, Component
 from evosdc.synth.search import engines
-from evosdc.synth.search.bayes import Network, _information, _shares, structure
+from evosdc.synth.search.bayes import BayesNetwork, _information, _shares, structure
 from evosdc.synth.search.initial import univariate
 
 
@@ -59,8 +59,8 @@ def test_rare_combinations_are_drawn_towards_fewer_parents() -> None:
 def test_draws_keep_pairs_and_repeat() -> None:
     codes, sizes = chain()
     pairs = (Component(JSD, 2),)
-    draw = Network(1)(codes, sizes, np.random.default_rng(1), len(codes))
-    again = Network(1)(codes, sizes, np.random.default_rng(1), len(codes))
+    draw = BayesNetwork(1)(codes, sizes, np.random.default_rng(1), len(codes))
+    again = BayesNetwork(1)(codes, sizes, np.random.default_rng(1), len(codes))
     alone = univariate(codes, sizes, np.random.default_rng(1), len(codes))
     assert (draw == again).all()
     near, far = (distances(codes, x, sizes, pairs)[0] for x in (draw, alone))
@@ -71,7 +71,7 @@ def test_levels_that_do_not_occur_together_are_not_drawn_together() -> None:
     rng = np.random.default_rng(2)
     first = rng.integers(0, 3, 2000)
     codes = np.column_stack([first, (first + rng.integers(0, 2, 2000)) % 3])
-    draw = Network(1)(codes.astype(np.int16), np.array([3, 3]), rng, 2000)
+    draw = BayesNetwork(1)(codes.astype(np.int16), np.array([3, 3]), rng, 2000)
     assert set(map(tuple, draw.tolist())) == set(map(tuple, codes.tolist()))
 
 

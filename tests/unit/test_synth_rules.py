@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from evosdc.errors import InputError
+from evosdc.frames import to_arrow
 from evosdc.synth.data.domain import Coding, make_domain
 from evosdc.synth.data.rules import broken, build_rules, cut_points
-from evosdc.synth.frames import to_table
 
 
 @pytest.fixture
@@ -22,12 +22,12 @@ def people():
             "sex": rng.choice(["m", "f"], 400),
         }
     )
-    return to_table(frame), frame
+    return to_arrow(frame), frame
 
 
 def _broken(people, rule):
     table, _ = people
-    domain = make_domain(table, Coding(bins={"age": 8}, cuts=cut_points([rule])))
+    domain = make_domain(table, Coding(bins={"age": 8}, least=0), cut_points([rule]))
     codes = domain.encode(table)
     return broken(build_rules([rule], domain, codes), codes)
 
@@ -53,12 +53,12 @@ def test_a_mapping_and_a_function(people):
 
 def test_structural_zeros_are_what_the_original_lacks():
     frame = pd.DataFrame({"a": ["x", "x", "y"], "b": ["p", "q", "p"]})
-    table = to_table(frame)
-    domain = make_domain(table, Coding())
+    table = to_arrow(frame)
+    domain = make_domain(table, Coding(least=0))
     codes = domain.encode(table)
     rules = build_rules([("a", "b")], domain, codes)
     assert not broken(rules, codes).any()
-    lacking = domain.encode(to_table(pd.DataFrame({"a": ["y"], "b": ["q"]})))
+    lacking = domain.encode(to_arrow(pd.DataFrame({"a": ["y"], "b": ["q"]})))
     assert broken(rules, lacking).all()
 
 

@@ -10,7 +10,7 @@ from evosdc.errors import InputError
 from evosdc.synth import Synthesiser
 from evosdc.synth.objective.names import parse_objective
 from evosdc.synth.objective.tables import JSD, build_target, table_value
-from evosdc.synth.search.memetic import Schedule
+from evosdc.synth.search.memetic import Cooling
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.01, 0.3, 1.0])
@@ -30,7 +30,7 @@ def test_only_distances_of_small_tables_are_softened():
 
 
 def test_softness_follows_the_distance_and_ends_before_the_run():
-    schedule = Schedule(1, 1.0, 1.0, soft=2.0)
+    schedule = Cooling(1, 1.0, 1.0, soft=2.0)
     assert schedule.softness(0.5, 0.01) == pytest.approx(0.02)
     assert schedule.softness(0.5, 1.0) == pytest.approx(0.2)
     assert schedule.softness(0.95, 0.01) == 0.0

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from evosdc.synth.search.population import Team
-from evosdc.synth.search.turns import no_turn_taken, take_turn
+from evosdc.synth.search.turns import new_counter, take_turn
 
 
 @njit(nogil=True)
@@ -25,7 +25,7 @@ def take_all(counter, taken):  # type: ignore[no-untyped-def]
 
 
 def test_every_turn_is_taken_once() -> None:
-    counter, taken = no_turn_taken(), np.zeros(200_000, np.int64)
+    counter, taken = new_counter(), np.zeros(200_000, np.int64)
     with ThreadPoolExecutor(4) as pool:
         shares = list(pool.map(lambda _: take_all(counter, taken), range(4)))
     assert (taken == 1).all()
@@ -34,7 +34,7 @@ def test_every_turn_is_taken_once() -> None:
 
 
 def test_nothing_is_taken_when_called_off() -> None:
-    counter, taken = no_turn_taken(), np.zeros(10, np.int64)
+    counter, taken = new_counter(), np.zeros(10, np.int64)
     counter.fill(len(taken))
     assert take_all(counter, taken) == 0
     assert not taken.any()

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evosdc.synth.data.rules import RuleIndex, broken, no_rules
-from evosdc.synth.objective.goal import Goal, cost_of, distance_of
-from evosdc.synth.objective.names import parse_objective
-from evosdc.synth.objective.risk import build_risk
-from evosdc.synth.objective.tables import build_target
+from builders import shuffled_columns, synthesis_problem
+from evosdc.synth.data.rules import RuleIndex, broken
+from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
 from evosdc.synth.search.anneal import anneal
-from evosdc.synth.search.population import Population, Problem, Tally
+from evosdc.synth.search.population import CandidatePopulation, Tally
 from evosdc.synth.search.whole import full_table, in_deficit, in_surplus
 
-PLAIN = Goal(False, 1.0, 0.0, np.zeros(4), np.full(4, np.inf), np.zeros(4))
+PLAIN = CandidateGoal(False, 1.0, 0.0, np.zeros(4), np.full(4, np.inf), np.zeros(4))
 GOALS = {
     "utility": PLAIN,
     "limits": PLAIN._replace(limit=np.full(4, 0.02), penalty=np.full(4, 2.0)),
@@ -27,29 +25,14 @@ def _problem(objective, size=90, rules=None, free=None, columns=6):
     sizes = np.full(columns, 4)
     codes = rng.integers(0, 4, (size, columns)).astype(np.int16)
     codes[:, 1] = codes[:, 0]
-    return Problem(
-        codes,
-        sizes,
-        build_target(codes, sizes, parse_objective(objective)),
-        build_risk(codes, sizes, tuple(range(columns - 1)), columns - 1),
-        rules or no_rules(columns),
-        np.arange(columns) if free is None else np.array(free),
-    )
-
-
-def _start(problem, seed=3):
-    rng = np.random.default_rng(seed)
-    out = problem.original.copy()
-    for j in problem.free:
-        out[:, j] = rng.permutation(out[:, j])
-    return out
+    return synthesis_problem(codes, sizes, objective, rules, free)
 
 
 def _annealed(
     problem, goal, whole, start=None, moves=4000, late=0, hot=1e-3, swaps=0.5
 ):
-    population = Population(problem, 1)
-    population.put(0, _start(problem) if start is None else start)
+    population = CandidatePopulation(problem, 1)
+    population.put(0, shuffled_columns(problem, 3) if start is None else start)
     tally = Tally(problem)
     tally.count(population.codes[0])
     cost, accepted = anneal(
@@ -95,7 +78,7 @@ def test_whole_records_leave_true_counters_and_a_true_cost(goal, objective, late
 
 def test_every_record_that_changed_is_one_of_the_original():
     problem = _problem("jsd:full")
-    start = _start(problem)
+    start = shuffled_columns(problem, 3)
     population, *_ = _annealed(problem, PLAIN, 1.0, start, moves=40)
     now = population.codes[0]
     moved = (now != start).any(axis=1)
@@ -176,7 +159,7 @@ def test_whole_records_respect_rules_and_kept_columns():
     )
     problem = _problem("jsd:full", rules=rules, free=[0, 3, 4, 5], size=200)
     assert broken(rules, problem.original).any()
-    start = _start(problem)
+    start = shuffled_columns(problem, 3)
     start[broken(rules, start), 0] = 1
     population, *_ = _annealed(problem, PLAIN, 1.0, start, hot=1.0)
     now = population.codes[0]

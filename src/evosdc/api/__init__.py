@@ -8,15 +8,19 @@ from evosdc.api.audit import Audit, audit
 from evosdc.api.bounds import LowerBound, bounds
 from evosdc.api.methods import MethodInfo, methods
 from evosdc.api.microdata import Synthesis, evaluate, synthesise
-from evosdc.api.protect import DEFAULT_TIME_LIMIT, protect
+from evosdc.api.options import DEFAULT_TIME_LIMIT, Attacker, Requests, Stop
+from evosdc.api.protect import protect
 from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.api.tabulate import Tabulation, tabulate
 
 __all__ = [
     "DEFAULT_TIME_LIMIT",
+    "Attacker",
     "Audit",
     "LowerBound",
     "MethodInfo",
+    "Requests",
+    "Stop",
     "Synthesis",
     "Tabulation",
     "audit",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,9 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc import small_jobs
 from evosdc.api.claims import claim_of
-from evosdc.api.office import judge_all
+from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
+from evosdc.api.settling import judge_all
 from evosdc.api.sources import as_table, assumed, known_before
+from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
 from evosdc.io.published import read_published
@@ -51,20 +53,22 @@ class Audit:
         return card_html(self.verdict, self.table, self.claim)
 
 
+@small_jobs.job()
 def audit(
     table: Any,
     pattern: Any = None,
     *,
     published: Any = None,
     earlier: Any = None,
-    strict: bool = False,
-    secondaries: bool = False,
-    singletons: bool | None = None,
+    attacker: Attacker | None = None,
     bounds: str | None = None,
     counts: bool | None = None,
     threshold: int | None = None,
     rules: str | Sequence[str] | None = None,
     time_limit: float | None = None,
+    strict: bool | NotGiven = NOT_GIVEN,
+    singletons: bool | NotGiven | None = NOT_GIVEN,
+    secondaries: bool | NotGiven = NOT_GIVEN,
     **reading: Any,
 ) -> Audit:
     """Judge a pattern from the table alone.
@@ -82,19 +86,36 @@ def audit(
         that are not hidden.
     earlier
         Earlier publications that everyone has: files or frames.
-    strict
-        Levels must be exceeded, not only reached.
-    secondaries
-        Judge the secondary cells as well.
-    singletons
-        Judge with each lone respondent as attacker as well; by default where the table
-        says who contributes.
+    attacker
+        Against whom, and how far, cells must be protected; the keywords `strict`,
+        `singletons` and `secondaries` do the same.
     bounds, counts, threshold, rules
         As in `protect`.
     time_limit
         Seconds; cells that are then not decided are open.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> cells = {
+    ...     "region": ["N", "S", "E"],
+    ...     "value": [5, 20, 30],
+    ...     "status": ["u", "m", "s"],
+    ...     "upl": [2, 0, 0],
+    ... }
+    >>> evosdc.audit(cells, attacker=evosdc.Attacker(strict=True)).safe
+    True
+    >>> cells["status"] = ["u", "s", "s"]  # alone, it is the total less the others
+    >>> evosdc.audit(cells).safe
+    False
     """
-    end = None if time_limit is None else time.monotonic() + time_limit
+    against = one_way(
+        Attacker,
+        "attacker",
+        attacker,
+        {"strict": strict, "singletons": singletons, "secondaries": secondaries},
+    )
+    end = None if time_limit is None else moment() + time_limit
     resolved = assumed(
         as_table(table, **reading),
         bounds=bounds,
@@ -102,6 +123,7 @@ def audit(
         threshold=threshold,
         rules=rules,
     )
+    small_jobs.has(len(resolved))
     before = known_before(resolved, earlier)
     known = before.cells.copy()
     if pattern is not None and published is not None:
@@ -121,17 +143,17 @@ def audit(
         resolved = resolved.with_pattern(hidden | sensitive)
     verdict, certificate = judge_all(
         resolved,
-        strict=strict,
-        secondaries=secondaries,
-        singletons=singletons,
+        strict=against.strict,
+        secondaries=against.secondaries,
+        singletons=against.singletons,
         known=known,
         deadline=end,
     )
     claim = claim_of(
         resolved,
         verdict,
-        strict=strict,
-        secondaries=secondaries,
+        strict=against.strict,
+        secondaries=against.secondaries,
         earlier=before.words,
         known=before.cells,
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evosdc import small_jobs
+from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
 from evosdc.api.sources import as_table, assumed
+from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
 from evosdc.suppress.cost import costs
@@ -53,17 +55,19 @@ class LowerBound:
         }
 
 
+@small_jobs.job()
 def bounds(
     table: Any,
     *,
     method: str = "cut",
     cost: str = "weight",
     time_limit: float | None = 60.0,
-    strict: bool = False,
+    attacker: Attacker | None = None,
     bounds: str | None = None,
     counts: bool | None = None,
     threshold: int | None = None,
     rules: str | Sequence[str] | None = None,
+    strict: bool | NotGiven = NOT_GIVEN,
     **reading: Any,
 ) -> LowerBound:
     """Return a lower bound on the cost of every safe pattern.
@@ -79,11 +83,29 @@ def bounds(
         As in `protect`: compare a cost with a bound of the same kind only.
     time_limit
         Seconds; None for no limit. The bound is valid whenever it stops.
-    strict, bounds, counts, threshold, rules
+    attacker
+        As in `protect`; the keyword `strict` does the same. Lone respondents and
+        secondaries that must be safe make patterns dearer, so that the bound, which
+        leaves them aside, holds with them too.
+    bounds, counts, threshold, rules
         As in `protect`.
     reading
         How to read a frame or a file, as in `evosdc.io.table_from_frame`.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> cells = {
+    ...     "region": ["N", "N", "S", "S"],
+    ...     "size": ["a", "b", "a", "b"],
+    ...     "value": [5, 20, 30, 40],
+    ...     "status": ["u", "s", "s", "s"],
+    ...     "upl": [2, 0, 0, 0],
+    ... }
+    >>> evosdc.bounds(cells).value
+    90.0
     """
+    against = one_way(Attacker, "attacker", attacker, {"strict": strict})
     if method not in _METHODS:
         raise InputError(
             f"method is {method!r}",
@@ -104,17 +126,18 @@ def bounds(
         threshold=threshold,
         rules=rules,
     )
-    problem = Problem.of(cells, costs(cells, cost), strict=strict)
-    start = time.monotonic()
+    small_jobs.has(len(cells))
+    problem = Problem.of(cells, costs(cells, cost), strict=against.strict)
+    start = moment()
 
     def stopped() -> bool:
-        return time_limit is not None and time.monotonic() - start > time_limit
+        return time_limit is not None and moment() - start > time_limit
 
     found = node_bound(problem) if method == "node" else cut_bound(problem, stopped)
     return LowerBound(
         value=found.value,
         method=found.method,
-        seconds=round(time.monotonic() - start, 3),
+        seconds=round(moment() - start, 3),
         cuts=found.cuts,
         complete=found.complete,
         knowledge=knowledge_words(cells),

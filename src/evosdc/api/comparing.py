@@ -1,4 +1,4 @@
-"""Which columns of an original and a copy are compared, and who judges them.
+"""Which columns of an original and a copy are compared, and how.
 
 A copy may lack columns. And a column that says who somebody is must not take part in
 the comparison of whole records: with fresh values in it no record would ever equal
@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from evosdc.errors import InputError
+from evosdc.frames import to_arrow
 from evosdc.metrics import Evaluation, from_codes
 from evosdc.metrics.data import exact_codes
 from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
@@ -45,7 +46,7 @@ def measured(
     anew: Sequence[str] = (),
     metrics: Sequence[str] | None = None,
 ) -> Evaluation:
-    """Measure and judge a copy by the columns that can be compared.
+    """Measure and attack a copy by the columns that can be compared.
 
     `anew` are columns that are known to have fresh values in the copy.
     """
@@ -121,9 +122,8 @@ def make_alike(
     """
     from evosdc.synth.data.identifiers import find_identifiers
     from evosdc.synth.data.least import DEFAULT_LEAST
-    from evosdc.synth.frames import to_table
 
-    first, second = to_table(original), to_table(synthetic)
+    first, second = to_arrow(original), to_arrow(synthetic)
     for name in named:
         if name in first.column_names and name not in second.column_names:
             raise InputError(
@@ -142,7 +142,7 @@ def make_alike(
             continue
         left_out[name] = f"it identifies people ({identifier.why})"
         tests += _real_values(name, first.column(name), second.column(name), seed)
-    third = None if holdout is None else to_table(holdout)
+    third = None if holdout is None else to_arrow(holdout)
     return Alike(
         _without(first, left_out),
         _without(second, left_out),

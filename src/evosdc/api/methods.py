@@ -11,7 +11,7 @@ from evosdc.suppress.registry import load_methods
 
 @dataclass(frozen=True)
 class MethodInfo:
-    """A method of `protect`, for people.
+    """A method of `protect`, described.
 
     Attributes
     ----------
@@ -41,7 +41,14 @@ class MethodInfo:
 
 
 def methods() -> tuple[MethodInfo, ...]:
-    """List every method: what tables it takes, its options and its source."""
+    """List every method: what tables it takes, its options and its source.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> [m.name for m in evosdc.methods() if m.tables == "two-dimensional"][:3]
+    ['sp', 'hypercube-2d', 'castro']
+    """
     return tuple(
         MethodInfo(
             name=m.name,

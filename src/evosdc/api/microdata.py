@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evosdc import __version__
 from evosdc.api.comparing import measured
-from evosdc.api.protect import DEFAULT_TIME_LIMIT
+from evosdc.api.records import as_records
 from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.clock import Clock
+from evosdc.errors import InputError
+from evosdc.frames import to_arrow
 from evosdc.metrics import Evaluation
 from evosdc.synthetic_claim import SyntheticClaim
+
+if TYPE_CHECKING:
+    from evosdc.synth import Scenario, Synthesiser
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +52,7 @@ class Synthesis:
     @property
     def first_risk(self) -> str:
         """The risk that a single limit is about."""
-        risk = self.model.risk
+        risk = self.model.scenario.risk
         names = risk.split(",") if isinstance(risk, str) else list(risk)
         return str(names[0]).strip()
 
@@ -60,7 +66,7 @@ class Synthesis:
         )
 
     def run_rows(self) -> list[dict[str, Any]]:
-        """Return the run record, a row a generation."""
+        """Return the run record, a row per generation."""
         return [
             {
                 "seconds": round(g.seconds, 3),
@@ -78,8 +84,8 @@ class Synthesis:
         ]
 
     def front_rows(self) -> list[dict[str, Any]]:
-        """Return the front, a row a candidate; empty unless the mode was pareto."""
-        if self.model.mode != "pareto":
+        """Return the front, a row per candidate; empty unless the mode was pareto."""
+        if not self.model.trade_off.front:
             return []
         return [
             {
@@ -121,11 +127,11 @@ class Synthesis:
 def synthesise(
     frame: Any,
     *,
-    key: Sequence[str],
-    target: str,
+    key: Sequence[str] | None = None,
+    target: str | None = None,
     holdout: Any = None,
     copies: int = 1,
-    time_limit: float | None = DEFAULT_TIME_LIMIT,
+    time_limit: float | EllipsisType | None = ...,
     on_copies: Callable[[tuple[Any, ...]], object] | None = None,
     on_compile: Callable[[], object] | None = None,
     **parameters: Any,
@@ -135,41 +141,66 @@ def synthesise(
     Parameters
     ----------
     frame
-        The real records: pandas, polars or Arrow; the copies are of the same kind.
+        The real records: pandas, polars (lazy too), Arrow, a dict of columns or a path;
+        the copies are of the same kind, those of a file are Arrow tables.
     key, target
-        What an attacker knows and what he wants to learn.
+        What an attacker knows and what he wants to learn; or give a `scenario`.
     holdout
-        Other real records, for the membership test of the evaluation.
+        Other real records, of any of these kinds, for the membership test of the
+        evaluation.
     copies
         How many synthetic copies; in Pareto mode points spread along the front, of
         those that are not closer to the original than a fresh sample would be.
     time_limit
         Seconds for everything, the evaluation too; compiling kernels does not count.
+        By default that of the `schedule`: a minute. None for no limit.
     on_copies
         Called with the copies before they are evaluated, to have them on disk.
     on_compile
         Called where kernels have to be compiled first.
     parameters
-        Of `evosdc.synth.Synthesiser`.
+        Of `evosdc.synth.Synthesiser`: `scenario`, `trade_off`, `coding`, `operators`,
+        `schedule` and others, or the fields of these objects by keyword.
     """
     from evosdc.synth import Synthesiser
 
-    search = None if time_limit is None else time_limit - _reserve(time_limit)
-    parameters |= {"copies": copies, "time_limit": search}
-    with Clock(time_limit, on_compile) as clock:
-        model = Synthesiser(key, target, **parameters).fit(frame)
-        candidates = _eligible(model) if model.mode == "pareto" else copies
-        numbers = np.unique(np.linspace(0, candidates - 1, copies).round().astype(int))
-        made = tuple(model.sample(number=int(number)) for number in numbers)
+    if time_limit is not ...:
+        parameters["time_limit"] = time_limit
+    model = Synthesiser(key, target, copies=copies, **parameters)
+    roles = {**_attack(model.scenario), "seed": model.seed}
+    limit = model.schedule.time_limit
+    if limit is not None:
+        model.set_params(time_limit=limit - _reserve(limit))
+    frame = as_records(frame)
+    holdout = as_records(holdout, frame)
+    with Clock(limit, on_compile) as clock:
+        made = _made(model.fit(frame), copies)
         if on_copies is not None:
             on_copies(made)
-        roles = {"key": list(key), "target": target, "seed": model.seed}
         roles["anew"] = model.small_groups_.made_anew
-        judged = _evaluated(frame, made, holdout, roles, clock.left)
-    reasons = (*judged.reasons, *_limits(model))
+        evaluation = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
+    reasons = (*evaluation.reasons, *_limits(model))
     if reasons:
-        judged = replace(judged, verdict="not fit for release", reasons=reasons)
-    return Synthesis(made, model, judged)
+        evaluation = replace(evaluation, verdict="not fit for release", reasons=reasons)
+    return Synthesis(made, model, evaluation)
+
+
+def _attack(scenario: Scenario) -> dict[str, Any]:
+    """Return key and target, which an evaluation cannot do without."""
+    if scenario.key is None or scenario.target is None:
+        raise InputError(
+            "key or target is missing",
+            expected="both, so that the copies can be attacked",
+            hint="name what an attacker knows (key) and wants to learn (target)",
+        )
+    return {"key": scenario.known, "target": scenario.target}
+
+
+def _made(model: Synthesiser, copies: int) -> tuple[Any, ...]:
+    """Return the copies; of a front, points spread along it."""
+    candidates = _eligible(model) if model.trade_off.front else copies
+    numbers = np.unique(np.linspace(0, candidates - 1, copies).round().astype(int))
+    return tuple(model.sample(number=int(number)) for number in numbers)
 
 
 def _reserve(time_limit: float) -> float:
@@ -184,7 +215,7 @@ def _evaluated(
     roles: dict[str, Any],
     left: Callable[[], float],
 ) -> Evaluation:
-    """Measure the first copy and judge all of them."""
+    """Measure the first copy and attack all of them."""
     # The verdict on every copy comes before what one of them is worth.
     others = [
         measured(frame, copy, holdout, metrics=[], left=left, **roles)
@@ -199,7 +230,7 @@ def _evaluated(
 
 def _limits(model: Any) -> list[str]:
     """Return the limits of the user that are not met."""
-    if model.risk_limit is None:
+    if model.scenario.risk_limit is None:
         return []
     return [
         f"{name} is {model.risk_[name]:.4g}, above the limit of {limit:.4g}"
@@ -230,15 +261,17 @@ def evaluate(
 ) -> Evaluation:
     """Measure utility and risk of synthetic records and say what is not protected.
 
+    Files are pandas, polars (lazy too) or Arrow frames, dicts of columns, or paths.
     What `time_limit` leaves no time for is listed as not measured. Columns that the
     synthetic file lacks or that identify people are not compared; `left_out` says which
     and why.
     """
+    original = as_records(original)
     with Clock(time_limit, on_compile) as clock:
         return measured(
             original,
-            synthetic,
-            holdout,
+            as_records(synthetic, original),
+            as_records(holdout, original),
             key=key,
             target=target,
             seed=seed,

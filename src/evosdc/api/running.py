@@ -1,21 +1,14 @@
-"""How a method is run for `protect`: budget, warm-up, interrupts, bounds."""
+"""How a method is run for `protect`: budget, interrupts, bounds."""
 
 from __future__ import annotations
 
-import time
-from contextlib import suppress
-from functools import cache
-from itertools import product
 from typing import Any
 
-import numpy as np
-
-from evosdc.attack import judge
-from evosdc.errors import EvosdcError, InputError
+from evosdc.clock import moment
 from evosdc.evolution.stopping import (
     AnyOf,
+    Criterion,
     EvaluationLimit,
-    Stop,
     TargetGap,
     TimeLimit,
 )
@@ -23,7 +16,6 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
-from evosdc.table import Dimension, Hierarchy, build_table
 
 # Methods that prove no bound themselves get one after the search, where it is quick.
 _BOUND_CELLS = 50_000
@@ -43,12 +35,12 @@ class Clock:
 
     def __init__(self, limit: float | None) -> None:
         self._limit = limit
-        self._start = time.monotonic()
+        self._start = moment()
 
     @property
     def seconds(self) -> float:
         """Time since the start, compiling left out."""
-        return time.monotonic() - self._start
+        return moment() - self._start
 
     @property
     def end(self) -> float | None:
@@ -68,10 +60,6 @@ class Clock:
         limit = spent + _JUDGE_SECONDS
         self._limit = limit if self._limit is None else min(self._limit, limit)
 
-    def forget(self, since: float) -> None:
-        """Leave out what went by since a number of seconds: it was compiling."""
-        self._start += self.seconds - since
-
     def for_search(self, *, quick: bool, insiders: bool) -> float | None:
         """How long the search may take, with time left to settle and to judge."""
         if self._limit is None:
@@ -83,7 +71,7 @@ class Clock:
 
     def left(self) -> float:
         """Seconds until the end."""
-        return float("inf") if self.end is None else self.end - time.monotonic()
+        return float("inf") if self.end is None else self.end - moment()
 
     def over(self) -> bool:
         """Whether the limit has passed: what is left is for the judge."""
@@ -95,13 +83,11 @@ def _grace(limit: float) -> float:
     return max(0.15 * limit, 4.0)
 
 
-def stopping(time_limit: float | None, evaluations: int | None, gap: float) -> Stop:
-    criteria: list[Stop] = [TargetGap(gap)]
-    for limit, name in ((time_limit, "time limit"), (evaluations, "evaluations")):
-        if limit is not None and not limit > 0:
-            raise InputError(f"{name} is {limit}", expected="a number above 0")
-    if not 0 <= gap < 1:
-        raise InputError(f"gap is {gap}", expected="a share from 0 to below 1")
+def stopping(
+    time_limit: float | None, evaluations: int | None, gap: float
+) -> Criterion:
+    """Return what ends a search: any one of three."""
+    criteria: list[Criterion] = [TargetGap(gap)]
     if time_limit is not None:
         criteria.append(TimeLimit(time_limit))
     if evaluations is not None:
@@ -169,34 +155,8 @@ def lower_bound(
     if search.bound is None and problem.network is not None and few:
         from evosdc.suppress.bounds.cut_loop import cut_bound
 
-        start = time.monotonic()
+        start = moment()
         most = min(_BOUND_SECONDS, seconds)
-        found = cut_bound(problem, lambda: time.monotonic() - start > most)
+        found = cut_bound(problem, lambda: moment() - start > most)
         return min(found.value, pattern.cost)
     return search.bound
-
-
-@cache
-def warm_up(method: Method, parameters: Any, network: bool) -> None:
-    """Run a method and the judge once on a tiny table, before the clock starts.
-
-    Kernels are compiled on first use and cached on disk. Compiling is no part of a
-    search, so it must not eat a time limit.
-    """
-    sides = [Dimension(name, Hierarchy.flat("abc")) for name in "xyz"]
-    sides = sides[: 2 if network else 3]
-    codes = list(product(range(1, 4), repeat=len(sides)))
-    value = 5.0 + np.arange(len(codes)) % 7
-    level = np.where(np.arange(len(codes)) % 4 == 0, 2.0, 0.0)
-    status = np.where(level > 0, "u", "s")
-    tiny = build_table(sides, codes, value, status=status, lpl=level, upl=level)
-    problem = Problem.of(tiny)
-    first_bound(problem, Search())
-    runs = [
-        (find_method(name), find_method(name).configure({})) for name in method.parts
-    ]
-    for part, options in [(method, parameters), *runs]:
-        if part.takes(problem) is None:
-            with suppress(EvosdcError):
-                part.run(problem, options, Search(stop=EvaluationLimit(50)))
-    judge(tiny.with_pattern(problem.hideable))

@@ -1,7 +1,8 @@
-"""What people give for a table, and what they assume of its attackers, as a table."""
+"""What is given for a table, and what is assumed of its attackers, as a table."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,7 +43,7 @@ def as_table(source: Any, **reading: Any) -> Table:
         return link_tables([as_table(part, **reading) for part in source]).table
     if "hierarchies" in reading:
         reading["hierarchies"] = read_trees(reading["hierarchies"])
-    if isinstance(source, (str, Path)):
+    if isinstance(source, (str, os.PathLike)):
         return read_table(source, **reading)
     return table_from_frame(source, **reading)
 
@@ -123,7 +124,7 @@ def known_before(table: Table, earlier: Any) -> Known:
     for source in given:
         found = read_earlier(source, table)
         cells |= found.known
-        named = isinstance(source, (str, Path))
+        named = isinstance(source, (str, os.PathLike))
         name = Path(source).name if named else "a frame"
         word = f"{name} ({int(found.known.sum()):,} cells)"
         if found.others:

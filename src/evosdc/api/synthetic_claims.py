@@ -33,12 +33,15 @@ def _scenario(evaluation: Evaluation) -> str:
 
 
 def _coding(evaluation: Evaluation, model: Any) -> str:
-    where = "in the evaluation" if model is None else "in search and evaluation alike"
+    where = (
+        "in the evaluation" if model is None else "in the search and in the evaluation"
+    )
     text = f"keys as they are in the file, {where}; {evaluation.target} "
     text += "in 20 classes" if evaluation.target_in_classes else "as it is"
     if model is not None:
-        many = "many" if model.most_levels is None else f"over {model.most_levels}"
-        bins = model.bins if isinstance(model.bins, int) else "given"
+        most, bins = model.coding.most_levels, model.coding.bins
+        many = "many" if most is None else f"over {most}"
+        bins = bins if isinstance(bins, int) else "given"
         text += f"; distances of the search: numbers of {many} values in {bins} bins"
     return text
 
@@ -48,8 +51,8 @@ def _small_groups(model: Any) -> str:
     if model is None:
         return "not guarded"
     said = str(model.small_groups_.claim())
-    if model.pool > 0:
-        said += f"; levels of fewer than {model.pool} records counted as one"
+    if model.coding.pool > 0:
+        said += f"; levels of fewer than {model.coding.pool} records counted as one"
     return said
 
 
@@ -57,7 +60,7 @@ def _closeness(evaluation: Evaluation, model: Any) -> str:
     tested = "tested" if evaluation.tests else "not tested"
     if model is None:
         return f"{tested} against a fresh sample"
-    if model.noise_floor:
+    if model.trade_off.noise_floor:
         return f"not closer than a fresh sample (noise floor), {tested}"
     return f"as close as can be (noise floor switched off), {tested}"
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evosdc.errors import InputError
-from evosdc.io import like, pattern_frame, read_hierarchy, read_waiver
+from evosdc.frames import like
+from evosdc.io import open_microdata, pattern_frame, read_hierarchy, read_waiver
 from evosdc.rules import Rule, parse_rules
-from evosdc.table import Hierarchy, Table
+from evosdc.table import TOTAL, Hierarchy, Table
 from evosdc.tabulation import tabulate_linked
 
 _NONE = "none"
@@ -46,8 +48,10 @@ def tabulate(
     Parameters
     ----------
     source
-        A frame, a dict of columns, or the path of a CSV or Parquet file; files of any
-        size are streamed.
+        A frame of any kind, a dict of columns, or the path of a file of any format of
+        records (a pattern for several): CSV and Parquet are streamed, whatever their
+        size; what the description of a tau-Argus file says of hierarchies holds unless
+        they are given.
     by
         The spanning variables; several lists of them give linked tables, joined to one.
     value
@@ -65,23 +69,42 @@ def tabulate(
         on each line: rules pass them over.
     options
         Passed on to `evosdc.tabulation.tabulate`.
+
+    Examples
+    --------
+    >>> import evosdc
+    >>> firms = {
+    ...     "region": ["N", "N", "N", "S", "S"],
+    ...     "turnover": [90, 8, 7, 40, 35],
+    ... }
+    >>> evosdc.tabulate(firms, ["region"], "turnover", rules=["nk:1,75"])
+    Tabulation(Table(region(3): 3 cells, 1 equations, 1 primaries), rules nk:1,75)
     """
     if isinstance(waiver, (str, Path)):
         waiver = read_waiver(waiver)
+    spans = _spans(by)
+    trees = read_trees(hierarchies)
+    template = source
+    if isinstance(source, (str, os.PathLike)):
+        records = open_microdata(source, total=options.get("total", TOTAL))
+        source = records.source
+        named = {name for span in spans for name in span}
+        described = {n: t for n, t in records.hierarchies.items() if n in named}
+        trees = described | (trees or {})
     linked = tabulate_linked(
         source,
-        _spans(by),
+        spans,
         value,
         weight=weight,
         holding=holding,
         request=request,
-        hierarchies=read_trees(hierarchies),
+        hierarchies=trees,
         rules=_rules(rules),
         waiver=waiver,
         **options,
     )
     table = linked.table
-    return Tabulation(table, like(pattern_frame(table), source))
+    return Tabulation(table, like(pattern_frame(table), template))
 
 
 def read_trees(

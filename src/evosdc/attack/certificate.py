@@ -105,7 +105,7 @@ def certificate_arrays(
     strict, secondaries, insiders, known, whole
         As the verdict was reached; see `evosdc.attack.judge`.
     wished
-        Cells that are sensitive because somebody wished them hidden, not by the table.
+        Cells that are sensitive by request, not by the table.
     tolerance
         The verdict's; 0 where every witness is exact.
     """

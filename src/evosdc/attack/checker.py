@@ -10,7 +10,6 @@ witness counts for every cell that it moves.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.attack.coverage import Levels, Reach
+from evosdc.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
 from evosdc.table.singletons import OwnShares, lone_respondents
@@ -139,7 +139,7 @@ def verify(
         Whether the sensitive cells are also judged against each lone respondent, who
         knows its own cells: by the witnesses that move none of them.
     deadline
-        Moment on the clock of `time.monotonic` after which no further witness is
+        Moment on the clock of `evosdc.clock.moment` after which no further witness is
         looked at.
     room
         How far down cells can be asked to go at most, for an attacker who knows parts
@@ -159,7 +159,7 @@ def verify(
     else:
         exact = _read(table, known, in_whole)
         for part in _parts(certificate):
-            if deadline is not None and time.monotonic() >= deadline:
+            if deadline is not None and moment() >= deadline:
                 break
             faults, off = _faults(exact, certificate, part, tolerance)
             bad.update(faults)

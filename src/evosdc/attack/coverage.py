@@ -5,7 +5,6 @@ Like `checker` it shares nothing with the code that finds witnesses.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
 
@@ -160,7 +160,7 @@ class Levels:
             near.discard(int(respondent[cell]))
             if not near:
                 continue
-            late = deadline is not None and time.monotonic() >= deadline
+            late = deadline is not None and moment() >= deadline
             # Furthest first, so that for most respondents one look is enough.
             ups = sorted((s for s in steps if s[0] > 0), reverse=True)
             downs = sorted(s for s in steps if s[0] < 0)

@@ -48,7 +48,7 @@ def exact_vertex(
         of an interval, cells that only come near a bound are taken for cells at it;
         then a much smaller distance is tried.
     deadline
-        Moment of `time.monotonic` after which it ends with `Unfinished`.
+        Moment of `evosdc.clock.moment` after which it ends with `Unfinished`.
     """
     return (
         _rounded(rows, x, room)

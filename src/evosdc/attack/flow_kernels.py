@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from evosdc.kernels import kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def short_path(
     source: int,
     target: int,
@@ -71,7 +72,7 @@ def short_path(
     return found, path
 
 
-@njit(cache=True)
+@kernel
 def rectangles(
     cells: Ints,
     signs: Ints,
@@ -130,7 +131,7 @@ def rectangles(
     return found, arcs, ways
 
 
-@njit(cache=True)
+@kernel
 def max_flow(
     source: int,
     target: int,

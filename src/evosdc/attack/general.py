@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evosdc.attack import move_kernels
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import Witness
 from evosdc.attack.exact import exact_vertex
 from evosdc.attack.hints import Places
 from evosdc.attack.ledger import Ledger, Unfinished
+from evosdc.attack.model import AttackModel
 from evosdc.attack.program import Program, whole_move
 
 _TRIES = 40
@@ -33,7 +33,7 @@ _ENDLESS = 1e15  # a bound this many times the level is no bound to the solver
 class _Columns:
     """The split columns of some cells: going up, then going down."""
 
-    def __init__(self, attacker: Attacker, cells: NDArray[np.int64]) -> None:
+    def __init__(self, attacker: AttackModel, cells: NDArray[np.int64]) -> None:
         self.cells = cells
         at_up = np.flatnonzero(attacker.up_size[cells] > 0)
         at_down = np.flatnonzero(attacker.down_size[cells] > 0)
@@ -77,7 +77,7 @@ class GeneralFinder:
 
     def __init__(
         self,
-        attacker: Attacker,
+        attacker: AttackModel,
         deadline: float | None = None,
         places: Places | None = None,
     ) -> None:

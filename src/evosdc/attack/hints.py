@@ -21,9 +21,9 @@ Places = dict[tuple[int, int], list[NDArray[np.int64]]]
 
 # Steps that differ by no more than this share are meant to be equal.
 _EQUAL = 1e-9
-# Steps of several sizes are read as decimals first: rooms have few digits, and a search
-# that wants to be read asks for levels with few. They are met if off by no more than
-# this part of the last digit.
+# Steps of several sizes are read as decimals first: slacks have few digits, and a
+# search that wants to be read asks for levels with few. They are met if off by no
+# more than this part of the last digit.
 _DIGITS = 12
 _OFF = 1e-4
 # Then in these parts of the attacker's unit, coarse first: rounding may help.
@@ -102,8 +102,8 @@ def _stretch(ledger: Ledger, cells: list[int], steps: list[int]) -> bool:
     ]
     if attacker.whole:
         wanted = [(Fraction(ceil(times)), c, step) for times, c, step in wanted]
-    rooms = [(attacker.room(c, 1 if step > 0 else -1), step) for c, step in pairs]
-    most = min((Fraction(r, abs(s)) for r, s in rooms if r is not None), default=None)
+    slacks = [(attacker.room(c, 1 if step > 0 else -1), step) for c, step in pairs]
+    most = min((Fraction(r, abs(s)) for r, s in slacks if r is not None), default=None)
     reachable = [level for level in wanted if most is None or level[0] <= most]
     if not reachable:
         return not wanted

@@ -10,7 +10,6 @@ what it accepts counts.
 
 from __future__ import annotations
 
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
@@ -24,6 +23,7 @@ from evosdc.attack.certificate import FLOATING, joined
 from evosdc.attack.checker import verify
 from evosdc.attack.demands import Demands, counts_whole, demands_of
 from evosdc.attack.judge import judge
+from evosdc.clock import moment
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table
 from evosdc.table.singletons import OwnShares, lone_respondents
@@ -49,7 +49,7 @@ def judge_insiders(
     verdict, certificate
         The judge's word on the pattern, which the answer adds to.
     deadline
-        Moment on the clock of `time.monotonic` after which what is not decided stays
+        Moment of `evosdc.clock.moment` after which what is not decided stays
         open.
     known, whole
         As for `judge`.
@@ -67,7 +67,7 @@ def judge_insiders(
     doubts = _doubts(demands, certificate, respondent, deadline)
     found: dict[tuple[int, int], Exposure] = {}
     certificates = [certificate]
-    ways = Counter(verdict.ways)
+    proofs = Counter(verdict.proofs)
     exact, tolerance = verdict.exact, verdict.tolerance
     name = _names(respondent)
     shares = OwnShares(table)
@@ -93,7 +93,7 @@ def judge_insiders(
                 e, insider=insider, insider_cell=name[who]
             )
         certificates.append(more)
-        ways.update(word.ways)
+        proofs.update(word.proofs)
         exact, tolerance = exact and word.exact, max(tolerance, word.tolerance)
     full = joined(certificates)
     report = verify(
@@ -104,7 +104,7 @@ def judge_insiders(
         known=known,
         whole=in_whole,
         insiders=True,
-        deadline=None if deadline is None else max(deadline, time.monotonic() + _GRACE),
+        deadline=None if deadline is None else max(deadline, moment() + _GRACE),
     )
     pairs = [(int(a), int(b)) for a, b in report.against if int(a) not in settled]
     exposed = (*verdict.exposed, *(found[p] for p in pairs if p in found))
@@ -117,7 +117,7 @@ def judge_insiders(
             exposed=exposed,
             exact=exact,
             tolerance=tolerance,
-            ways=dict(ways),
+            proofs=dict(proofs),
             insiders=report.insiders,
             open=still_open,
         ),
@@ -126,7 +126,7 @@ def judge_insiders(
 
 
 def _late(deadline: float | None) -> bool:
-    return deadline is not None and time.monotonic() >= deadline
+    return deadline is not None and moment() >= deadline
 
 
 def _names(respondent: NDArray[np.int64]) -> dict[int, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import FLOATING, assemble
 from evosdc.attack.checker import verify
 from evosdc.attack.demands import Demands, counts_whole, demands_of, nothing_asked
 from evosdc.attack.hints import Hint, Places, take_hints
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
+from evosdc.attack.model import AttackModel
+from evosdc.clock import moment
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
 
@@ -48,7 +48,7 @@ def judge(
         Whether secondaries are judged too: by their own levels, or, where these are 0,
         by whether their value is given away.
     deadline
-        Moment on the clock of `time.monotonic` after which what is not decided stays
+        Moment of `evosdc.clock.moment` after which what is not decided stays
         open: a cell is called exposed only where that was found.
     hints
         Deviations to look at first, as cells and steps, from whoever made the pattern.
@@ -75,7 +75,7 @@ def judge(
     demands = demands_of(
         table, strict, secondaries, whole=in_whole, among=among, room=room
     )
-    attacker = Attacker.of(table, demands, known=known, in_whole=in_whole)
+    attacker = AttackModel.of(table, demands, known=known, in_whole=in_whole)
     ledger = Ledger(attacker)
     finder = None
     if attacker.free.any() and len(demands.cells):
@@ -87,7 +87,7 @@ def judge(
         _cover_widths(ledger, finder, deadline)
     else:
         ledger.refuted.update((cell, "") for cell in demands.cells.tolist())
-    until = None if deadline is None else max(deadline, time.monotonic() + _GRACE)
+    until = None if deadline is None else max(deadline, moment() + _GRACE)
     checking: dict[str, Any] = {
         "strict": strict,
         "secondaries": secondaries,
@@ -118,7 +118,7 @@ def judge(
         exact=exact,
         tolerance=tolerance,
         strict=strict,
-        ways=dict(ledger.ways),
+        proofs=dict(ledger.proofs),
         open=still_open,
     )
     return verdict, certificate
@@ -140,7 +140,7 @@ def intervals(
     """
     wanted = np.asarray(cells, dtype=np.int64).ravel()
     in_whole = counts_whole(table, whole)
-    attacker = Attacker.of(table, nothing_asked(), known=known, in_whole=in_whole)
+    attacker = AttackModel.of(table, nothing_asked(), known=known, in_whole=in_whole)
     low, high = table.value[wanted].copy(), table.value[wanted].copy()
     if attacker.free[wanted].any():
         finder = _finder(attacker, None, {})
@@ -158,7 +158,7 @@ def _end(finder: Any, cell: int, sign: int) -> float:
     return end
 
 
-def _finder(attacker: Attacker, deadline: float | None, places: Places) -> Any:
+def _finder(attacker: AttackModel, deadline: float | None, places: Places) -> Any:
     """The finder for a table; its compiled code and solver are loaded only here."""
     network = detect_network(attacker.table.matrix)
     if network is not None:
@@ -239,7 +239,7 @@ def _why(ledger: Ledger, cell: int, *signs: int) -> str:
 class _Case:
     """All that is known when exposed cells are named."""
 
-    attacker: Attacker
+    attacker: AttackModel
     demands: Demands
     finder: Any
     ledger: Ledger

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -10,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.certificate import Witness
+from evosdc.attack.model import AttackModel
+from evosdc.clock import moment
 
 # Levels looked at before the first look at the clock, and seconds between two.
 _FIRST_BATCH = 32
@@ -23,19 +23,19 @@ class Unfinished(Exception):  # noqa: N818 - ends a search, not a mistake of the
 
 
 def in_time(deadline: float | None) -> None:
-    """End the search for a witness after a moment of `time.monotonic`."""
-    if deadline is not None and time.monotonic() >= deadline:
+    """End the search for a witness after a moment of `evosdc.clock.moment`."""
+    if deadline is not None and moment() >= deadline:
         raise Unfinished("the time limit was reached")
 
 
 class Ledger:
     """Keeps witnesses that hold exactly and the levels each of them closes."""
 
-    def __init__(self, attacker: Attacker) -> None:
+    def __init__(self, attacker: AttackModel) -> None:
         self.attacker = attacker
         self.witnesses: list[Witness] = []
         self.floating: list[Witness] = []
-        self.ways: Counter[str] = Counter()
+        self.proofs: Counter[str] = Counter()
         # Cells with a level that cannot be had, why where that needs saying, and moves
         # that no table of whole numbers makes although one with fractions would.
         self.refuted: dict[int, str] = {}
@@ -84,7 +84,7 @@ class Ledger:
         many = len(levels) if deadline is None else _FIRST_BATCH
         while levels:
             in_time(deadline)
-            start = time.monotonic()
+            start = moment()
             part = [
                 (cell, sign, amount)
                 for cell, sign, amount in levels[:many]
@@ -93,7 +93,7 @@ class Ledger:
             levels = levels[many:]
             if part:
                 yield part
-            many = many * 2 if time.monotonic() - start < _BATCH_SECONDS else many // 2
+            many = many * 2 if moment() - start < _BATCH_SECONDS else many // 2
             many = max(1, many)
 
     def add(
@@ -120,7 +120,7 @@ class Ledger:
             numerators = [n // denominator for n in numerators]
             denominator, full = 1, self.attacker.scale
         self.witnesses.append(Witness(cell, sign, at, numerators, full, way))
-        self.ways[way] += 1
+        self.proofs[way] += 1
         for other, move in zip(at.tolist(), numerators, strict=True):
             self._close(other, move, denominator, shared=other != cell)
         return True
@@ -153,7 +153,7 @@ class Ledger:
                 self.open_width.discard(cell)
                 closed += 1
         if shared and closed:
-            self.ways["shared"] += closed
+            self.proofs["shared"] += closed
 
     def _holds(self, at: list[int], numerators: list[int], denominator: int) -> bool:
         attacker = self.attacker

@@ -8,8 +8,9 @@ equations came from.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from evosdc.kernels import kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -18,13 +19,13 @@ _MOST_BROKEN = 14  # equations out of balance at once before a try is given up
 _MOST_CELLS = 32
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _draw(state: int) -> int:
     """One step of a linear congruential generator; randomness only breaks ties."""
     return (state * 6364136223846793005 + 1442695040888963407) & 0x7FFFFFFFFFFFFFFF
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _best_step(
     broken: Ints,
     count: int,
@@ -71,7 +72,7 @@ def _best_step(
     return best, best_way, state
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def small_move(
     cell: int,
     sign: int,
@@ -137,7 +138,7 @@ def small_move(
     return 0, cells, ways, state
 
 
-@njit(cache=True)
+@kernel
 def small_moves(
     cells: Ints,
     signs: Ints,
@@ -195,7 +196,7 @@ def small_moves(
     return sizes, all_cells[:used], all_ways[:used]
 
 
-@njit(cache=True)
+@kernel
 def neighbourhood(
     cell: int,
     branch: int,

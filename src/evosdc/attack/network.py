@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.attack import flow_kernels
-from evosdc.attack.attacker import Attacker
 from evosdc.attack.ledger import Ledger, in_time
+from evosdc.attack.model import AttackModel
 from evosdc.table import Network
 
 _WIDE = 2**59  # an open bound; sums of two such numbers still fit 64 bits
@@ -30,7 +30,7 @@ class NetworkFinder:
     """Looks for witnesses in a table that is a network."""
 
     def __init__(
-        self, attacker: Attacker, network: Network, deadline: float | None = None
+        self, attacker: AttackModel, network: Network, deadline: float | None = None
     ) -> None:
         self.attacker = attacker
         self.deadline = deadline
@@ -227,8 +227,8 @@ class NetworkFinder:
             path = self._augmenting(source, target, k, flow, den)
             if not path:
                 break
-            rooms = [self._left(e, flow, den) for e in path]
-            push = min([left - sent, *(r for r in rooms if r is not None)])
+            slacks = [self._left(e, flow, den) for e in path]
+            push = min([left - sent, *(r for r in slacks if r is not None)])
             for e in path:
                 arc = int(self.arc[e])
                 flow[arc] = flow.get(arc, 0) + push * int(self.way[e])

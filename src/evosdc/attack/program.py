@@ -8,7 +8,6 @@ And the same in whole numbers, as an integer program, for tables of counts.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.attack.ledger import Unfinished
+from evosdc.clock import moment
 from evosdc.errors import EvosdcError
 
 _TOLERANCE = 1e-9
@@ -140,7 +140,7 @@ class Program:
         limited = h.getOptionValue("simplex_iteration_limit")[1] != _NO_LIMIT
         for attempt in (presolve,) if limited else (presolve, not presolve):
             if self.deadline is not None:
-                left = self.deadline - time.monotonic()
+                left = self.deadline - moment()
                 if left <= 0:
                     raise Unfinished("the time limit was reached")
                 h.setOptionValue("time_limit", h.getRunTime() + left)
@@ -185,7 +185,7 @@ def whole_move(
     """
     limit = _WHOLE_SECONDS
     if deadline is not None:
-        limit = min(limit, deadline - time.monotonic())
+        limit = min(limit, deadline - moment())
         if limit <= 0:
             raise Unfinished("the time limit was reached")
     count = rows.shape[1]

@@ -52,7 +52,7 @@ class Proof:
         tolerance; and the prior knowledge: counts, bounds, threshold.
     hidden, known, wished
         Which cells are not published, which of them the attacker has all the same, and
-        which are sensitive by a wish and not by the table.
+        which are sensitive by request and not by the table.
     respondent
         Number of the lone respondent of each cell, -1 for none.
     digests, digest

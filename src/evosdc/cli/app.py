@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 
@@ -71,6 +72,8 @@ def main() -> None:
     # Matrices here are small. On a machine with other work, threads that wait for each
     # other make them a hundred times slower, past any limit of time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Commands say by themselves what the library would log.
+    logging.getLogger("evosdc").addHandler(logging.NullHandler())
     try:
         app()
     except EvosdcError as error:

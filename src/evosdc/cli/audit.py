@@ -113,7 +113,7 @@ def audit(
                     "tolerance": verdict.tolerance,
                     "strict": verdict.strict,
                     "insiders": verdict.insiders,
-                    "ways": dict(verdict.ways),
+                    "proofs": dict(verdict.proofs),
                     "certificate": proved,
                     "notes": list(result.table.notes),
                 }

@@ -11,7 +11,7 @@ from evosdc.cli import options as shared
 
 
 def evaluate(
-    original: Path = typer.Argument(..., help="The real records."),
+    original: Path = typer.Argument(..., help=f"The real records: {shared.RECORDS}."),
     synthetic: Path = typer.Argument(..., help="The synthetic records."),
     key: str = typer.Option(..., help="What an attacker knows: age,sex,region."),
     target: str = typer.Option(..., help="What an attacker wants to learn."),
@@ -57,10 +57,10 @@ def evaluate(
         typer.echo(json.dumps({**result.summary(), "claim": claim.summary()}))
         raise typer.Exit(0 if result.fit else 3)
     from rich.console import Console
-    from rich.table import Table as Grid
+    from rich.table import Table as RichTable
 
     console = Console()
-    grid = Grid("metric", "kind", "goal", "value")
+    grid = RichTable("metric", "kind", "goal", "value")
     for value in result.values:
         grid.add_row(value.title, value.kind, value.goal, f"{value.value:.5g}")
     console.print(grid)

@@ -15,7 +15,7 @@ def instances(
     family: str | None = typer.Argument(None, help="A family; none lists them all."),
     seed: int = shared.SEED,
     output: Path | None = typer.Option(
-        None, "-o", "--output", help="File to write: .jj, .jj.gz, .csv or .parquet."
+        None, "-o", "--output", help=f"File to write: {shared.TABLES}."
     ),
     force: bool = shared.FORCE,
 ) -> None:
@@ -35,7 +35,7 @@ def instances(
     if output is None:
         raise InputError(
             "no file to write was named",
-            expected="-o FILE with suffix .jj, .jj.gz, .csv or .parquet",
+            expected=f"-o FILE with suffix {shared.TABLES}",
         )
     check_output_file(output, force=force)
     table = make(family, seed, **_family_options(context.args))
@@ -62,11 +62,11 @@ def _list_families() -> None:
     from dataclasses import fields
 
     from rich.console import Console
-    from rich.table import Table as Grid
+    from rich.table import Table as RichTable
 
     from evosdc.instances import families
 
-    grid = Grid(title="Families (use with: evosdc instances FAMILY -o FILE)")
+    grid = RichTable(title="Families (use with: evosdc instances FAMILY -o FILE)")
     for heading in ("family", "what it is", "options", "source"):
         grid.add_column(heading, overflow="fold")
     for name, entry in families().items():

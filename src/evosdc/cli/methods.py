@@ -15,7 +15,7 @@ def methods(as_json: bool = shared.JSON) -> None:
     Example: evosdc methods
     """
     from rich.console import Console
-    from rich.table import Table as Grid
+    from rich.table import Table as RichTable
 
     from evosdc import api
 
@@ -23,7 +23,7 @@ def methods(as_json: bool = shared.JSON) -> None:
     if as_json:
         typer.echo(json.dumps([m.as_json() for m in found], default=str))
         return
-    grid = Grid(title="Methods (use with: evosdc protect --method NAME)")
+    grid = RichTable(title="Methods (use with: evosdc protect --method NAME)")
     for heading in ("method", "what it does", "tables", "options", "source"):
         grid.add_column(heading, overflow="fold")
     for m in found:

@@ -9,6 +9,11 @@ import typer
 
 from evosdc.errors import InputError
 
+# As `evosdc.io.suffixes` has them, which a test compares: importing it takes longer
+# than showing a help text.
+TABLES = ".csv, .tsv, .txt, .dat, .parquet, .pq, .jj or .tab"
+RECORDS = ".csv, .tsv, .txt, .dat, .parquet, .pq or .asc"
+HIERARCHIES = ".csv, .tsv, .txt, .dat, .parquet, .pq or .hrc"
 FORCE = typer.Option(False, "--force", help="Overwrite existing output.")
 JSON = typer.Option(False, "--json", help="Print one JSON object and nothing else.")
 SEED = typer.Option(0, "--seed", help="Root of all randomness.")
@@ -53,7 +58,7 @@ NO_RULE = typer.Option(
 HIERARCHY = typer.Option(
     [],
     "--hierarchy",
-    help="NAME=FILE: tree of codes (.hrc, or CSV with columns coarse to fine).",
+    help=f"NAME=FILE: tree of codes ({HIERARCHIES}); columns go from coarse to fine.",
 )
 TOTAL = typer.Option(
     None,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from evosdc.clock import Clock, compiled, moment
 from evosdc.evolution.record import Entry
 from evosdc.evolution.stopping import gap
 
-_PATIENCE = 3.0  # seconds; with compiled kernels a search begins sooner
+# Seconds that nobody needs to hear of: loading what is compiled.
+_PATIENCE = 2.0
 
 
 @contextmanager
@@ -20,11 +20,11 @@ def progress(
 ) -> Iterator[Callable[[Entry], None] | None]:
     """Show a line that follows the search while the block runs.
 
-    Where nobody watches a terminal, a search that does not begin at once says why.
+    Where nobody watches a terminal, it only says that it has to compile first.
     """
     if not wanted or not sys.stderr.isatty():
-        with announced() as ear:
-            yield ear
+        with announced():
+            yield None
         return
     from rich.console import Console
     from rich.live import Live
@@ -36,43 +36,45 @@ def progress(
 
 
 @contextmanager
-def announced() -> Iterator[Callable[[Entry], None]]:
-    """Say that kernels are being compiled if nothing is heard for a few seconds."""
-    timer = threading.Timer(
-        _PATIENCE,
-        sys.stderr.write,
-        ["compiling kernels (first use); no limit of time counts this\n"],
-    )
-    timer.daemon = True
-    timer.start()
-    try:
-        yield lambda _: timer.cancel()
-    finally:
-        timer.cancel()
+def announced() -> Iterator[None]:
+    """Say once that kernels are being compiled, where that is so."""
+    with Clock(on_compile=_say):
+        yield
+
+
+def _say() -> None:
+    sys.stderr.write("compiling kernels (first use); no limit of time counts this\n")
+    sys.stderr.flush()
 
 
 class _Line:
     def __init__(self, time_limit: float | None) -> None:
         self._entry: Entry | None = None
         self._limit = time_limit
-        self._start = time.monotonic()
+        self._start, self._compiled = moment(), compiled()
 
     def hear(self, entry: Entry) -> None:
         self._entry = entry
 
     def __rich__(self) -> str:
-        spent = time.monotonic() - self._start
+        spent = moment() - self._start
+        compiling = compiled() - self._compiled
         left = (
             "" if self._limit is None else f", {max(0, self._limit - spent):.0f} s left"
         )
+        first_use = (
+            f", compiling kernels (first use): {compiling:.0f} s"
+            if compiling > _PATIENCE
+            else ""
+        )
         entry = self._entry
         if entry is None:
-            return f"preparing (kernels compile on first use): {spent:.0f} s"
+            return f"preparing: {spent:.0f} s{first_use}"
         cost = "none yet" if entry.cost is None else f"{entry.cost:,.6g}"
         bound = "unknown" if entry.bound is None else f"{entry.bound:,.6g}"
         share = gap(entry.cost, entry.bound)
         shown = "unknown" if share is None else f"{100 * share:.2f} %"
         return (
             f"cost [bold]{cost}[/]  bound {bound}  gap {shown}  "
-            f"evaluations {entry.evaluations:,}  {spent:.0f} s{left}"
+            f"evaluations {entry.evaluations:,}  {spent:.0f} s{left}{first_use}"
         )

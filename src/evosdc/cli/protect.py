@@ -18,8 +18,8 @@ def protect(
     tables: list[Path] = typer.Argument(
         ...,
         metavar="TABLE...",
-        help="JJ (.jj, .jj.gz), labelled CSV, Parquet, or .tab with its .rda. Several "
-        "are linked by their labels and protected together.",
+        help=f"{shared.TABLES}, packed or not. Several are linked by their labels and "
+        "protected together.",
     ),
     method: str = typer.Option("auto", help="A name from: evosdc methods."),
     cost: str = typer.Option(
@@ -70,7 +70,7 @@ def protect(
         [],
         "--also",
         help="Further formats: pivot, grid, sbs, tab, parquet (as may be published), "
-        "jj (confidential). Several with commas.",
+        "jj, hst (confidential). Several with commas.",
     ),
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
     force: bool = shared.FORCE,
@@ -92,7 +92,7 @@ def protect(
     Example: evosdc protect table.jj --time-limit 30 -o protected
     """
     from evosdc import api
-    from evosdc.api.wishes import preference
+    from evosdc.api.requests import preference
     from evosdc.api.writing import write_result, write_unjudged
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_protection, show_warnings
@@ -111,31 +111,29 @@ def protect(
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     formats = check_also(also, cells)
-    limit = time_limit
-    if limit is None and evaluations is None:
-        limit = api.DEFAULT_TIME_LIMIT
+    stop = api.Stop(time_limit=time_limit, evaluations=evaluations, gap=gap)
     warnings: list[str] = []
 
     def keep(table: Table) -> None:
         warnings.extend(write_unjudged(output, table, force=force, source=tables[0]))
 
-    with progress(not as_json, limit) as ear:
+    with progress(not as_json, stop.seconds) as ear:
         result = api.protect(
             cells,
             method=method,
             cost=cost,
-            time_limit=time_limit,
-            evaluations=evaluations,
-            gap=gap,
+            stop=stop,
+            attacker=api.Attacker(
+                strict=strict, singletons=singletons, secondaries=secondaries
+            ),
+            cells=api.Requests(
+                hide=hide,
+                publish=publish,
+                prefer=[preference(text) for text in prefer],
+                keep=keep_secondaries or apriori is not None,
+            ),
             seed=seed,
             workers=workers,
-            strict=strict,
-            singletons=singletons,
-            secondaries=secondaries,
-            hide=hide,
-            publish=publish,
-            prefer=[preference(text) for text in prefer],
-            keep_secondaries=keep_secondaries or apriori is not None,
             bounds=bounds,
             counts=counts,
             threshold=threshold,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import typer
 from rich.console import Console
-from rich.table import Table as Grid
+from rich.table import Table as RichTable
 from rich.text import Text
 
 from evosdc.results import Claim, Protection, Verdict
@@ -136,14 +136,14 @@ def _proof(verdict: Verdict) -> str:
         if verdict.exact
         else f"witnesses hold to {verdict.tolerance:.1e} of a cell"
     )
-    how = ", ".join(f"{n:,} by {way}" for way, n in verdict.ways.items() if n)
+    how = ", ".join(f"{n:,} by {way}" for way, n in verdict.proofs.items() if n)
     return proof + (f" ({how})" if how else "")
 
 
 def _show_exposed(console: Console, verdict: Verdict) -> None:
     if not verdict.exposed:
         return
-    grid = Grid(
+    grid = RichTable(
         "cell", "found by", "an attacker knows it is between", "needed", "has of it"
     )
     for e in verdict.exposed[:_MOST_LISTED]:
@@ -186,7 +186,7 @@ def show_grid(table: Table, console: Console | None = None) -> None:
         (u, w) for u, w in _UNITS if shown / u < _WIDEST or u == _UNITS[-1][0]
     )
     title = f"{table.name}{words}: {down.name} by {across.name}"
-    grid = Grid(title=Text(title), box=None)
+    grid = RichTable(title=Text(title), box=None)
     grid.add_column(Text(down.name))
     for c in columns:
         grid.add_column(Text(across.hierarchy.codes[c]), justify="right")

@@ -139,7 +139,7 @@ def write_page(
 
 
 def _publish(output: Path, result: Synthesis, suffix: str) -> None:
-    from evosdc.report.shared import shared_html
+    from evosdc.report.synthesis_share import shared_html
 
     folder = output / PUBLISH
     folder.mkdir(parents=True, exist_ok=True)

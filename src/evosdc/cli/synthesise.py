@@ -14,7 +14,7 @@ from evosdc.cli import options as shared
 
 
 def synthesise(
-    data: Path = typer.Argument(..., help="Microdata: CSV or Parquet."),
+    data: Path = typer.Argument(..., help=f"Records: {shared.RECORDS}."),
     key: str = typer.Option(..., help="What an attacker knows: age,sex,region."),
     target: str = typer.Option(..., help="What an attacker wants to learn."),
     risk_limit: float | None = typer.Option(
@@ -37,7 +37,7 @@ def synthesise(
     ),
     most_levels: int | None = typer.Option(
         None,
-        help="Numbers with more different values are binned (default: 30 to 100, by "
+        help="Numbers with more different values are binned (default: 40 to 100, by "
         "size).",
     ),
     bins: int = typer.Option(20, help="Bins of such a column."),
@@ -158,7 +158,9 @@ def unless_interrupted(written: list[Path]) -> Iterator[None]:
 
 
 def _suffix(path: Path) -> str:
-    return ".parquet" if path.suffix == ".parquet" else ".csv"
+    from evosdc.io.suffixes import PARQUET, format_to_read
+
+    return ".parquet" if format_to_read(path, "records") is PARQUET else ".csv"
 
 
 def _show(result: Any, output: Path) -> None:
@@ -177,7 +179,9 @@ def _show(result: Any, output: Path) -> None:
         beside = "" if limit is None else f" (limit {limit:.4g})"
         console.print(f"risk {name}: [bold]{value:.4g}[/]{beside}")
     met = {True: "[green]met[/]", False: "[red]NOT met[/]", None: "none set"}
-    set_by = "suggested risk limits" if model.risk_limit is None else "risk limits"
+    set_by = (
+        "suggested risk limits" if model.scenario.risk_limit is None else "risk limits"
+    )
     console.print(f"{set_by}: {met[result.risk_met]}")
     for sentence in (*model.notes_, *result.evaluation.plain_words):
         console.print(f"- {sentence}", highlight=False)

@@ -13,7 +13,7 @@ from evosdc.errors import InputError
 
 def tabulate(
     micro: Path = typer.Argument(
-        ..., help="CSV, Parquet, or tau-Argus fixed format .asc with its .rda."
+        ..., help=f"Records: {shared.RECORDS}; packed or not."
     ),
     by: list[str] = typer.Option(
         ...,
@@ -31,8 +31,8 @@ def tabulate(
     hierarchy: list[str] = typer.Option(
         [],
         "--hierarchy",
-        help="NAME=FILE (.hrc, or CSV coarse to fine), or NAME=COLUMNS of the records "
-        "from coarse to fine: A88=A10,A21,A88.",
+        help=f"NAME=FILE ({shared.HIERARCHIES}), or NAME=COLUMNS of the records; "
+        "columns go from coarse to fine: A88=A10,A21,A88.",
     ),
     rule: list[str] = typer.Option(
         [],
@@ -69,7 +69,7 @@ def tabulate(
     ),
     apriori: Path | None = shared.APRIORI,
     output: Path = typer.Option(
-        ..., "-o", "--output", help="Table to write: .csv, .parquet, .jj or .tab."
+        ..., "-o", "--output", help=f"Table to write: {shared.TABLES}."
     ),
     force: bool = shared.FORCE,
 ) -> None:

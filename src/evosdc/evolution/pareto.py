@@ -8,11 +8,6 @@ from numpy.typing import NDArray
 Points = NDArray[np.float64]
 
 
-def dominates(a: Points, b: Points) -> bool:
-    """Whether `a` is no worse in every objective and better in one."""
-    return bool(np.all(a <= b) and np.any(a < b))
-
-
 def dominance_matrix(points: Points) -> NDArray[np.bool_]:
     """``[i, j]``: point `i` dominates point `j`."""
     a, b = points[:, None, :], points[None, :, :]
@@ -56,17 +51,3 @@ def niche_count(points: Points, radius: float) -> NDArray[np.float64]:
     """Triangular sharing sum of each point's neighbours (Horn et al. 1994)."""
     gap = np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2)
     return np.maximum(0.0, 1.0 - gap / radius).sum(axis=1)
-
-
-def hypervolume(points: Points, reference: Points) -> float:
-    """Area of the objective plane that a two-objective front dominates."""
-    inside = points[np.all(points < reference, axis=1)]
-    if not len(inside):
-        return 0.0
-    front = inside[non_dominated(inside)]
-    front = front[np.argsort(front[:, 0], kind="stable")]
-    area, ceiling = 0.0, float(reference[1])
-    for x, y in front:
-        area += (float(reference[0]) - float(x)) * (ceiling - float(y))
-        ceiling = float(y)
-    return area

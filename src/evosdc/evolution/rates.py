@@ -80,6 +80,55 @@ class SrinivasPatnaik:
 
 
 @dataclass(frozen=True)
+class Relative:
+    """``p = k (d - d_min) / (mean - d_min)``, at most 1 (Chen 2020, section 4.6.1).
+
+    The form that the thesis gives Srinivas and Patnaik's rate for costs: it goes on
+    rising beyond the mean, and the best individual never changes.
+    """
+
+    k: float
+
+    def of(self, moment: Moment) -> NDArray[np.float64]:
+        cost = moment.cost
+        best, mean = float(cost.min()), float(cost.mean())
+        if mean <= best:
+            return np.zeros(len(cost))
+        return np.clip(self.k * (cost - best) / (mean - best), 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class WorseThanMean:
+    """``p = l |mean - f|`` for those worse than the mean, else 0 (Thierens 2002).
+
+    Chen (2020), section 4.6.2, the first of two approaches.
+    """
+
+    scale: float
+
+    def of(self, moment: Moment) -> NDArray[np.float64]:
+        excess = moment.cost - moment.cost.mean()
+        return np.clip(self.scale * np.maximum(excess, 0.0), 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Hyperbolic:
+    """``p = 1 / (2 + (l - 2) t / (T - 1))``: from a half to ``1 / l`` along the run.
+
+    Chen (2020), section 4.6.2, the second approach of Thierens (2002), who has it from
+    Baeck and Schuetz (1996): `length` is the number of elements, T that of all
+    generations. The thesis calls T those "run so far", by which the rate would be
+    ``1 / l`` from the third generation on.
+    """
+
+    length: float
+
+    def of(self, moment: Moment) -> NDArray[np.float64]:
+        share = min(max(moment.share, 0.0), 1.0)
+        return np.full(len(moment.cost), 1.0 / (2.0 + (self.length - 2.0) * share))
+
+
+@dataclass(frozen=True)
 class Decreasing:
     """From `start` to `end` along the run, linearly or by a constant factor."""
 

@@ -7,10 +7,14 @@ same seed always chooses the same parents.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from evosdc.errors import InputError
 
 Costs = NDArray[np.float64]
 Chosen = NDArray[np.int64]
@@ -33,23 +37,31 @@ def random_choice(cost: Costs, n: int, rng: np.random.Generator) -> Chosen:
     return rng.integers(0, len(cost), n)
 
 
-def fitness_shares(cost: Costs) -> NDArray[np.float64]:
-    """Turn costs into probabilities: the worst gets 0, unless all are equal."""
-    merit = np.max(cost) - cost
+def fitness_shares(cost: Costs, most: float | None = None) -> NDArray[np.float64]:
+    """Turn costs into probabilities: the worst gets 0, unless all are equal.
+
+    With `most`, a cost that none exceeds, merit is what is left up to it (Chen 2020,
+    equation 4.4, where it is 1): all have a chance, and late in a run much the same.
+    """
+    merit = np.max(cost) - cost if most is None else np.maximum(most - cost, 0.0)
     total = merit.sum()
     if not np.isfinite(total) or total <= 0:
         return np.full(len(cost), 1.0 / len(cost))
     return merit / total
 
 
-def roulette(cost: Costs, n: int, rng: np.random.Generator) -> Chosen:
+def roulette(
+    cost: Costs, n: int, rng: np.random.Generator, most: float | None = None
+) -> Chosen:
     """Choose in proportion to fitness, each draw alone (Holland 1975)."""
-    return _spin(fitness_shares(cost), rng.random(n))
+    return _spin(fitness_shares(cost, most), rng.random(n))
 
 
-def stochastic_universal(cost: Costs, n: int, rng: np.random.Generator) -> Chosen:
+def stochastic_universal(
+    cost: Costs, n: int, rng: np.random.Generator, most: float | None = None
+) -> Chosen:
     """Choose in proportion to fitness with one spin of `n` pointers (Baker 1987)."""
-    return _spin(fitness_shares(cost), (rng.random() + np.arange(n)) / n)
+    return _spin(fitness_shares(cost, most), (rng.random() + np.arange(n)) / n)
 
 
 def linear_rank(
@@ -112,3 +124,41 @@ SELECTIONS: dict[str, Selection] = {
     "tournament": tournament,
     "truncation": truncation,
 }
+# The parameter that a text such as ``exponential-rank:0.7`` sets, and its range.
+_PARAMETERS = {
+    "roulette": ("most", 0.0, np.inf),
+    "universal": ("most", 0.0, np.inf),
+    "linear-rank": ("eta_minus", 0.0, 1.0),
+    "exponential-rank": ("base", 0.0, 1.0),
+    "tournament": ("size", 1.0, np.inf),
+    "truncation": ("share", 0.0, 1.0),
+}
+
+
+def parse_selection(text: str) -> Selection:
+    """Read a selection: a name, or ``name:value`` with its one parameter.
+
+    ``roulette:1`` and ``universal:1`` set the cost that none exceeds,
+    ``linear-rank:0.3`` the copies that the worst expects, ``exponential-rank:0.7`` the
+    base, ``tournament:3`` the contestants and ``truncation:0.3`` the share.
+    """
+    name, colon, word = text.partition(":")
+    known = ", ".join(SELECTIONS)
+    if name not in SELECTIONS or (colon and name not in _PARAMETERS):
+        raise InputError(f"unknown selection {text!r}", expected=known)
+    if not colon:
+        return SELECTIONS[name]
+    parameter, low, high = _PARAMETERS[name]
+    try:
+        value = float(word)
+    except ValueError:
+        value = np.nan
+    whole = parameter == "size"
+    if not low <= value <= high or (whole and value != int(value)):
+        raise InputError(
+            f"cannot read the selection {text!r}",
+            expected=f"{name}:NUMBER with {'a whole ' * whole}number from {low:g} to "
+            f"{high:g}",
+        )
+    select: Callable[..., Chosen] = SELECTIONS[name]
+    return partial(select, **{parameter: int(value) if whole else value})

@@ -29,13 +29,13 @@ class Progress:
     gained: float = 0.0
 
 
-class Stop(Protocol):
+class Criterion(Protocol):
     """A criterion: why to stop now, or None to go on."""
 
     def reason(self, progress: Progress) -> str | None: ...
 
 
-def seconds_left(stop: Stop, progress: Progress) -> float:
+def seconds_left(stop: Criterion, progress: Progress) -> float:
     """How long a run may go on by its time limits, infinite without one."""
     if isinstance(stop, TimeLimit):
         return max(0.0, stop.seconds - progress.seconds)
@@ -90,7 +90,7 @@ class TargetGap:
 class AnyOf:
     """Stop as soon as one criterion says so."""
 
-    criteria: tuple[Stop, ...]
+    criteria: tuple[Criterion, ...]
 
     def reason(self, progress: Progress) -> str | None:
         for criterion in self.criteria:
@@ -98,27 +98,6 @@ class AnyOf:
             if why is not None:
                 return why
         return None
-
-
-@dataclass(frozen=True)
-class GenerationLimit:
-    """Stop after so many generations."""
-
-    generations: int
-
-    def reason(self, progress: Progress) -> str | None:
-        return "generations" if progress.generations >= self.generations else None
-
-
-@dataclass(frozen=True)
-class Stagnation:
-    """Stop after so many evaluations without a better answer."""
-
-    evaluations: int
-
-    def reason(self, progress: Progress) -> str | None:
-        still = progress.evaluations - progress.improved_at
-        return "no improvement" if still >= self.evaluations else None
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,9 @@ from evosdc.io.files import (
 from evosdc.io.folders import is_private
 from evosdc.io.frames import (
     frame_of,
-    like,
     pattern_frame,
     published_frame,
     table_from_frame,
-    to_arrow,
 )
 from evosdc.io.hrc import hierarchy_from_levels, read_hierarchy, write_hrc
 from evosdc.io.hst import apply_apriori, read_apriori_into, read_hst, write_hst
@@ -24,9 +22,13 @@ from evosdc.io.kin import kin_warnings
 from evosdc.io.labelled import read_labelled, write_labelled
 from evosdc.io.labels import read_labels
 from evosdc.io.microdata import open_microdata
-from evosdc.io.outcome import may_leave
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
-from evosdc.io.records import Records, read_records, write_records
+from evosdc.io.records import (
+    Records,
+    read_records,
+    write_records,
+)
+from evosdc.io.release import may_leave
 from evosdc.io.result import (
     check_output_directory,
     read_pattern,
@@ -46,7 +48,6 @@ __all__ = [
     "hierarchy_from_levels",
     "is_private",
     "kin_warnings",
-    "like",
     "may_leave",
     "open_microdata",
     "open_output",
@@ -65,7 +66,6 @@ __all__ = [
     "read_tables",
     "read_waiver",
     "table_from_frame",
-    "to_arrow",
     "write_grid",
     "write_hrc",
     "write_hst",

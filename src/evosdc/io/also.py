@@ -1,9 +1,10 @@
-"""Further formats of a result: layouts people publish, and JJ for other programs.
+"""Further formats of a result: layouts of publications, files for other programs.
 
 What may leave the house is written from a copy of the table in which hidden values,
 contributors, weights, bounds, levels and the difference between primaries and
-secondaries are gone, so that no format can show one. A JJ file holds all of these and
-has no form that could be published: it goes to the confidential files.
+secondaries are gone, so that no format can show one. A JJ file holds all of these, an
+a-priori file says which hidden cells are secondary; neither has a form that could be
+published: they go to the confidential files.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from scipy import sparse
 from evosdc.errors import InputError
 from evosdc.io.beside import beside, write_beside
 from evosdc.io.frames import published_frame
+from evosdc.io.hst import write_hst
 from evosdc.io.jj import write_jj
 from evosdc.io.paths import replacing
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
@@ -28,8 +30,11 @@ from evosdc.table.link import Part
 from evosdc.table.published import as_published
 
 LAYOUTS = ("pivot", "grid", "sbs", "tab", "parquet")
-FORMATS = (*LAYOUTS, "jj")
+FORMATS = (*LAYOUTS, "jj", "hst")
 JJ_NAME = "table.jj"
+HST_NAME = "next-year.hst"
+# What hiding a secondary of this year costs next year: cheap, not forced.
+_AGAIN = 1.0
 _WITHOUT_LABELS = ("parquet", "jj")
 
 
@@ -110,6 +115,13 @@ def write_also_jj(folder: Path, table: Table) -> list[Path]:
     write_jj(path, table, force=True)
     write_beside(path, table, force=True)
     return [p for p in (path, beside(path)) if p.exists()]
+
+
+def write_also_hst(folder: Path, table: Table) -> list[Path]:
+    """Write the secondaries as an a-priori file, to hide them again next year."""
+    path = folder / HST_NAME
+    write_hst(path, table, cost=_AGAIN, force=True)
+    return [path]
 
 
 def file_words(names: Sequence[str]) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evosdc.errors import InputError
-from evosdc.io.paths import PathLike, readable
+from evosdc.io.paths import PathLike, open_input
 from evosdc.io.rda import Description, Variable
 
 _BLOCK = 1 << 26  # bytes of a file held at a time
@@ -53,7 +52,7 @@ def read_asc(
     ]
     parts = []
     line = 1
-    for lines in _blocks(readable(path)):
+    for lines in _blocks(path):
         block = _Block(path, line, lines, description)
         parts.append(
             pa.table({v.name: block.column(position, v) for position, v in wanted})
@@ -127,9 +126,9 @@ class _Block:
         )
 
 
-def _blocks(path: Path) -> Iterator[list[str]]:
+def _blocks(path: PathLike) -> Iterator[list[str]]:
     """Lines of a file, some megabytes at a time, blank last lines left out."""
-    with path.open("rb") as stream:
+    with open_input(path) as stream:
         rest = b""
         while block := stream.read(_BLOCK):
             block = rest + block

@@ -8,16 +8,17 @@ from typing import Any
 
 from evosdc.errors import InputError
 from evosdc.io.paths import PathLike, open_output, read_text
+from evosdc.io.suffixes import SEPARATORS, unpacked_name
 from evosdc.io.words import line_bytes, number_words, quoted
 
-_SEPARATORS = ("\t", ";", ",")
 _CHUNK = 100_000
 
 
 def read_csv(path: PathLike, *, numbers: Collection[str] = ()) -> Any:
     """Read a CSV file with a header as an Arrow table of text.
 
-    The separator is a tab, a semicolon or a comma, whichever the header uses. Blank
+    The separator is a tab, a semicolon, a comma or a bar, the first that is in the
+    header. Blank
     fields become null. Codes such as 01 stay as they are.
 
     Parameters
@@ -28,7 +29,7 @@ def read_csv(path: PathLike, *, numbers: Collection[str] = ()) -> Any:
     """
     text = read_text(path).lstrip("\n")
     header = text.partition("\n")[0]
-    separator = next((s for s in _SEPARATORS if s in header), ",")
+    separator = next((s for s in SEPARATORS if s in header), ",")
     names = [name.strip() for name in split_line(header, separator)]
     if not any(names):
         raise InputError(
@@ -58,12 +59,18 @@ def write_csv(
     path: PathLike,
     frame: Any,
     *,
-    separator: str = ",",
+    separator: str | None = None,
     header: bool = True,
     force: bool = False,
 ) -> None:
-    """Write an Arrow table; numbers shortest, blanks for null, quotes where needed."""
+    """Write an Arrow table; numbers shortest, blanks for null, quotes where needed.
+
+    The separator is a comma, and a tab in a ``.tsv``, unless it is given.
+    """
     import pyarrow as pa
+
+    if separator is None:
+        separator = "\t" if unpacked_name(path).endswith(".tsv") else ","
 
     names = quoted(pa.array(frame.column_names), separator).to_pylist()
     with open_output(path, force) as stream:

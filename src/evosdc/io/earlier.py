@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.io.arrow import to_arrow
+from evosdc.frames import to_arrow
 from evosdc.io.columns import code_column, number_column
-from evosdc.io.delimited import read_csv
+from evosdc.io.tabular import read_columns
 from evosdc.table import TOTAL, Table
 from evosdc.table.build import cell_keys
 
@@ -44,7 +44,7 @@ def read_earlier(source: Any, table: Table) -> Earlier:
         Where a published value is not the table's: it is of other records.
     """
     if isinstance(source, (str, os.PathLike)):
-        frame, path = read_csv(source), str(source)
+        frame, path = read_columns(source), str(source)
     else:
         frame, path = to_arrow(source), "the earlier publication"
     if "value" not in frame.column_names:

@@ -11,7 +11,8 @@ from evosdc.errors import InputError
 from evosdc.io.beside import with_beside, write_beside
 from evosdc.io.jj import read_jj, write_jj
 from evosdc.io.labelled import labelled_columns, read_labelled, write_labelled
-from evosdc.io.paths import PathLike, open_output, readable, refuse_existing
+from evosdc.io.paths import PathLike, open_output, refuse_existing
+from evosdc.io.suffixes import CSV, PARQUET, TAB, format_to_read, format_to_write
 from evosdc.io.tab import read_tab, write_tab
 from evosdc.table import Table, link_tables
 
@@ -23,9 +24,7 @@ __all__ = [
     "write_table",
 ]
 
-_LABELLED = (".csv", ".csv.gz", ".parquet")
-_JJ = (".jj", ".jj.gz")
-_SUFFIXES = ".jj, .jj.gz, .csv, .csv.gz, .parquet or .tab"
+_LABELLED = (CSV, PARQUET)
 
 
 def read_table(path: PathLike, **options: Any) -> Table:
@@ -36,20 +35,18 @@ def read_table(path: PathLike, **options: Any) -> Table:
     themselves and take none, and the totals of a ``.tab`` are those of its ``.rda``:
     ``totals`` is passed over for both.
     """
-    p = readable(path)
-    name = p.name.lower()
+    p = Path(path)
+    form = format_to_read(p, "table")
     given = {key: option for key, option in options.items() if option is not None}
-    if name.endswith(_LABELLED):
+    if form in _LABELLED:
         _refuse_others(given, read_labelled)
         return read_labelled(p, **given)
     given.pop("totals", None)
-    if name.endswith(".tab"):
+    if form is TAB:
         _refuse_others(given, read_tab)
         return with_beside(p, read_tab(p, **given))
-    if name.endswith(_JJ):
-        _refuse_others(given, read_jj)
-        return with_beside(p, read_jj(p))
-    raise _unknown(p)
+    _refuse_others(given, read_jj)
+    return with_beside(p, read_jj(p))
 
 
 def read_tables(paths: Sequence[PathLike], **options: Any) -> Table:
@@ -68,7 +65,7 @@ def read_tables(paths: Sequence[PathLike], **options: Any) -> Table:
     for path in paths:
         mine: dict[str, Any] = {}
         sure: list[str] = []
-        if (trees or flat) and Path(path).name.lower().endswith(_LABELLED):
+        if (trees or flat) and format_to_read(path, "table") in _LABELLED:
             columns = labelled_columns(path)
             mine = {name: tree for name, tree in trees.items() if name in columns}
             sure = [name for name in flat if name in columns]
@@ -89,25 +86,19 @@ def read_tables(paths: Sequence[PathLike], **options: Any) -> Table:
 def write_table(path: PathLike, table: Table, *, force: bool = False) -> None:
     """Write a table in the format its name says."""
     p = Path(path)
-    name = p.name.lower()
-    if name.endswith(_JJ):
-        write_jj(p, table, force=force)
-        write_beside(p, table, force=force)
-    elif name.endswith(_LABELLED):
+    form = format_to_write(p, "table")
+    if form in _LABELLED:
         write_labelled(p, table, force=force)
-    elif name.endswith(".tab"):
-        write_tab(p, table, force=force)
-        write_beside(p, table, force=force)
-    else:
-        raise _unknown(p)
+        return
+    write = write_tab if form is TAB else write_jj
+    write(p, table, force=force)
+    write_beside(p, table, force=force)
 
 
 def check_output_file(path: PathLike, *, force: bool = False) -> Path:
     """Return the path of a table that may be written, before the work begins."""
-    p = Path(path)
-    if not p.name.lower().endswith((*_JJ, *_LABELLED, ".tab")):
-        raise _unknown(p)
-    return refuse_existing(p, force)
+    format_to_write(path, "table")
+    return refuse_existing(path, force)
 
 
 def _refuse_others(given: Mapping[str, Any], reader: Callable[..., Table]) -> None:
@@ -123,11 +114,3 @@ def _refuse_others(given: Mapping[str, Any], reader: Callable[..., Table]) -> No
                 expected=", ".join(known) or "no options: all is in the file",
                 hint="leave the option out",
             )
-
-
-def _unknown(path: Path) -> InputError:
-    return InputError(
-        f"{path.name} has no suffix of a table",
-        expected=f"a name that ends in {_SUFFIXES}",
-        hint="rename the file",
-    )

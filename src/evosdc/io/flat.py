@@ -108,10 +108,10 @@ def rows_of(
     given: NDArray[np.bool_],
     totals: NDArray[np.bool_] | None = None,
 ) -> Rows:
-    """Turn cells into rows, a row a code of column `k` and numbered as there.
+    """Turn cells into rows, one per code of column `k` and numbered as there.
 
-    `totals` says which codes of a cell are totals, a column a dimension: they part the
-    columns into kinds.
+    `totals` says which codes of a cell are totals, a column per dimension: they divide
+    the columns into kinds.
     """
     n, others = len(names), np.delete(codes, k, axis=1)
     keys = cell_keys((others.max(axis=0, initial=0) + 1).tolist(), others)
@@ -137,9 +137,9 @@ def rows_of(
         for side in np.delete(totals, k, axis=1)[first].T:
             kind = 2 * kind + side
     if counts is not None:
-        people = np.zeros(shape)
-        np.add.at(people, (codes[:, k], column), counts)
-        numbers = np.hstack([numbers, people])
+        frequencies = np.zeros(shape)
+        np.add.at(frequencies, (codes[:, k], column), counts)
+        numbers = np.hstack([numbers, frequencies])
         known, kind = np.hstack([known, known]), np.tile(kind, 2)
     return Rows(tuple(names), numbers, known, kind)
 
@@ -167,7 +167,7 @@ def find_hidden_sums(
     """
     if all(d.name in skip for d in dimensions):
         return []
-    full, numbers, people = complete(dimensions, codes, values, counts)
+    full, numbers, frequencies = complete(dimensions, codes, values, counts)
     given = np.arange(len(full)) < len(codes)
     upper = np.column_stack(
         [~d.hierarchy.is_leaf[full[:, k]] for k, d in enumerate(dimensions)]
@@ -187,7 +187,7 @@ def find_hidden_sums(
                 k,
                 local,
                 numbers[inside],
-                None if people is None else people[inside],
+                None if frequencies is None else frequencies[inside],
                 given[inside],
                 upper[inside],
             )

@@ -42,6 +42,7 @@ _OUT = re.compile(
 _FLAT_OUT = re.compile(r"published(-\d+-[^/\\]+)?\.csv|report\.html")
 _IN = re.compile(
     r"pattern\.csv|certificate\.npz|run\.csv|report\.html|claim\.json|unjudged\.txt"
+    r"|next-year\.hst"
 )
 _JJ = re.compile(r"[^/\\]+\.jj(\.json)?")
 # What version 0.1 wrote into one folder, every time.

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evosdc.io.arrow import like, to_arrow
 from evosdc.io.from_frame import LEVELS, RESERVED, table_from_frame
 from evosdc.table import Table
 from evosdc.table.status import HIDDEN
@@ -16,11 +15,9 @@ __all__ = [
     "LEVELS",
     "RESERVED",
     "frame_of",
-    "like",
     "pattern_frame",
     "published_frame",
     "table_from_frame",
-    "to_arrow",
 ]
 
 HIDDEN_MARK = "x"  # what a reader of the publication sees of a hidden cell

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError
-from evosdc.io.arrow import to_arrow
+from evosdc.frames import to_arrow
 from evosdc.io.columns import letter_column, number_column, read_codes
 from evosdc.io.flat import choose_total, find_hidden_sums, name_total
 from evosdc.io.guessed import guess_dimensions
@@ -62,8 +62,8 @@ def table_from_frame(
     Parameters
     ----------
     frame
-        A pandas, polars or Arrow table or a dict of arrays, with a column a dimension,
-        the values, and any of weight (or cost), status, lower, upper, lpl, upl, spl,
+        A frame of any kind or a dict of columns, with a column per dimension, the
+        values, and any of weight (or cost), status, lower, upper, lpl, upl, spl,
         frequency and holdings. A blank there means the default: weight ``|value|``,
         status safe (fixed for zeros), no bound but 0 for values that are not negative,
         level 0.
@@ -102,7 +102,6 @@ def table_from_frame(
         its totals do not add up.
     """
     rows = to_arrow(frame)
-    _refuse_twice(rows.column_names)
     names = _dimension_names(rows, dimensions, value)
     trees = dict(hierarchies or {})
     for what, known in (("a hierarchy", trees), ("a word (flat)", flat)):
@@ -341,16 +340,6 @@ class _Cells:
                 "bounds that leave room around a sensitive value",
                 "widen the bounds, or give the cell status z",
             )
-
-
-def _refuse_twice(names: Sequence[str]) -> None:
-    twice = sorted({name for name in names if list(names).count(name) > 1})
-    if twice:
-        raise InputError(
-            f"column {twice[0]!r} stands twice",
-            expected="each column once",
-            hint="rename one of them",
-        )
 
 
 def _dimension_names(

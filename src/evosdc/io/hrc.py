@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from evosdc.errors import HierarchyError, InputError
-from evosdc.io.delimited import read_csv
 from evosdc.io.paths import PathLike, read_text, write_text
+from evosdc.io.suffixes import HRC, format_to_read
+from evosdc.io.tabular import read_columns
 from evosdc.table import TOTAL, Hierarchy
 from evosdc.table.codes import tidy_code
 
 
 def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarchy:
-    """Read a ``.hrc`` file: a code a line, its depth the number of `lead` before it.
+    """Read a ``.hrc`` file: a code per line, its depth the number of `lead` before it.
 
     tau-Argus pads codes to a fixed width, so that blanks count there; here codes are
     stripped on both sides, as they are in the data.
@@ -61,7 +61,7 @@ def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarch
     if not parent_of:
         raise HierarchyError(
             f"{path} holds no codes",
-            expected="a code a line",
+            expected="a code per line",
             hint="check the file",
         )
     return Hierarchy.from_parents(parent_of, total)
@@ -69,16 +69,9 @@ def read_hrc(path: PathLike, *, lead: str = "@", total: str = TOTAL) -> Hierarch
 
 def read_hierarchy(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
     """Read a tree of codes: a ``.hrc`` file, or a CSV with columns coarse to fine."""
-    name = Path(path).name.lower()
-    if name.endswith(".hrc"):
+    if format_to_read(path, "hierarchy") is HRC:
         return read_hrc(path, total=total)
-    if not name.endswith((".csv", ".csv.gz")):
-        raise InputError(
-            f"{path} has no suffix of a hierarchy",
-            expected="a name that ends in .hrc or .csv",
-            hint="rename the file",
-        )
-    frame = read_csv(path)
+    frame = read_columns(path)
     rows = zip(
         *(frame[column].to_pylist() for column in frame.column_names), strict=True
     )

@@ -4,9 +4,9 @@
 
     0
     number of cells
-    index value weight status lower upper lpl upl spl          (a line a cell)
+    index value weight status lower upper lpl upl spl          (a line per cell)
     number of equations
-    rhs n : cell (coefficient) cell (coefficient) ...          (a line an equation)
+    rhs n : cell (coefficient) cell (coefficient) ...          (a line per equation)
 
 Cells are numbered from 0 in order; statuses are ``s`` safe, ``u`` primary, ``m``
 secondary and ``z`` fixed; bounds are absolute and levels are distances. Totals have
@@ -35,7 +35,7 @@ _CHUNK = 100_000
 
 
 def read_jj(path: PathLike) -> Table:
-    """Read a table from a JJ file (``.jj`` or ``.jj.gz``).
+    """Read a table from a JJ file (packed or not).
 
     Bounds of 1e20 and beyond, and the words ``inf`` and ``-inf``, mean no bound.
 
@@ -78,7 +78,7 @@ def _loose(matrix: Any) -> list[str]:
 
 
 def write_jj(path: PathLike, table: Table, *, force: bool = False) -> None:
-    """Write a table as a JJ file (packed where the name ends in ``.gz``).
+    """Write a table as a JJ file (packed where its name says so).
 
     JJ has no infinity: see `finite_bounds` for what is written instead.
     """

@@ -23,6 +23,8 @@ from evosdc.io.paths import (
     replacing,
     write_text,
 )
+from evosdc.io.suffixes import PARQUET, format_to_read, format_to_write
+from evosdc.io.tabular import read_columns, read_parquet
 from evosdc.table import Hierarchy, Origin, Table, missing_cells
 from evosdc.table.build import equations
 
@@ -42,7 +44,7 @@ def read_labelled(
     level_percent: float | None = None,
     flat: Collection[str] = (),
 ) -> Table:
-    """Read a table from CSV (``.csv``, ``.csv.gz``) or Parquet.
+    """Read a table from CSV or Parquet.
 
     Hierarchies, totals and what absent cells mean are taken from the Parquet metadata
     or from ``NAME.csv.json`` beside the CSV, unless they are given here. Without either
@@ -51,7 +53,7 @@ def read_labelled(
     `evosdc.io.frames.table_from_frame` says which columns are recognised.
     """
     p = readable(path)
-    if p.suffix.lower() == ".parquet":
+    if format_to_read(p, "table") is PARQUET:
         frame, known = _read_parquet(p)
     else:
         frame = read_csv(p, numbers={value or "value", *RESERVED})
@@ -96,9 +98,7 @@ def _with_numbers(frame: Any, value: str) -> Any:
 
 def labelled_columns(path: PathLike) -> list[str]:
     """Names of the columns of a CSV or Parquet file."""
-    p = readable(path)
-    frame = _read_parquet(p)[0] if p.suffix.lower() == ".parquet" else read_csv(p)
-    return list(frame.column_names)
+    return list(read_columns(path).column_names)
 
 
 def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None:
@@ -113,7 +113,7 @@ def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None
     _refuse_other_equations(table)
     text = json.dumps(_describe(table), ensure_ascii=False, indent=1)
     frame = frame_of(table)
-    if p.suffix.lower() == ".parquet":
+    if format_to_write(p, "table") is PARQUET:
         import pyarrow.parquet as pq
 
         with replacing(p, force) as temporary:
@@ -191,17 +191,7 @@ def _tree(total: str, pairs: Sequence[Sequence[str]]) -> Hierarchy:
 
 
 def _read_parquet(path: Path) -> tuple[Any, dict[str, Any] | None]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        frame = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(
-            f"{path} is not a Parquet file that can be read",
-            expected="a complete Parquet file",
-            hint="write it again, or give CSV",
-        ) from error
+    frame = read_parquet(path)
     text = (frame.schema.metadata or {}).get(_KEY)
     return frame, None if text is None else _description(text.decode(), str(path))
 

@@ -9,8 +9,15 @@ from typing import Any
 
 from evosdc.errors import InputError
 from evosdc.io.asc import read_asc
-from evosdc.io.paths import PathLike, readable
+from evosdc.io.paths import PathLike, is_pattern
 from evosdc.io.rda import Description, read_rda
+from evosdc.io.suffixes import (
+    CSV,
+    PARQUET,
+    description_beside,
+    format_to_read,
+    unpacked_name,
+)
 from evosdc.table import TOTAL, Hierarchy
 
 
@@ -36,20 +43,16 @@ class Microdata:
 def open_microdata(
     path: PathLike, *, rda: PathLike | None = None, total: str = TOTAL
 ) -> Microdata:
-    """Open microdata: ``.csv``, ``.csv.gz``, ``.parquet``, or ``.asc`` with ``.rda``.
+    """Open microdata of any format, or several files by a pattern.
 
-    The ``.rda`` is looked for beside the ``.asc``, whatever the case of its name.
+    The ``.rda`` of tau-Argus files is looked for beside them, whatever the case of its
+    name, unless it is given.
     """
-    p = readable(path)
-    name = p.name.lower()
-    if name.endswith((".csv", ".csv.gz", ".parquet")):
+    p = Path(path)
+    if is_pattern(path) or (
+        rda is None and format_to_read(p, "records") in (CSV, PARQUET)
+    ):
         return Microdata(p)
-    if not name.endswith((".asc", ".dat", ".txt")):
-        raise InputError(
-            f"{p.name} has no suffix of microdata",
-            expected="a name that ends in .csv, .csv.gz, .parquet or .asc",
-            hint="rename the file",
-        )
     description = read_rda(_rda_of(p) if rda is None else rda)
     frame = read_asc(p, description)
     trees: dict[str, Hierarchy] = {}
@@ -70,12 +73,12 @@ def _with_leaves(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:
 
 
 def _rda_of(path: Path) -> Path:
-    wanted = path.with_suffix(".rda").name.lower()
-    for candidate in sorted(path.parent.iterdir()):
-        if candidate.name.lower() == wanted:
-            return candidate
+    found = description_beside(path)
+    if found is not None:
+        return found
     raise InputError(
-        f"there is no {path.with_suffix('.rda').name} beside {path.name}",
+        f"there is no {Path(unpacked_name(path)).with_suffix('.rda')} beside "
+        f"{path.name}",
         expected="the description of the records",
-        hint="put the .rda file beside the .asc, under the same name",
+        hint="put the .rda file beside it, under the same name",
     )

@@ -9,11 +9,20 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, TypeAlias, cast
 
 from evosdc.errors import InputError
 
 PathLike: TypeAlias = str | os.PathLike[str]
+
+# What may follow the suffix of a text file.
+PACKINGS = (".gz", ".zst")
+
+
+def is_pattern(path: PathLike) -> bool:
+    """Whether a path names several files, such as ``firms-*.csv``."""
+    text = os.fspath(path)
+    return any(sign in text for sign in "*?[") and not Path(text).exists()
 
 
 def readable(path: PathLike) -> Path:
@@ -41,25 +50,46 @@ def readable(path: PathLike) -> Path:
 
 
 def read_bytes(path: PathLike) -> bytes:
-    """Return the content of a file, unpacked where its name ends in ``.gz``."""
+    """Return the content of a file, unpacked where its name ends in a packing."""
+    with open_input(path) as stream:
+        return stream.read()
+
+
+@contextmanager
+def open_input(path: PathLike) -> Iterator[IO[bytes]]:
+    """Open a file, unpacked where its name ends in ``.gz`` or ``.zst``."""
     p = readable(path)
+    packing = p.suffix.lower()
     try:
-        if p.suffix.lower() != ".gz":
-            return p.read_bytes()
-        with gzip.open(p, "rb") as stream:
-            return stream.read()
+        if packing == ".gz":
+            with gzip.open(p, "rb") as packed:
+                yield cast(IO[bytes], packed)
+        elif packing == ".zst":
+            import pyarrow as pa
+
+            with pa.input_stream(p, compression="zstd") as packed:
+                yield io.BufferedReader(packed)
+        else:
+            with p.open("rb") as stream:
+                yield stream
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(
-            f"{p} cannot be unpacked: {error}",
-            expected="a complete gzip file",
-            hint="copy or download the file again, or remove .gz from its name",
-        ) from error
+        raise _damaged(p, error) from error
     except OSError as error:
+        if packing == ".zst" and error.errno is None:
+            raise _damaged(p, error) from error
         raise InputError(
             f"{p} cannot be read: {error.strerror or error}",
             expected="a file you may read",
             hint="check its permissions",
         ) from error
+
+
+def _damaged(path: Path, error: Exception) -> InputError:
+    return InputError(
+        f"{path} cannot be unpacked: {error}",
+        expected=f"a complete file packed as {path.suffix} says",
+        hint=f"copy or download the file again, or remove {path.suffix} from its name",
+    )
 
 
 def read_text(path: PathLike) -> str:
@@ -139,11 +169,19 @@ def replacing(path: PathLike, force: bool = False) -> Iterator[Path]:
 def open_output(path: PathLike, force: bool = False) -> Iterator[IO[bytes]]:
     """Open a binary file that appears under its name only when it is complete.
 
-    Packed where the name ends in ``.gz``; the same content gives the same bytes.
+    Packed where the name ends in ``.gz`` or ``.zst``; the same content gives the same
+    bytes.
     """
+    packing = Path(path).suffix.lower()
     with replacing(path, force) as temporary, temporary.open("wb") as plain:
-        if Path(path).suffix.lower() != ".gz":
+        if packing not in PACKINGS:
             yield plain
+            return
+        if packing == ".zst":
+            import pyarrow as pa
+
+            with pa.CompressedOutputStream(plain, "zstd") as zipped:
+                yield zipped
             return
         # No name and no time in the header: the file depends on its content only.
         with gzip.GzipFile(

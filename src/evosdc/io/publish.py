@@ -1,4 +1,4 @@
-"""Outputs people consume: grid, pivot and SBS files."""
+"""Layouts of publications: grid, pivot and SBS files."""
 
 from __future__ import annotations
 

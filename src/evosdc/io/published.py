@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.io.arrow import to_arrow
+from evosdc.frames import to_arrow
 from evosdc.io.columns import letter_column, number_column
-from evosdc.io.delimited import read_csv
 from evosdc.io.result import _cells
+from evosdc.io.tabular import read_columns
 from evosdc.table import Table
 from evosdc.table.table import ADDITIVITY
 
@@ -38,7 +38,7 @@ def read_published(source: Any, table: Table) -> NDArray[np.bool_]:
         table's.
     """
     if isinstance(source, (str, os.PathLike)):
-        frame, path = read_csv(source, numbers=("value",)), str(source)
+        frame, path = read_columns(source, numbers=("value",)), str(source)
     else:
         frame, path = to_arrow(source), "the publication"
     if "value" not in frame.column_names:

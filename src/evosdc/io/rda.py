@@ -80,11 +80,6 @@ class Description:
     statuses: dict[str, str] = field(default_factory=dict)
     folder: Path = Path()
 
-    @property
-    def is_free(self) -> bool:
-        """Whether fields are separated, not at fixed positions."""
-        return self.separator is not None
-
     def with_role(self, role: str) -> list[Variable]:
         """Variables of a role, in order."""
         return [v for v in self.variables if role in v.roles]
@@ -109,7 +104,7 @@ class Description:
             return hierarchy_from_levels(codes, variable.levels, total=root)
         if variable.hierarchy_file is None:
             return None
-        # Windows paths and other people's folders: the file is looked for here too.
+        # Windows paths and folders of another machine: the file is looked for here too.
         named = Path(variable.hierarchy_file.replace("\\", "/"))
         path = named if named.is_file() else _beside(self.folder, named.name)
         return read_hrc(path, lead=variable.lead, total=root)
@@ -151,7 +146,7 @@ class _Reader:
         if not self.variables:
             raise InputError(
                 f"{self.path} names no variables",
-                expected="a line a variable, followed by its properties",
+                expected="a line per variable, followed by its properties",
                 hint="check that this is an .rda file",
             )
         return Description(

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evosdc.errors import InputError
 from evosdc.io.delimited import read_csv, write_csv
-from evosdc.io.paths import PathLike, open_output, readable
+from evosdc.io.microdata import open_microdata
+from evosdc.io.paths import PathLike, open_output
+from evosdc.io.suffixes import CSV, PARQUET, format_to_read, format_to_write
+from evosdc.io.tabular import read_parquet
 from evosdc.io.words import number_words
 
 # Words that stand for "missing" in columns of numbers.
@@ -40,7 +42,7 @@ class Records:
 
 
 def read_records(path: PathLike, like: Any = None) -> Records:
-    """Read microdata (``.csv``, ``.csv.gz`` or ``.parquet``) as an Arrow table.
+    """Read microdata of any format as an Arrow table.
 
     Parameters
     ----------
@@ -49,23 +51,12 @@ def read_records(path: PathLike, like: Any = None) -> Records:
         so that two files of the same survey agree even where one of them alone would
         look different.
     """
-    p = readable(path)
-    name = p.name.lower()
-    if name.endswith(".parquet"):
-        from pyarrow import ArrowInvalid, parquet
-
-        try:
-            return Records(_as_in(parquet.read_table(p), like))
-        except ArrowInvalid:
-            raise InputError(
-                f"{p.name} is not a Parquet file", expected="a file written by Parquet"
-            ) from None
-    if not name.endswith((".csv", ".csv.gz")):
-        raise InputError(
-            f"{p.name} has no suffix of microdata",
-            expected="a name that ends in .csv, .csv.gz or .parquet",
-        )
-    text = read_csv(p)
+    form = format_to_read(path, "records")
+    if form is PARQUET:
+        return Records(_as_in(read_parquet(path), like))
+    if form is not CSV:
+        return Records(_as_in(open_microdata(path).source, like))
+    text = read_csv(path)
     columns: dict[str, Any] = {}
     missing: dict[str, str] = {}
     decimals: dict[str, int] = {}
@@ -93,7 +84,7 @@ def write_records(
     force: bool = False,
 ) -> None:
     """Write microdata; the suffix says how, and in a CSV `like` how numbers look."""
-    if str(path).lower().endswith(".parquet"):
+    if format_to_write(path, "records") is PARQUET:
         from pyarrow import parquet
 
         with open_output(path, force) as stream:

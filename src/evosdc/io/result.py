@@ -14,16 +14,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.errors import InputError
+from evosdc.frames import to_arrow
 from evosdc.io.also import (
     also_files,
     check_also,
     file_words,
     write_also,
+    write_also_hst,
     write_also_jj,
 )
 from evosdc.io.beside import beside, write_beside
 from evosdc.io.columns import code_column, letter_column, number_column
-from evosdc.io.delimited import read_csv, write_csv
+from evosdc.io.delimited import write_csv
 from evosdc.io.fingerprints import fingerprints
 from evosdc.io.folders import (
     CLAIM,
@@ -39,9 +41,8 @@ from evosdc.io.folders import (
     remove_empty,
     remove_stale,
 )
-from evosdc.io.frames import pattern_frame, published_frame, to_arrow
+from evosdc.io.frames import pattern_frame, published_frame
 from evosdc.io.jj import write_jj
-from evosdc.io.outcome import Outcome, may_leave
 from evosdc.io.paths import (
     PathLike,
     open_output,
@@ -49,6 +50,9 @@ from evosdc.io.paths import (
     unwritable,
     write_text,
 )
+from evosdc.io.release import Releasable, may_leave
+from evosdc.io.suffixes import JJ
+from evosdc.io.tabular import read_columns
 from evosdc.table import Table, linked_parts
 from evosdc.table.build import cell_keys
 from evosdc.table.status import HIDDEN, STATUSES
@@ -64,7 +68,7 @@ _NOT_JUDGED = (
 
 def write_protection(
     directory: PathLike,
-    protection: Outcome,
+    protection: Releasable,
     *,
     certificate_arrays: Mapping[str, NDArray[Any]],
     report_html: str | None = None,
@@ -121,6 +125,8 @@ def write_protection(
             files += [path for path in pair if path.exists()]
         elif "jj" in formats:
             files += write_also_jj(inside, table)
+        if "hst" in formats:
+            files += write_also_hst(inside, table)
         pattern = pattern_frame(table, original_ids=original_ids)
         write_csv(inside / PATTERN, pattern, force=True)
         with open_output(inside / "certificate.npz", True) as stream:
@@ -256,7 +262,7 @@ def read_pattern(source: Any, table: Table) -> NDArray[np.bool_]:
         For unknown, missing or repeated cells and for unknown statuses.
     """
     if isinstance(source, (str, os.PathLike)):
-        frame, path = read_csv(source), str(source)
+        frame, path = read_columns(source), str(source)
     else:
         frame, path = to_arrow(source), "the pattern"
     if "status" not in frame.column_names:
@@ -371,7 +377,7 @@ def _published_parts(table: Table) -> dict[str, Any]:
     return found
 
 
-def _record_frame(protection: Outcome) -> Any:
+def _record_frame(protection: Releasable) -> Any:
     import pyarrow as pa
 
     kinds = dict.fromkeys(_RECORD, pa.float64())
@@ -386,8 +392,7 @@ def _record_frame(protection: Outcome) -> Any:
 
 def _jj_name(source: Path) -> str | None:
     """Name of the JJ file to write back; None where the source was no JJ file."""
-    name = source.name
-    for suffix in (".jj.gz", ".jj"):
-        if name.lower().endswith(suffix):
-            return name[: -len(suffix)] + ".jj"
+    for suffix in JJ.endings():
+        if source.name.lower().endswith(suffix):
+            return source.name[: -len(suffix)] + ".jj"
     return None

@@ -106,7 +106,7 @@ def read_tab_frame(path: PathLike, description: Description) -> Any:
     if not text.strip():
         raise InputError(
             f"{path} has no rows",
-            expected="a row a cell",
+            expected="a row per cell",
             hint="check that the program that wrote it ended well",
         )
     first = text.lstrip().partition("\n")[0].rstrip()

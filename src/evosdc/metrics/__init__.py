@@ -1,4 +1,4 @@
-"""Utility and risk of synthetic data, one class a metric.
+"""Utility and risk of synthetic data, one class per metric.
 
 `evaluate` measures a synthetic frame; `all_metrics` lists what it measures.
 """
@@ -16,9 +16,7 @@ _HOMES = {
     "MetricValue": "evosdc.metrics.evaluation",
     "all_metrics": "evosdc.metrics.registry",
     "encode_frames": "evosdc.metrics.data",
-    "encode_pair": "evosdc.metrics.data",
     "evaluate": "evosdc.metrics.registry",
-    "evaluate_encoded": "evosdc.metrics.registry",
     "from_codes": "evosdc.metrics.data",
 }
 
@@ -29,17 +27,15 @@ __all__ = [
     "MetricValue",
     "all_metrics",
     "encode_frames",
-    "encode_pair",
     "evaluate",
-    "evaluate_encoded",
     "from_codes",
 ]
 
 if TYPE_CHECKING:
     from evosdc.metrics.base import Metric
-    from evosdc.metrics.data import Categorical, encode_frames, encode_pair, from_codes
+    from evosdc.metrics.data import Categorical, encode_frames, from_codes
     from evosdc.metrics.evaluation import Evaluation, MetricValue
-    from evosdc.metrics.registry import all_metrics, evaluate, evaluate_encoded
+    from evosdc.metrics.registry import all_metrics, evaluate
 
 
 def __getattr__(name: str) -> Any:

@@ -21,7 +21,7 @@ _DENSE_SPAN = 2**14
 def joint_keys(
     files: Sequence[Categorical], columns: Sequence[int]
 ) -> tuple[list[Counts], int]:
-    """Return one integer a record, equal where records agree on `columns`.
+    """Return one integer per record, equal where records agree on `columns`.
 
     The second value is an exclusive bound of the keys. The mixed-radix number is
     renumbered by the values that occur whenever it would leave 61 bits, so a table of

@@ -13,10 +13,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.frames import to_arrow
+from evosdc.metrics.binning import (
+    BINS,
+    MOST_DISTINCT,
+    as_numbers,
+    is_number,
+    quantile_cuts,
+)
 
 MISSING = "(missing)"
-MAX_DISTINCT = 40
-BINS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +35,7 @@ class Categorical:
     Attributes
     ----------
     codes
-        One row a record and one column a variable, column by column in memory.
+        One row per record and one column per variable, column by column in memory.
     names
         The variables.
     levels
@@ -110,45 +116,27 @@ def _default_names(columns: int) -> tuple[str, ...]:
     return tuple(f"v{j + 1}" for j in range(columns))
 
 
-def encode_pair(
-    original: Any,
-    synthetic: Any,
-    key: Sequence[str] | None,
-    target: str,
-    *,
-    bins: int = BINS,
-    max_distinct: int = MAX_DISTINCT,
-) -> tuple[Categorical, Categorical]:
-    """Encode an original and a synthetic frame with the same codes.
-
-    See `encode_frames`.
-    """
-    first, second = encode_frames(
-        (original, synthetic), key, target, bins=bins, max_distinct=max_distinct
-    )
-    return first, second
-
-
 def encode_frames(
     frames: Sequence[Any],
     key: Sequence[str] | None,
     target: str,
     *,
     bins: int = BINS,
-    max_distinct: int = MAX_DISTINCT,
+    max_distinct: int = MOST_DISTINCT,
 ) -> tuple[Categorical, ...]:
     """Encode frames of the same variables with the same codes.
 
     Parameters
     ----------
     frames
-        pandas, polars or Arrow frames; the first is the original.
+        Frames of any kind (see `evosdc.frames`); the first is the original.
     key
         The variables an intruder knows; all but the target where `None`.
     target
         The sensitive variable.
     bins
-        Numbers are cut at this many quantiles of the original ...
+        Numbers are cut into this many bins by quantiles of the original (see
+        `evosdc.metrics.binning`) ...
     max_distinct
         ... where they have more distinct values than this over all files. Missing
         values are a level of their own.
@@ -203,7 +191,7 @@ def class_codes(name: str, parts: Sequence[Any]) -> NDArray[np.int32]:
     """Return the classes of a target in several files, joined; the first file decides.
 
     Its values are classes of their own, but numbers of more than 40 different values
-    are cut at 20 quantiles: who learns an income nearly has learnt it.
+    are cut into 20 bins: who learns an income nearly has learnt it.
     """
     return _class_column(name, parts).codes
 
@@ -254,22 +242,11 @@ def _exact_column(name: str, parts: Sequence[Any]) -> _Column:
 
 
 def _class_column(name: str, parts: Sequence[Any]) -> _Column:
-    return _encode_column(name, parts, BINS, MAX_DISTINCT, only_first=True)
+    return _encode_column(name, parts, BINS, MOST_DISTINCT, only_first=True)
 
 
 def _arrow(frame: Any) -> pa.Table:
-    try:
-        if hasattr(frame, "iloc"):
-            # A pandas index is no variable.
-            table = pa.Table.from_pandas(frame, preserve_index=False)
-        else:
-            table = frame if isinstance(frame, pa.Table) else pa.table(frame)
-    except (TypeError, ValueError, pa.ArrowException) as error:
-        raise InputError(
-            f"this {type(frame).__name__} cannot be read as a frame",
-            expected="a pandas, polars or Arrow frame with one type a column",
-            hint="turn columns of mixed types into text",
-        ) from error
+    table = to_arrow(frame)
     if table.num_rows == 0:
         raise InputError(
             "a frame without records", expected="at least one record in each file"
@@ -324,27 +301,13 @@ def _encode_column(
             hint="read all files with the same types",
         )
     if kinds == {"number"}:
-        numbers = [_floats(part) for part in parts]
+        numbers = [as_numbers(part) for part in parts]
         return _encode_numbers(numbers, bins, max_distinct, only_first=only_first)
     return _encode_words(parts)
 
 
 def _kind(kind: pa.DataType) -> str:
-    if pa.types.is_dictionary(kind):
-        return "text"
-    numeric = (
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_decimal(kind)
-        or pa.types.is_temporal(kind)
-    )
-    return "number" if numeric else "text"
-
-
-def _floats(part: pa.ChunkedArray) -> NDArray[np.float64]:
-    if pa.types.is_temporal(part.type):
-        part = part.cast(pa.int64() if part.type.bit_width == 64 else pa.int32())
-    return np.asarray(part.cast(pa.float64()).to_numpy(), dtype=np.float64)
+    return "number" if is_number(kind) else "text"
 
 
 def _encode_numbers(
@@ -361,17 +324,18 @@ def _encode_numbers(
     values = np.concatenate(parts)
     absent = np.isnan(values)
     distinct, codes = np.unique(values[~absent], return_inverse=True)
-    source = parts[0][~np.isnan(parts[0])]
-    many = len(np.unique(source)) if only_first else len(distinct)
+    source, counts = np.unique(parts[0][~np.isnan(parts[0])], return_counts=True)
+    many = len(source) if only_first else len(distinct)
     if max_distinct is None or many <= max_distinct:
         labels = tuple(f"{v:g}" for v in distinct)
     else:
         # Edges of the original only: the synthetic file must not choose its own bins.
-        cuts = np.quantile(source, np.linspace(0, 1, bins + 1)[1:-1])
-        edges = np.unique(cuts)
+        edges = quantile_cuts(source, counts.astype(float), bins).edges
         codes = np.searchsorted(edges, values[~absent], side="right")
         ends = ["-inf", *(f"{v:g}" for v in edges), "inf"]
-        labels = tuple(f"[{a}, {b})" for a, b in pairwise(ends))
+        # A bin before the least number, where that one is special, may hold nothing.
+        found, codes = np.unique(codes, return_inverse=True)
+        labels = tuple(f"[{ends[k]}, {ends[k + 1]})" for k in found)
     return _with_missing(codes, absent, labels, ordered=True)
 
 

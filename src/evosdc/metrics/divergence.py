@@ -164,7 +164,7 @@ class RatioOfEstimates(TableMetric):
 class TablePropensity(TableMetric):
     """pMSE ratio of a saturated propensity model on each table.
 
-    With a parameter a cell the fitted propensity is the synthetic share of the cell,
+    With a parameter per cell the fitted propensity is the synthetic share of the cell,
     so no model has to be fitted and interactions are seen however many variables there
     are. About 1 for data drawn from the right model.
     """

@@ -197,7 +197,8 @@ def _against(
             found[name].append((attack(attacked, made), attack(attacked, fresh)))
     against = "the other half of the original" if holdout is None else "the hold-out"
     halves = [
-        _judged(name, ATTACKS[name][0], against, pairs) for name, pairs in found.items()
+        _compared(name, ATTACKS[name][0], against, pairs)
+        for name, pairs in found.items()
     ]
     wholes = [
         _whole(half, ATTACKS[half.name][1](original, synthetic), synthetic.rows / size)
@@ -230,7 +231,7 @@ def _whole(half: FreshTest, found: Found, times: float) -> FreshTest:
     )
 
 
-def _judged(
+def _compared(
     name: str, title: str, against: str, pairs: Sequence[tuple[Found, Found]]
 ) -> FreshTest:
     made = np.array([mine[0] for mine, _ in pairs])

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse import csr_array
 from scipy.special import expit
 
+from evosdc.kernels import kernel
 from evosdc.metrics.patience import check_time
 
 Floats = NDArray[np.float64]
@@ -145,7 +145,7 @@ def _loss(eta: Floats, successes: Floats, trials: Floats) -> float:
     return float((trials * np.logaddexp(0, eta) - successes * eta).sum())
 
 
-@njit(cache=True)
+@kernel
 def pair_sums(starts, columns, weights, width):  # type: ignore[no-untyped-def]
     """Return X'WX of a matrix of zeros and ones, given by the ones of each row.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 
-@njit(cache=True)
+
+@kernel
 def nearest_distance(
     queries: NDArray[np.int32],
     data: NDArray[np.int32],

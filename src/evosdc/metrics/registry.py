@@ -35,7 +35,7 @@ from evosdc.metrics.regression import (
     LogitCorrelation,
 )
 from evosdc.metrics.uniques import IdenticalRecords, ReplicatedUniques
-from evosdc.metrics.words import judge, plain_words
+from evosdc.metrics.words import plain_words, verdict_on
 
 
 def all_metrics(
@@ -106,7 +106,7 @@ def evaluate(
     metrics: Sequence[str | Metric] | None = None,
     left: Callable[[], float] | None = None,
 ) -> Evaluation:
-    """Measure utility and risk of a synthetic frame, and judge it.
+    """Measure utility and risk of a synthetic frame, and give a verdict on it.
 
     Keys and targets are taken as they are in the files (see
     `evosdc.metrics.data.encode_exact`); other metrics see numbers in bins.
@@ -151,25 +151,6 @@ def evaluate(
     )
 
 
-def evaluate_encoded(
-    original: Categorical,
-    synthetic: Categorical,
-    *,
-    holdout: Categorical | None = None,
-    seed: int = 0,
-    metrics: Sequence[str | Metric] | None = None,
-) -> Evaluation:
-    """Measure files that are encoded already; see `evaluate`."""
-    return _evaluate(
-        Coded(original, original),
-        Coded(synthetic, synthetic),
-        holdout=None if holdout is None else Coded(holdout, holdout),
-        seed=seed,
-        metrics=metrics,
-        left=None,
-    )
-
-
 def _evaluate(
     original: Coded,
     synthetic: Coded,
@@ -193,7 +174,7 @@ def _evaluate(
     tested = holdout is not None
     names = tuple(data.names[j] for j in data.key)
     aim = data.names[data.target]
-    verdict, reasons = judge(values, tests, tested=tested, why_not=why_not)
+    verdict, reasons = verdict_on(values, tests, tested=tested, why_not=why_not)
     return Evaluation(
         values=tuple(values.values()),
         skipped=skipped,
@@ -232,12 +213,6 @@ def _tests(
     except KeyboardInterrupt:
         return (), INTERRUPTED
     return tests, "" if tests else "not possible: a file has fewer than two records"
-
-
-def baseline_files(original: Categorical, seed: int) -> dict[str, Categorical]:
-    """Return a bootstrap of the original and a file of independent margins."""
-    files = _baselines(Coded(original, original), seed)
-    return {name: coded.bins for name, coded in files.items()}
 
 
 def _baselines(original: Coded, seed: int) -> dict[str, Coded]:

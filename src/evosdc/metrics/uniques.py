@@ -86,3 +86,60 @@ class IdenticalRecords(Metric):
             ("copies of records unique in the original", float(b[a == 1].sum())),
             ("unique records of the original copied", float(np.sum(b[a == 1] > 0))),
         ]
+
+
+@dataclass(frozen=True, eq=False)
+class PopulationRisk(Metric):
+    """How many people an intruder expects to find by keys that occur once.
+
+    The sum of ``1 / N`` over keys that occur once in the released file, `N` being how
+    many people of the population have the key: of that many, the intruder would pick
+    one. A key that nobody has finds nobody.
+
+    Parameters
+    ----------
+    population
+        The whole population, encoded together with the two files.
+    """
+
+    population: Categorical
+
+    kind: ClassVar[Kind] = "risk"
+    exact: ClassVar[bool] = True
+    goal: ClassVar[Goal] = "minimise"
+    range: ClassVar[tuple[float, float]] = (0.0, np.inf)
+    source: ClassVar[str] = (
+        "Shlomo (2010), Journal of Privacy and Confidentiality 2(1); Chen (2020), "
+        "equation 4.10"
+    )
+
+    @property
+    def name(self) -> str:
+        """The short name."""
+        return "population_risk"
+
+    @property
+    def title(self) -> str:
+        """What is measured."""
+        return "People found by unique keys, given the population"
+
+    def compute(self, original: Categorical, synthetic: Categorical) -> float:
+        """Return the expected number."""
+        del original
+        return self._expected(synthetic)
+
+    def breakdown(self, original: Categorical, synthetic: Categorical) -> Breakdown:
+        """Return what is counted, and the risk of the original itself."""
+        people, released = cell_counts(self.population, synthetic, synthetic.key)
+        alone = released == 1
+        return [
+            ("records counted", float(synthetic.rows)),
+            ("unique keys in the synthetic", float(alone.sum())),
+            ("of them in the population", float((alone & (people > 0)).sum())),
+            ("of them unique in the population", float((alone & (people == 1)).sum())),
+            ("people found by the original", self._expected(original)),
+        ]
+
+    def _expected(self, released: Categorical) -> float:
+        people, count = cell_counts(self.population, released, released.key)
+        return float((1 / people[(count == 1) & (people > 0)]).sum())

@@ -14,7 +14,7 @@ Values = Mapping[str, MetricValue]
 _ERRORS = 3.0
 
 
-def judge(
+def verdict_on(
     values: Values, tests: Sequence[FreshTest], *, tested: bool, why_not: str = ""
 ) -> tuple[VerdictWord, tuple[str, ...]]:
     """Return the verdict and the reasons against a release.

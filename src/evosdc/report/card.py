@@ -6,8 +6,9 @@ label and no interval may be on the card.
 
 from __future__ import annotations
 
-from evosdc.report.page import banner, claim_table, section
-from evosdc.report.text import esc
+from evosdc.report.kit.parts import banner, section
+from evosdc.report.kit.text import esc
+from evosdc.report.page import claim_table
 from evosdc.report.verdict import headline
 from evosdc.results import Claim, Verdict
 from evosdc.table import Table

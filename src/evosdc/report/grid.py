@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.report.chart import hidden_map
-from evosdc.report.text import count, esc, fixed
+from evosdc.report.kit.chart import hidden_map
+from evosdc.report.kit.text import count, esc, fixed
 from evosdc.table import Dimension, Hierarchy, Table
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 

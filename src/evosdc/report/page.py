@@ -13,24 +13,38 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from evosdc.report.chart import progress_chart
 from evosdc.report.grid import table_section
-from evosdc.report.style import STYLE
-from evosdc.report.text import brief, count, duration, esc, number, percent
+from evosdc.report.kit.chart import progress_chart
+from evosdc.report.kit.parts import (
+    banner,
+    bullets,
+    header,
+    named_rows,
+    plain_table,
+    section,
+    whole_page,
+)
+from evosdc.report.kit.text import brief, count, duration, esc, number, percent
 from evosdc.report.verdict import bound_says_little, cut_before_use, headline
 from evosdc.results import Claim, Exposure, Protection
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY, SECONDARY
 
 _MOST_EXPOSED = 500
+_EXPOSED_HEADS = (
+    "cell",
+    "found by",
+    ">attacker finds",
+    ">must reach",
+    ">must be this wide",
+    ">has of its level",
+)
 
 _KEY = (
     '<ul class="key"><li><b class="primary">●</b>sensitive</li>'
     '<li><b class="secondary">○</b>hidden to protect the sensitive ones</li>'
 )
 
-# Ours: by this a folder to be overwritten is known.
-_BY = '<meta name="generator" content="evosdc">'
 _FOOTER = (
     "<footer><b>Confidential: this page must not leave the house.</b> It holds the "
     "cost, which may equal a hidden value, and says which hidden cells are sensitive. "
@@ -79,37 +93,10 @@ def report_html(
     return whole_page(heading, body + _FOOTER)
 
 
-def whole_page(heading: str, body: str) -> str:
-    """Put a page around its content."""
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">{_BY}'
-        # Nothing is fetched, whatever a label contains.
-        '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{esc(heading)}</title><style>{STYLE}</style></head>"
-        f"<body><main>{body}</main></body></html>\n"
-    )
-
-
-def section(title: str, content: str, kind: str = "") -> str:
-    """Write one part of a page."""
-    name = f' class="{kind}"' if kind else ""
-    return f"<section{name}><h2>{title}</h2>{content}</section>"
-
-
-def banner(kind: str, title: str, text: str) -> str:
-    """Write the part that comes first: safe, bad or open."""
-    return f'<section class="verdict {kind}"><h2>{title}</h2><p>{text}</p></section>'
-
-
 def claim_table(sentences: Mapping[str, str]) -> str:
     """Write the questions of a claim with the sentences that answer them."""
-    rows = "".join(
-        f'<tr><th scope="row">{esc(question)}</th><td>{esc(sentences[name])}</td></tr>'
-        for name, question in Claim.QUESTIONS.items()
-    )
-    return f'<table class="plain claim"><tbody>{rows}</tbody></table>'
+    rows = [(text, sentences[name]) for name, text in Claim.QUESTIONS.items()]
+    return named_rows(rows, "claim")
 
 
 def spans(table: Table) -> list[str]:
@@ -130,7 +117,7 @@ def _header(
     facts = spans(protection.table)
     if created is not None:
         facts.append(esc(created.strftime("%d %B %Y, %H:%M").lstrip("0")))
-    return f"<header><h1>{esc(heading)}</h1><p>{' · '.join(facts)}</p></header>"
+    return header(heading, facts)
 
 
 def _verdict(protection: Protection) -> str:
@@ -143,8 +130,7 @@ def _verdict(protection: Protection) -> str:
 def _warnings(warnings: Sequence[str]) -> str:
     if not warnings:
         return ""
-    lines = "".join(f"<li>{esc(line)}</li>" for line in warnings)
-    return section("Before you publish", f"<ul>{lines}</ul>")
+    return section("Before you publish", bullets(warnings))
 
 
 def _claim(protection: Protection) -> str:
@@ -197,7 +183,6 @@ def _exposed(protection: Protection) -> str:
     exposed = protection.verdict.exposed
     if not exposed:
         return ""
-    rows = "".join(_exposure(e) for e in exposed[:_MOST_EXPOSED])
     more = ""
     if len(exposed) > _MOST_EXPOSED:
         more = f" The first {_MOST_EXPOSED} of {len(exposed):,} are listed."
@@ -205,10 +190,7 @@ def _exposed(protection: Protection) -> str:
         "Exposed cells",
         '<p class="secret">Confidential: these intervals lie close to the true values.'
         f"</p><p>What an attacker finds for each cell, and what is asked for.{more}</p>"
-        '<div class="scroll"><table class="plain"><thead><tr><th>cell</th>'
-        '<th>found by</th><th class="n">attacker finds</th><th class="n">must reach'
-        '</th><th class="n">must be this wide</th><th class="n">has of its level</th>'
-        f"</tr></thead><tbody>{rows}</tbody></table></div>",
+        + plain_table(_EXPOSED_HEADS, map(_exposure, exposed[:_MOST_EXPOSED])),
         "long",
     )
 
@@ -234,11 +216,10 @@ def _open(protection: Protection) -> str:
     cells = protection.verdict.open
     if not cells:
         return ""
-    listed = "".join(f"<li>{esc(label)}</li>" for label in cells[:_MOST_EXPOSED])
     more = ""
     if len(cells) > _MOST_EXPOSED:
         more = f"<p>The first {_MOST_EXPOSED} of {len(cells):,} are listed.</p>"
-    return section("Undecided cells", f"{more}<ul>{listed}</ul>", "long")
+    return section("Undecided cells", more + bullets(cells[:_MOST_EXPOSED]), "long")
 
 
 def _where(table: Table) -> str:
@@ -326,7 +307,7 @@ def _certificate(protection: Protection) -> str:
     )
     ways = "".join(
         f'<tr><td>{esc(way)}</td><td class="n">{found:,}</td></tr>'
-        for way, found in verdict.ways.items()
+        for way, found in verdict.proofs.items()
     )
     proof = (
         '<table class="plain"><thead><tr><th>means of proof</th>'
@@ -353,15 +334,10 @@ def _repeat(protection: Protection) -> str:
         ("evosdc", protection.version),
         *protection.settings.items(),
     ]
-    rows = "".join(
-        f'<tr><th scope="row">{esc(name)}</th><td>{esc(value)}</td></tr>'
-        for name, value in facts
-    )
-    notes = "".join(f"<li>{esc(note)}</li>" for note in protection.notes)
     return section(
         "How to repeat this run",
         "<p>The same version, table, method, seed, settings and number of evaluations "
         "give the same pattern, for any number of workers.</p>"
-        f'<table class="plain facts"><tbody>{rows}</tbody></table>'
-        + (f"<h3>Notes</h3><ul>{notes}</ul>" if notes else ""),
+        + named_rows(facts)
+        + (f"<h3>Notes</h3>{bullets(protection.notes)}" if protection.notes else ""),
     )

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evosdc.report.grid import ALIKE, table_section
-from evosdc.report.page import banner, claim_table, section, spans, whole_page
-from evosdc.report.text import count, esc
+from evosdc.report.kit.parts import banner, header, section, whole_page
+from evosdc.report.kit.text import count
+from evosdc.report.page import claim_table, spans
 from evosdc.report.verdict import headline
 from evosdc.results import Protection
 from evosdc.table.origin import AUTO
@@ -49,7 +50,7 @@ def share_html(protection: Protection, *, title: str | None = None) -> str:
     key = '<ul class="key"><li><b class="hidden">x</b>hidden</li></ul>'
     safe = headline(protection.verdict, protection.table).kind == "safe"
     body = (
-        f"<header><h1>{esc(heading)}</h1><p>{' · '.join(facts)}</p></header>"
+        header(heading, facts)
         + (_protected(hidden) if safe else _DRAFT)
         + section(
             "What was proved, against whom" if safe else "What was asked, against whom",

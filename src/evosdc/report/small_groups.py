@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
+
+from evosdc.report.kit.parts import bullets, plain_table
+from evosdc.report.kit.text import esc
 
 _MAX_ROWS = 60
 
@@ -18,10 +20,10 @@ def groups_html(groups: Any) -> str:
         An `evosdc.synth.small_groups.SmallGroups`. It holds counts and names of
         columns; no level of the original is on the page.
     """
-    lines = "".join(f"<li>{escape(line)}</li>" for line in groups.sentences())
+    lines = groups.sentences()
     return "".join(
         [
-            f"<ul>{lines}</ul>" if lines else "<p>There are none.</p>",
+            bullets(lines) if lines else "<p>There are none.</p>",
             _table(
                 f"Levels that fewer than {groups.least} people have",
                 ("column", "in the original", "of these in the copy"),
@@ -60,14 +62,10 @@ def _heads(groups: Any) -> list[str]:
 def _table(title: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     if not rows:
         return ""
-    top = "".join(f"<th>{escape(head)}</th>" for head in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
+    body = [
+        "<tr>" + "".join(f"<td>{esc(cell)}</td>" for cell in row) + "</tr>"
         for row in rows[:_MAX_ROWS]
-    )
+    ]
     rest = len(rows) - _MAX_ROWS
-    more = f"<p class=dim>and {rest} more</p>" if rest > 0 else ""
-    return (
-        f"<h3>{escape(title)}</h3><div class=wide><table><thead><tr>{top}</tr></thead>"
-        f"<tbody>{body}</tbody></table></div>{more}"
-    )
+    more = f'<p class="note">and {rest} more</p>' if rest > 0 else ""
+    return f"<h3>{esc(title)}</h3>{plain_table(heads, body)}{more}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.report.text import count
+from evosdc.report.kit.text import count
 from evosdc.results import Protection, Verdict
 from evosdc.table import Table
 from evosdc.table.status import SAFE

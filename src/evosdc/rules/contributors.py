@@ -16,7 +16,7 @@ Verdict = tuple[NDArray[np.bool_], Numbers, Numbers]
 
 @dataclass(frozen=True, eq=False)
 class Contributors:
-    """The contributors of each cell, an entry a cell.
+    """The contributors of each cell, an entry per cell.
 
     Contributions are taken without their sign, as GaussSuppression takes them: what an
     insider can work out depends on how large the others are, not on which way they
@@ -34,8 +34,8 @@ class Contributors:
     units
         Number of records, or the number they stand for where there are weights.
     largest
-        The largest contributions of the variable rules look at, one row a cell, sorted
-        downwards, 0 where there are no more. Without sampling weights.
+        The largest contributions of the variable rules look at, one row per cell, in
+        descending order, 0 where there are no more. Without sampling weights.
     weights
         Sampling weights that go with `largest`; None means 1.
     holdings

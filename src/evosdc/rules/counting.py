@@ -1,4 +1,4 @@
-"""Rules that count or look at wishes: frequency, zeros, requests, and the hand.
+"""Rules that count or look at requests: frequency, zeros, requests, by hand.
 
 Their levels are a share of the response that the user sets, or an absolute range.
 """

@@ -90,7 +90,7 @@ def find_cells(table: Table, cells: Cells) -> NDArray[np.int64]:
     if given.dtype.kind not in "iu" or given.ndim != 1:
         raise InputError(
             f"cells given as {given.dtype} of shape {given.shape}",
-            expected="cell numbers, a mask with one entry a cell, or labels",
+            expected="cell numbers, a mask with one entry per cell, or labels",
             hint="pass for example [('A', 'North')]",
         )
     if len(given) and not (given.min() >= 0 and given.max() < len(table)):

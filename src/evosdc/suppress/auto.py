@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.problem import Problem
 
 # Beyond these, a round of cuts of a general table takes longer than it is worth.
@@ -11,7 +12,7 @@ _LEVELS = 1500
 
 def choose(problem: Problem) -> str:
     """Name the method that `auto` runs on this table."""
-    if problem.network is not None:
+    if engine_for(problem).quick:
         return "hybrid"
     if problem.hideable.sum() <= _CELLS and len(problem.levels) <= _LEVELS:
         return "optimal"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evosdc.kernels import kernel
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def draw(state: np.ndarray, below: int) -> int:
     """Draw a whole number from 0 up to one below (linear congruential, high bits)."""
     state[0] = state[0] * np.uint64(6364136223846793005) + np.uint64(

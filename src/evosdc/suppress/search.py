@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
 
+from evosdc.clock import moment
 from evosdc.evolution.record import Entry, RunRecord
-from evosdc.evolution.stopping import AnyOf, Progress, Stop, seconds_left
+from evosdc.evolution.stopping import AnyOf, Criterion, Progress, seconds_left
 from evosdc.suppress.pattern import Pattern
 
 
@@ -34,10 +34,10 @@ class Search:
     def __init__(
         self,
         seed: int = 0,
-        stop: Stop | None = None,
+        stop: Criterion | None = None,
         workers: int = 1,
         record: RunRecord | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Callable[[], float] = moment,
     ) -> None:
         self.seed = seed
         self.stop = stop if stop is not None else AnyOf(())

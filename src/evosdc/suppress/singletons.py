@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.engine.general.demands import demands_of
-from evosdc.suppress.engine.general.engine import Engine
 from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.programs import Programs
 from evosdc.suppress.problem import Problem
 from evosdc.table import Table
 from evosdc.table.singletons import OwnShares, lone_respondents
@@ -61,8 +61,8 @@ def guard(
     """
     table = problem.table
     respondent = lone_respondents(table)
-    engine = Engine(problem)
-    demands = demands_of(engine)
+    programs = Programs(problem)
+    demands = demands_of(programs)
     levels: dict[int, list[tuple[int, float]]] = {}
     for cell, sign, amount in zip(
         demands.cell.tolist(),
@@ -88,21 +88,21 @@ def guard(
                 continue
             price = np.where(hidden, 0.0, problem.cost)
             price[respondent == who] = np.inf
-            move = engine.cheapest(cell, sign, wanted, price)
+            move = programs.cheapest(cell, sign, wanted, price)
             if move is None:
                 hopeless.add((cell, own))
-                move = _partly(engine, cell, sign, wanted, price)
+                move = _partly(programs, cell, sign, wanted, price)
             if move is not None:
                 hidden[move.cells] = True
     return Guarded(hidden, frozenset(hopeless))
 
 
 def _partly(
-    engine: Engine, cell: int, sign: int, amount: float, price: NDArray[np.float64]
+    programs: Programs, cell: int, sign: int, amount: float, price: NDArray[np.float64]
 ) -> Move | None:
     """As much of a level as can be had, in a few steps; None for nothing."""
     for share in _SHARES:
-        move = engine.cheapest(cell, sign, share * amount, price)
+        move = programs.cheapest(cell, sign, share * amount, price)
         if move is not None:
             return move
     return None

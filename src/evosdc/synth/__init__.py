@@ -1,6 +1,21 @@
 """Synthesise microdata: domain, operators, objectives, synthesiser."""
 
 from evosdc.synth.copies import Combined, combine_estimates
+from evosdc.synth.data.domain import Coding
+from evosdc.synth.objective.scenario import Scenario
+from evosdc.synth.objective.trade_off import TradeOff
+from evosdc.synth.search.operators import Operators
+from evosdc.synth.search.schedule import Schedule
 from evosdc.synth.synthesiser import FrontPoint, Synthesiser
 
-__all__ = ["Combined", "FrontPoint", "Synthesiser", "combine_estimates"]
+__all__ = [
+    "Coding",
+    "Combined",
+    "FrontPoint",
+    "Operators",
+    "Scenario",
+    "Schedule",
+    "Synthesiser",
+    "TradeOff",
+    "combine_estimates",
+]

@@ -1,66 +1,39 @@
-"""From parameters and a table to evolved candidates and what is known of them."""
+"""Evolve copies of a table: prepare, search, choose, hold back, measure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.clock import Clock
-from evosdc.errors import InputError
-from evosdc.evolution.stopping import Progress
+from evosdc.evolution.stopping import Criterion, Progress
 from evosdc.metrics.data import from_codes
 from evosdc.metrics.figures import risk_figures
-from evosdc.synth.data.domain import Coding, Domain, make_domain
+from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints
-from evosdc.synth.data.identifiers import Identifier, find_identifiers
-from evosdc.synth.data.rules import build_rules, cut_points
-from evosdc.synth.data.shades import Exact, exact_of, exact_values
+from evosdc.synth.data.identifiers import Identifier
+from evosdc.synth.data.shades import Exact, exact_of
 from evosdc.synth.notes import front_notes, notes
-from evosdc.synth.objective.front import Front, two_fronts
-from evosdc.synth.objective.goal import Goal
-from evosdc.synth.objective.names import (
-    describe,
-    parse_objective,
-    resolve_objective,
-)
-from evosdc.synth.objective.noise import (
-    Floor,
-    bootstrap_risks,
-    closer_than,
-    deep,
-    distances,
-    floors_that_bind,
-    noise_floor,
-)
-from evosdc.synth.objective.pairs import stir
-from evosdc.synth.objective.risk import RISKS, build_risk, no_risk
-from evosdc.synth.objective.scenario import (
-    FRESH_SHARE,
-    Scenario,
-    attack,
-    base_goal,
-    baselines,
-    make_scenario,
-    named_columns,
-)
-from evosdc.synth.objective.stirred_floor import raised
-from evosdc.synth.objective.tables import JSD, Component, build_target
-from evosdc.synth.search.engines import make_engine
+from evosdc.synth.objective.front import two_fronts
+from evosdc.synth.objective.names import describe
+from evosdc.synth.objective.noise import closer_than, distances
+from evosdc.synth.objective.risk import RISKS
+from evosdc.synth.objective.scenario import RiskLimits, base_goal, baselines
+from evosdc.synth.objective.tables import Component
+from evosdc.synth.options import Options
+from evosdc.synth.prepare import FULL, Prepared, make_goals, prepare
+from evosdc.synth.search.engines import initial_model, make_engine, population_size
 from evosdc.synth.search.holding import Holder
-from evosdc.synth.search.population import Population, Problem, Team
-from evosdc.synth.search.run import Engine, Generation, Run
+from evosdc.synth.search.population import Team
+from evosdc.synth.search.run import EvolutionEngine, EvolutionRun, Generation
+from evosdc.synth.search.schedule import Schedule
 from evosdc.synth.small_groups import PairCount, count_pairs
 
-if TYPE_CHECKING:
-    from evosdc.synth.synthesiser import Synthesiser
-
-_FULL = Component(JSD, 0)
-_ALWAYS = (Component(JSD, 1), Component(JSD, 2), _FULL)
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +46,7 @@ class Score:
 
     utility: float
     distances: dict[str, float]
-    risks: NDArray[np.float64]
+    risks: Floats
     closer: bool | None
 
 
@@ -103,7 +76,7 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class TradeOff:
+class UtilityReached:
     """Stop when the distance is reached; the cost holds the penalty of any excess."""
 
     utility: float
@@ -125,253 +98,128 @@ class Patience:
         return "no improvement" if held >= self.generations else None
 
 
-def fit(table: pa.Table, options: Synthesiser, workers: int) -> Fitted:
+def fit(table: pa.Table, options: Options, workers: int) -> Fitted:
     """Evolve synthetic copies of a table; the time limit holds for all of it."""
-    with Clock(options.time_limit) as clock:
-        return _fit(table, options, workers, clock)
+    with Clock(options.schedule.time_limit) as clock:
+        rng = np.random.default_rng([options.seed, 0])
+        prepared = prepare(table, options, rng)
+        run = search(prepared, options, rng, workers, clock)
+        if options.trade_off.front:
+            closer = closer_slots(prepared, run.engine)
+            order = front_order(run.engine, prepared.limits, options, closer)
+        else:
+            closer = {}
+            order = best_order(run.engine, prepared.limits, options.copies)
+            if options.trade_off.noise_floor:
+                hold_back(prepared, run.engine, order, options.seed, clock)
+            _measure(run.engine, prepared.codes, order, prepared.components)
+        return described(prepared, run, order, closer, options)
 
 
-def _fit(table: pa.Table, options: Synthesiser, workers: int, clock: Clock) -> Fitted:
-    identifiers = find_identifiers(
-        table, options.least, dict(options.identifiers or {}), named_columns(options)
-    )
-    table = table.drop_columns([i.name for i in identifiers if i.action != "keep"])
-    rules = list(options.rules)
-    coding = Coding(
-        options.bins,
-        options.binning,
-        options.restore,
-        options.most_levels,
-        options.pool,
-        cut_points(rules),
-        options.least,
-    )
-    domain = make_domain(table, coding)
-    codes = domain.encode(table)
-    pareto = options.mode == "pareto"
-    objective = resolve_objective(options.objective, pareto and options.memetic)
-    components = parse_objective(objective)
-    measured = components + tuple(c for c in _ALWAYS if c not in components)
-    rng = np.random.default_rng([options.seed, 0])
-    key, target = attack(domain, options.key, options.target)
-    exact = exact_values(table, domain, codes, key, target, options.seed)
-    floor = noise_floor(
-        codes,
-        domain.sizes,
-        measured if pareto else components,
-        key,
-        target,
-        rng,
-        exact,
-    )
-    scenario = make_scenario(options, key, target, floor, len(codes))
-    problem = make_problem(domain, codes, exact, components, scenario, options, floor)
-    goal = base_goal(scenario, options)
-
-    def spread(size: int) -> list[Goal]:
-        return make_front(problem, exact, components, scenario, options, floor).goals(
-            size
-        )
-
+def search(
+    prepared: Prepared,
+    options: Options,
+    rng: np.random.Generator,
+    workers: int,
+    clock: Clock,
+) -> EvolutionRun:
+    """Make generations until there is a reason to stop."""
+    schedule, front = options.schedule, options.trade_off.front
+    problem = prepared.problem
+    size = population_size(problem, schedule, front=front, copies=options.copies)
     with Team(workers) as team:
-        engine, generations = make_engine(
-            problem, goal, options, domain, rng, team, spread
+        engine = make_engine(
+            problem,
+            make_goals(prepared, options, size),
+            schedule,
+            options.operators,
+            initial_model(problem, schedule, prepared.domain),
+            rng,
+            team,
+            front=front,
         )
-        run = Run(
+        run = EvolutionRun(
             engine,
-            generations,
-            options.time_limit,
-            _criteria(options),
+            schedule.most_generations,
+            schedule.time_limit,
+            _criteria(schedule),
             options.listener,
             clock=clock,
         )
         run.go()
-    population = engine.population
-    closer = {}
-    if pareto:
-        _measure(engine, codes, engine.alive, components)
-        fresh = float(floor.objectives[measured.index(_FULL)])
-        closer = {
-            slot: closer_than(_full_distance(engine, slot, codes), fresh)
-            for slot in map(int, engine.alive)
-        }
-    order = ranked(engine, scenario, options, closer)
-    if options.noise_floor and not pareto:
-        roles = [j for j in (*(key or ()), target) if j is not None]
-        holder = Holder(table, domain, problem, roles, options.seed)
-        for slot in map(int, order):
-            made = population.codes[slot]
-            held = holder.hold(made, clock.left)
-            if held is not made:
-                population.put(slot, held)
-    best = int(order[0])
-    if not pareto:
-        _measure(engine, codes, order, components)
-    risks = {int(s): _risks(population, int(s), exact, scenario) for s in order}
-    judged = scenario.judged
-    met = all(risks[best][r] <= v + 1e-12 for r, v in judged.items())
-    names = [describe(c) for c in components]
-    return Fitted(
-        domain,
-        objective,
-        [population.codes[int(s)].copy() for s in order],
-        [
-            Score(
-                float(population.utility(np.array([s]))[0]),
-                dict(zip(names, map(float, population.groups[s]), strict=True)),
-                risks[int(s)],
-                closer.get(int(s)),
-            )
-            for s in order
-        ],
-        dict(
-            zip(
-                [describe(c) for c in measured],
-                map(
-                    float,
-                    distances(codes, population.codes[best], domain.sizes, measured),
-                ),
-                strict=True,
-            )
-        ),
-        dict(zip(RISKS, map(float, risks[best]), strict=True))
-        if key is not None
-        else {},
-        {RISKS[r]: limit for r, limit in judged.items()},
-        met,
-        {
-            describe(c): float(d)
-            for c, d in zip(measured, floor.objectives, strict=False)
-        },
-        dict(zip(RISKS, map(float, floor.risks), strict=True))
-        if key is not None
-        else {},
-        baselines(exact.codes, key, target),
-        run.record,
-        run.reason,
-        run.hurried,
-        run.record[-1].seconds,
-        notes(domain, codes, problem, scenario, met, run)
-        + front_notes([bool(closer.get(int(s))) for s in order]),
-        [domain.names[j] for j in (*(key or ()), target) if j is not None],
-        identifiers,
-        count_pairs(codes, population.codes[best], domain, options.least),
-    )
+    return run
 
 
-def make_problem(
-    domain: Domain,
-    codes: Codes,
-    exact: Exact,
-    components: tuple[Component, ...],
-    scenario: Scenario,
-    options: Synthesiser,
-    floor: Floor,
-) -> Problem:
-    """Index the original for the search."""
-    sizes = domain.sizes
-    free = np.arange(len(sizes))
-    if options.columns is not None:
-        free = np.array(sorted({domain.position(c) for c in options.columns}), np.int64)
-        if not len(free):
-            raise InputError("no column is to be synthesised", hint="name some columns")
-    # A stream of its own: what is stirred changes no other draw.
-    rng = np.random.default_rng([options.seed, 6])
-    stirred = stir(codes, sizes, free, domain.ordered, options.least, rng)
-    target = build_target(codes, sizes, components, stirred.numbers)
-    if options.noise_floor:
-        fresh = raised(
-            floor.objectives[: len(components)],
-            codes,
-            sizes,
-            components,
-            free,
-            domain.ordered,
-            options.least if stirred.exchanges else 0,
-            rng,
-        )
-        target = target._replace(floor=floors_that_bind(fresh, components))
-    if scenario.key is None or scenario.target is None:
-        risk = no_risk(codes, sizes)
-    else:
-        risk = build_risk(
-            exact.codes, exact.sizes, scenario.key, scenario.target, exact.shades
-        )
-    rules = build_rules(list(options.rules), domain, codes)
-    return Problem(stirred.records, sizes, target, risk, rules, free)
+def _criteria(schedule: Schedule) -> tuple[Criterion, ...]:
+    out: list[Criterion] = []
+    if schedule.patience is not None:
+        out.append(Patience(schedule.patience))
+    if schedule.stop_utility is not None:
+        out.append(UtilityReached(schedule.stop_utility))
+    return tuple(out)
 
 
-def make_front(
-    problem: Problem,
-    exact: Exact,
-    components: tuple[Component, ...],
-    scenario: Scenario,
-    options: Synthesiser,
-    floor: Floor,
-) -> Front:
-    """Set what the candidates of a front aim at."""
-    # A stream of its own: what a front needs to know changes no other draw.
-    rng = np.random.default_rng([options.seed, 2])
-    return Front(
-        base_goal(scenario, options),
-        deep(components),
-        options.noise_floor,
-        scenario.risks,
-        FRESH_SHARE * floor.risks,
-        bootstrap_risks(exact.codes, problem.risk, rng),
-    )
+def closer_slots(prepared: Prepared, engine: EvolutionEngine) -> dict[int, bool]:
+    """Say which candidates of a front are closer than a fresh sample would be."""
+    codes, alive = prepared.codes, engine.alive
+    _measure(engine, codes, alive, prepared.components)
+    fresh = float(prepared.floor.objectives[prepared.measured.index(FULL)])
+    made, sizes = engine.population.codes, prepared.domain.sizes
+    return {
+        slot: closer_than(float(distances(codes, made[slot], sizes, (FULL,))[0]), fresh)
+        for slot in map(int, alive)
+    }
 
 
-def ranked(
-    engine: Engine,
-    scenario: Scenario,
-    options: Synthesiser,
+def front_order(
+    engine: EvolutionEngine,
+    limits: RiskLimits,
+    options: Options,
     closer: Mapping[int, bool],
 ) -> Ints:
+    """Return the slots of a front, those not `closer` than a fresh sample first."""
+    population, alive = engine.population, engine.alive
+    share = base_goal(limits, options.trade_off).share
+    points = np.column_stack(
+        [population.groups[alive], population.risks[alive] @ share]
+    )
+    return alive[two_fronts(points, np.array([closer[int(s)] for s in alive]))]
+
+
+def best_order(engine: EvolutionEngine, limits: RiskLimits, copies: int) -> Ints:
     """Return the slots to keep, the best first.
 
-    A candidate within the user's limits is better than one outside them. Of a front
-    those that are not `closer` than a fresh sample come first.
+    A candidate within the user's limits is better than one outside them.
     """
-    population, alive = engine.population, engine.alive
-    risks = population.risks[alive]
-    if options.mode == "pareto":
-        share = base_goal(scenario, options).share
-        points = np.column_stack([population.groups[alive], risks @ share])
-        return alive[two_fronts(points, np.array([closer[int(s)] for s in alive]))]
+    alive = engine.alive
+    risks = engine.population.risks[alive]
     outside = np.zeros(len(alive), bool)
-    for r in scenario.hard:
-        outside |= risks[:, r] > scenario.limits[r] + 1e-12
+    for r in limits.hard:
+        outside |= risks[:, r] > limits.limits[r] + 1e-12
     order = np.lexsort((engine.costs(), outside))
-    return alive[order[: max(1, options.copies)]]
+    return alive[order[: max(1, copies)]]
 
 
-def _risks(
-    population: Population, slot: int, exact: Exact, scenario: Scenario
-) -> NDArray[np.float64]:
-    """Return the risks of a candidate as an evaluation of its file finds them.
-
-    The search adds and takes away; an evaluation adds up. Their sums differ in the
-    last digit, and there should be one figure.
-    """
-    if scenario.key is None or scenario.target is None:
-        return population.risks[slot].copy()
-    made = exact_of(population.codes[slot], exact)
-    first, second = (
-        from_codes(
-            codes,
-            key=scenario.key,
-            target=scenario.target,
-            levels=(exact.sizes + 1).tolist(),
-        )
-        for codes in (exact.codes, made)
+def hold_back(
+    prepared: Prepared, engine: EvolutionEngine, slots: Ints, seed: int, clock: Clock
+) -> None:
+    """Take candidates back that come closer to records than a fresh sample would."""
+    population = engine.population
+    holder = Holder(
+        prepared.table, prepared.domain, prepared.problem, prepared.limits.roles, seed
     )
-    figures = risk_figures(first, second)
-    return np.array([figures[name] for name in RISKS])
+    for slot in map(int, slots):
+        made = population.codes[slot]
+        held = holder.hold(made, clock.left)
+        if held is not made:
+            population.put(slot, held)
 
 
 def _measure(
-    engine: Engine, codes: Codes, slots: Ints, components: tuple[Component, ...]
+    engine: EvolutionEngine,
+    codes: Codes,
+    slots: Ints,
+    components: tuple[Component, ...],
 ) -> None:
     """Set the distances of some slots: from the original, not from what was stirred."""
     population = engine.population
@@ -382,17 +230,86 @@ def _measure(
         )
 
 
-def _full_distance(engine: Engine, slot: int, codes: Codes) -> float:
-    """Return the distance of a candidate's full table."""
-    population = engine.population
-    sizes = population.problem.sizes
-    return float(distances(codes, population.codes[slot], sizes, (_FULL,))[0])
+def described(
+    prepared: Prepared,
+    run: EvolutionRun,
+    order: Ints,
+    closer: Mapping[int, bool],
+    options: Options,
+) -> Fitted:
+    """Say what the chosen candidates are worth, the best first."""
+    domain, codes, limits = prepared.domain, prepared.codes, prepared.limits
+    population = run.engine.population
+    made = [population.codes[int(s)].copy() for s in order]
+    risks = [
+        _risks(population.risks[slot], copy, prepared.exact, limits)
+        for slot, copy in zip(order, made, strict=True)
+    ]
+    names = [describe(c) for c in prepared.components]
+    met = all(risks[0][r] <= v + 1e-12 for r, v in limits.binding.items())
+    near = distances(codes, made[0], domain.sizes, prepared.measured)
+    return Fitted(
+        domain=domain,
+        objective=prepared.objective,
+        candidates=made,
+        scores=[
+            Score(
+                float(population.utility(np.array([slot]))[0]),
+                dict(zip(names, map(float, population.groups[slot]), strict=True)),
+                risk,
+                closer.get(int(slot)),
+            )
+            for slot, risk in zip(order, risks, strict=True)
+        ],
+        utility=_named(prepared.measured, near),
+        risk=_by_risk(risks[0], limits),
+        limits={RISKS[r]: limit for r, limit in limits.binding.items()},
+        met=met,
+        floor=_named(prepared.measured, prepared.floor.objectives),
+        fresh_risk=_by_risk(prepared.floor.risks, limits),
+        baseline=baselines(prepared.exact.codes, limits.key, limits.target),
+        record=run.record,
+        reason=run.reason,
+        hurried=run.hurried,
+        seconds=run.record[-1].seconds,
+        notes=notes(domain, codes, prepared.problem, limits, met, run)
+        + front_notes([bool(closer.get(int(s))) for s in order]),
+        roles=[domain.names[j] for j in limits.roles],
+        identifiers=prepared.identifiers,
+        pairs=count_pairs(codes, made[0], domain, options.coding.least),
+    )
 
 
-def _criteria(options: Synthesiser) -> tuple[Any, ...]:
-    out: list[Any] = []
-    if options.patience is not None:
-        out.append(Patience(options.patience))
-    if options.stop_utility is not None:
-        out.append(TradeOff(options.stop_utility))
-    return tuple(out)
+def _named(components: tuple[Component, ...], values: Floats) -> dict[str, float]:
+    """Return distances by name, as far as they were measured."""
+    return {
+        describe(c): float(value) for c, value in zip(components, values, strict=False)
+    }
+
+
+def _by_risk(values: Floats, limits: RiskLimits) -> dict[str, float]:
+    """Return risks by name; none where there is no scenario."""
+    if limits.key is None:
+        return {}
+    return dict(zip(RISKS, map(float, values), strict=True))
+
+
+def _risks(found: Floats, codes: Codes, exact: Exact, limits: RiskLimits) -> Floats:
+    """Return the risks of a candidate as an evaluation of its file finds them.
+
+    The search adds and takes away; an evaluation adds up. Their sums differ in the
+    last digit, and there should be one figure.
+    """
+    if limits.key is None or limits.target is None:
+        return found.copy()
+    first, second = (
+        from_codes(
+            values,
+            key=limits.key,
+            target=limits.target,
+            levels=(exact.sizes + 1).tolist(),
+        )
+        for values in (exact.codes, exact_of(codes, exact))
+    )
+    figures = risk_figures(first, second)
+    return np.array([figures[name] for name in RISKS])

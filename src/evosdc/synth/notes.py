@@ -5,9 +5,9 @@ from __future__ import annotations
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.rules import broken
-from evosdc.synth.objective.scenario import Scenario
-from evosdc.synth.search.population import Problem
-from evosdc.synth.search.run import Run
+from evosdc.synth.objective.scenario import RiskLimits
+from evosdc.synth.search.population import SynthesisProblem
+from evosdc.synth.search.run import EvolutionRun
 
 _MANY_LEVELS = 1000
 # The full table alone is a bad aim when so many of its cells hold a single record.
@@ -17,10 +17,10 @@ _SPARSE = 0.5
 def notes(
     domain: Domain,
     codes: Codes,
-    problem: Problem,
-    scenario: Scenario,
+    problem: SynthesisProblem,
+    limits: RiskLimits,
     met: bool,
-    run: Run,
+    run: EvolutionRun,
 ) -> list[str]:
     """Say in plain words what the user should know."""
     out = []
@@ -43,7 +43,7 @@ def notes(
         out.append(f"{bad} records of the original break a rule; no synthetic one does")
     if not met:
         out.append("a risk limit is not met; see risk_ and risk_limits_")
-    if scenario.key is None:
+    if limits.key is None:
         out.append("no key and target were given: no disclosure risk was measured")
     if run.hurried:
         out.append("the time limit cut the run short; another run may differ")
@@ -62,7 +62,7 @@ def front_notes(closer: list[bool]) -> list[str]:
     ]
 
 
-def _sparse_full(problem: Problem) -> bool:
+def _sparse_full(problem: SynthesisProblem) -> bool:
     """Whether the full table is the only aim and most records are alone in it."""
     cells, variables = problem.target.cells, problem.original.shape[1]
     alone = int((problem.target.original == 1).sum())

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from evosdc.metrics.binning import as_numbers
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
 from evosdc.synth.data.identifiers import Identifier
-from evosdc.synth.data.variable import as_numbers
 
 _DONE = {
     "drop": "identifiers left out",
@@ -149,7 +149,7 @@ class SmallGroups:
             for name, n in self.replaced.items()
         ]
         out += [
-            f"the tails of {name!r} are coded: {n} {_people(n)} beyond what "
+            f"the tails of {name!r} are coded: {n} {_respondents(n)} beyond what "
             f"{self.least} people reach"
             for name, n in self.tails.items()
         ]
@@ -290,5 +290,5 @@ def _was(n: int) -> str:
     return "was" if n == 1 else "were"
 
 
-def _people(n: int) -> str:
+def _respondents(n: int) -> str:
     return "person lies" if n == 1 else "people lie"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Self
 
 import numpy as np
@@ -13,17 +13,24 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.evolution.rates import Rate
+from evosdc.frames import kind_of, like, to_arrow
+from evosdc.synth.data.domain import Coding
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.identifiers import fresh_column, with_fresh
-from evosdc.synth.data.least import DEFAULT_LEAST
 from evosdc.synth.data.rules import Rule
-from evosdc.synth.data.shades import decode_by_dice
+from evosdc.synth.data.shades import decode_as_drawn
 from evosdc.synth.fit import Fitted, fit
-from evosdc.synth.frames import like, to_table
 from evosdc.synth.objective.risk import RISKS
+from evosdc.synth.objective.scenario import Scenario
+from evosdc.synth.objective.trade_off import TradeOff
+from evosdc.synth.options import FLAT, GROUPS, FlatOption, Options, gather
+from evosdc.synth.search.operators import Operators
 from evosdc.synth.search.run import Generation
+from evosdc.synth.search.schedule import Schedule
 from evosdc.synth.small_groups import describe
+
+# Options that are no part of an object.
+_SINGLE = ("columns", "rules", "copies", "workers", "seed", "listener")
 
 
 @dataclass(frozen=True)
@@ -45,75 +52,38 @@ class FrontPoint:
 class Synthesiser:
     """Evolve synthetic microdata that keep tables and lose people.
 
+    Options are small objects. Every field of theirs may be given as a keyword instead:
+    ``Synthesiser(bins=10, pool=5)`` is ``Synthesiser(coding=Coding(bins=10, pool=5))``.
+
     Parameters
     ----------
     key, target
         What an attacker knows and what he wants to learn. Without them no risk is
         measured or limited.
-    objective
-        ``jsd:2``, ``jsd:2,3,4``, ``jsd:full``, ``cramer``, ``tables``, or several
-        joined by ``+``. "auto" is ``jsd:2``, in a memetic Pareto run ``jsd:2,full``.
-    risk
-        Risks that count: some of dcap, dcap-u, uniques, disco.
-    risk_limit
-        A limit for the first of them, or limits by name. Risks without a limit of
-        their own are held to half of what a fresh sample of the same population would
-        show, as far as that costs little utility.
-    mode
-        "constraint": best utility within the limits. "weighted": the Euclidean
-        combination of utility and mean risk. "pareto": a front of each distance and
-        the mean risk, and behind it another one of points that are closer than a fresh
-        sample.
-    risk_weight
-        Weight of the mean risk against utility in the weighted mode.
-    population, generations, time_limit
-        Size of the run. The result repeats with the seed unless `reason_` is
-        "time limit" or "interrupted".
-    memetic
-        Improve candidates by record moves; without it the run is the thesis's GA.
-    moves
-        Record moves of each candidate in a whole memetic run.
-    acceptance
-        Which moves stand: those of simulated "annealing", or by "late" acceptance.
-    softness
-        Memetic runs round off Jensen-Shannon distances of tables of two variables at
-        this many times their present mean, so that exact tables can still move; 0 for
-        not at all.
-    crossover, crossover_rate, mutation, mutation_rate, selection, replacement, elitism
-        Operators of the genetic algorithm; see `CROSSOVERS` and
-        `evosdc.evolution.selection.SELECTIONS`. Rates are numbers, texts such as
-        ``adaptive:0.75`` or rate objects. The mutation "univariate" draws an
-        element from the original's distribution, "uniform" from all levels alike; its
-        rate is by element, but by candidate for "block", which redraws a random part of
-        it. Candidates of a memetic front are not crossed.
-    initial
-        "univariate", "uniform", "network", "cart", "mutation", "mutation:RATE", or
-        frames to start from. "auto" is "network" for memetic runs on more than two
-        million elements, else "univariate".
-    algorithm
-        "nsga2" or "npga", for the Pareto mode without the memetic step.
+    scenario
+        Key, target, risks and their limits: `Scenario`.
+    trade_off
+        What is minimised, and how utility is traded against risk: `TradeOff`.
+    coding
+        How columns become levels, and the guard of small groups: `Coding`.
+    operators
+        Of the genetic algorithm: `Operators`.
+    schedule
+        The size of the run, its record moves, and when it ends: `Schedule`.
     columns
         Columns to synthesise; the others are kept as they are (partial synthesis).
-    bins, binning, restore, most_levels, pool
-        How columns become levels; see `evosdc.synth.data.domain.Coding`.
-    least
-        The smallest group that a copy may show: levels of fewer people are pooled,
-        tails of numbers coded, pairs of values that fewer people have not aimed at, and
-        columns that identify people left out. 0 or 1 for no such guard.
-    identifiers
-        By column that identifies people: "drop" (the default for those recognised),
-        "new" for fresh values, or "keep" for an ordinary column.
     rules
         What is forbidden; see `evosdc.synth.data.rules`.
-    noise_floor
-        Do not reward distances of tables of three and more variables below what a
-        fresh sample would show.
-    patience
-        Stop after so many generations without improvement.
-    stop_utility
-        Stop at this distance once every risk limit is met.
     copies
         How many synthetic copies to keep.
+    workers
+        Threads; the result does not depend on them.
+    seed
+        The same seed gives the same copies.
+    listener
+        Called with a `Generation` after each generation.
+    flat
+        Fields of the option objects by keyword.
     """
 
     def __init__(
@@ -121,114 +91,85 @@ class Synthesiser:
         key: Sequence[str] | None = None,
         target: str | None = None,
         *,
-        objective: str = "auto",
-        risk: str | Sequence[str] = ("dcap-u", "uniques", "disco"),
-        risk_limit: float | Mapping[str, float] | None = None,
-        mode: str = "constraint",
-        risk_weight: float = 1.0,
-        population: int | None = None,
-        generations: int | None = None,
-        time_limit: float | None = 60.0,
-        memetic: bool = True,
-        moves: int | None = None,
-        acceptance: str = "annealing",
-        softness: float = 1.0,
-        crossover: str = "whole-cpc",
-        crossover_rate: float | str | Rate | None = None,
-        mutation: str = "univariate",
-        mutation_rate: float | str | Rate = 0.0005,
-        selection: str = "tournament",
-        replacement: str = "generational",
-        elitism: int = 1,
-        initial: Any = "auto",
-        algorithm: str = "nsga2",
+        scenario: Scenario | None = None,
+        trade_off: TradeOff | None = None,
+        coding: Coding | None = None,
+        operators: Operators | None = None,
+        schedule: Schedule | None = None,
         columns: Sequence[str] | None = None,
         rules: Sequence[Rule] = (),
-        bins: int | Mapping[str, int | Sequence[float]] = 20,
-        binning: str = "quantile",
-        restore: str = "uniform",
-        most_levels: int | None = None,
-        pool: int = 0,
-        least: int = DEFAULT_LEAST,
-        identifiers: Mapping[str, str] | None = None,
-        noise_floor: bool = True,
-        patience: int | None = None,
-        stop_utility: float | None = None,
         copies: int = 1,
         workers: int | None = None,
         seed: int = 0,
         listener: Callable[[Generation], None] | None = None,
+        **flat: Any,
     ) -> None:
-        self.key = key
-        self.target = target
-        self.objective = objective
-        self.risk = risk
-        self.risk_limit = risk_limit
-        self.mode = mode
-        self.risk_weight = risk_weight
-        self.population = population
-        self.generations = generations
-        self.time_limit = time_limit
-        self.memetic = memetic
-        self.moves = moves
-        self.acceptance = acceptance
-        self.softness = softness
-        self.crossover = crossover
-        self.crossover_rate = crossover_rate
-        self.mutation = mutation
-        self.mutation_rate = mutation_rate
-        self.selection = selection
-        self.replacement = replacement
-        self.elitism = elitism
-        self.initial = initial
-        self.algorithm = algorithm
+        named = {"key": key, "target": target}
+        given = {
+            "scenario": scenario,
+            "trade_off": trade_off,
+            "coding": coding,
+            "operators": operators,
+            "schedule": schedule,
+        }
+        flat |= {name: value for name, value in named.items() if value is not None}
+        found = gather(given, flat, {name: kind() for name, kind in GROUPS.items()})
+        self.scenario: Scenario = found["scenario"]
+        self.trade_off: TradeOff = found["trade_off"]
+        self.coding: Coding = found["coding"]
+        self.operators: Operators = found["operators"]
+        self.schedule: Schedule = found["schedule"]
         self.columns = columns
         self.rules = rules
-        self.bins = bins
-        self.binning = binning
-        self.restore = restore
-        self.most_levels = most_levels
-        self.pool = pool
-        self.least = least
-        self.identifiers = identifiers
-        self.noise_floor = noise_floor
-        self.patience = patience
-        self.stop_utility = stop_utility
         self.copies = copies
         self.workers = workers
         self.seed = seed
         self.listener = listener
 
-    @classmethod
-    def _names(cls) -> list[str]:
-        return [n for n in inspect.signature(cls.__init__).parameters if n != "self"]
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name."""
+        """Return the parameters by name, those within objects by their keywords."""
         del deep
-        return {name: getattr(self, name) for name in self._names()}
+        return {name: getattr(self, name) for name in (*FLAT, *_SINGLE)}
 
     def set_params(self, **params: Any) -> Self:
-        """Set some parameters by name."""
-        for name, value in params.items():
-            if name not in self._names():
-                raise InputError(
-                    f"unknown parameter {name!r}", expected=", ".join(self._names())
-                )
+        """Set some parameters by name: option objects, or their fields."""
+        now = {name: getattr(self, name) for name in GROUPS}
+        single = {n: params.pop(n) for n in _SINGLE if n in params}
+        given = {n: params.pop(n) for n in GROUPS if n in params}
+        for name, value in (gather(given, params, now) | single).items():
             setattr(self, name, value)
         return self
 
     def __repr__(self) -> str:
-        plain = type(self)()
+        plain = type(self)().get_params()
         changed = [
             f"{name}={value!r}"
             for name, value in self.get_params().items()
-            if value is not getattr(plain, name) and value != getattr(plain, name)
+            if type(value) is not type(plain[name]) or value != plain[name]
         ]
         return f"Synthesiser({', '.join(changed)})"
 
+    @property
+    def options(self) -> Options:
+        """All that a run is told beside the data."""
+        return Options(
+            scenario=self.scenario,
+            trade_off=self.trade_off,
+            coding=self.coding,
+            operators=self.operators,
+            schedule=self.schedule,
+            columns=self.columns,
+            rules=self.rules,
+            copies=self.copies,
+            seed=self.seed,
+            listener=self.listener,
+        )
+
     def fit(self, frame: Any) -> Self:
         """Evolve synthetic copies of a frame.
+
+        Taken are pandas, polars (lazy too) and Arrow frames, dicts of columns and
+        paths; copies are of the same kind, of a file as an Arrow table.
 
         Results
         -------
@@ -251,10 +192,33 @@ class Synthesiser:
             What the user should know, in plain words.
         """
         workers = self.workers or min(4, os.cpu_count() or 1)
-        table = to_table(frame)
-        fitted = fit(table, self, workers)
+        if isinstance(frame, (str, os.PathLike)):
+            # Only io opens files, and io is above: it is found by name.
+            frame = import_module("evosdc.api.records").as_records(frame)
+        table = to_arrow(frame)
+        fitted = fit(table, self.options, workers)
         self._fitted: Fitted = fitted
-        self._frame = frame[:0] if hasattr(frame, "__getitem__") else frame
+        self._kind = kind_of(frame)
+        self._anew = {
+            i.name: table[i.name] for i in fitted.identifiers if i.action == "new"
+        }
+        self._order = table.column_names
+        self._show(fitted)
+        named = self.columns
+        self.small_groups_ = describe(
+            table,
+            to_arrow(self.sample()),
+            fitted.domain,
+            self.coding.least,
+            fitted.identifiers,
+            fitted.pairs,
+            [] if named is None else [n for n in self.domain_.names if n not in named],
+        )
+        self.notes_ = (*self.small_groups_.sentences(), *fitted.notes)
+        return self
+
+    def _show(self, fitted: Fitted) -> None:
+        """Set the results that users look at."""
         self.domain_ = fitted.domain
         self.objective_ = fitted.objective
         self.utility_ = fitted.utility
@@ -269,10 +233,6 @@ class Synthesiser:
         self.hurried_ = fitted.hurried
         self.generations_ = fitted.record[-1].generation
         self.seconds_ = fitted.seconds
-        self._anew = {
-            i.name: table[i.name] for i in fitted.identifiers if i.action == "new"
-        }
-        self._order = table.column_names
         self.front_ = tuple(
             FrontPoint(
                 k,
@@ -283,18 +243,6 @@ class Synthesiser:
             )
             for k, score in enumerate(fitted.scores)
         )
-        named = self.columns
-        self.small_groups_ = describe(
-            table,
-            to_table(self.sample()),
-            fitted.domain,
-            self.least,
-            fitted.identifiers,
-            fitted.pairs,
-            [] if named is None else [n for n in self.domain_.names if n not in named],
-        )
-        self.notes_ = (*self.small_groups_.sentences(), *fitted.notes)
-        return self
 
     def sample(self, n: int | None = None, number: int = 0) -> Any:
         """Return synthetic records as the kind of frame that was fitted.
@@ -313,10 +261,10 @@ class Synthesiser:
         table = self.domain_.decode(codes, rng)
         if whole:
             # Key and target as the search saw them: its risks are those of this file.
-            table = decode_by_dice(
+            table = decode_as_drawn(
                 table, self.domain_, codes, self.seed, self._fitted.roles
             )
-        return like(self._with_fresh(table, rng), self._frame)
+        return like(self._with_fresh(table, rng), self._kind)
 
     def _with_fresh(self, table: pa.Table, rng: np.random.Generator) -> pa.Table:
         """Add fresh values of the identifiers that are made anew."""
@@ -350,3 +298,7 @@ class Synthesiser:
 def _rows(size: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
     whole = np.tile(np.arange(size), n // size)
     return np.concatenate([whole, rng.permutation(size)[: n % size]])
+
+
+for _name, _group in FLAT.items():
+    setattr(Synthesiser, _name, FlatOption(_group, _name))

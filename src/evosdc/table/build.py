@@ -39,7 +39,7 @@ def build_table(
     dimensions
         The spanning variables with their hierarchies.
     codes
-        Node numbers, a row a cell and a column a dimension.
+        Node numbers, a row per cell and a column per dimension.
     value
         The content of each cell given.
     missing
@@ -47,7 +47,7 @@ def build_table(
         everyone knows to be zero and which therefore needs no row in the table.
         Totals that are not given are computed in either case.
     columns
-        Any of weight, status, lower, upper, lpl, upl and spl, one entry a cell given.
+        Any of weight, status, lower, upper, lpl, upl and spl, one entry per cell given.
 
     Raises
     ------

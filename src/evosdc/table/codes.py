@@ -1,4 +1,4 @@
-"""Codes as people type them: what is one code, what looks like another, what a total.
+"""Codes as they are typed: what is one code, what looks like another, what a total.
 
 A blank that nobody sees must not make two codes of one: a cell hidden under one
 spelling would be published under the other.

@@ -137,88 +137,144 @@ def link_tables(tables: Sequence[Table]) -> LinkedTables:
             hint="write the joint equations into one JJ file instead",
         )
     dims = _union([d for t in tables for d in t.dimensions])
-    position = {d.name: k for k, d in enumerate(dims)}
-    sizes = [len(d.hierarchy) for d in dims]
-    every: list[NDArray[np.int32]] = []
-    for t in tables:
-        codes = np.zeros((len(t), len(dims)), dtype=np.int32)
-        for k, d in enumerate(t.dimensions):
-            target = dims[position[d.name]].hierarchy
-            translate = np.array([target.node_of[c] for c in d.hierarchy.codes])
-            codes[:, position[d.name]] = translate[t.codes[:, k]]
-        every.append(codes)
-    keys = cell_keys(sizes, np.vstack(every))
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    # Number the joint cells in order of appearance: the first table keeps its own.
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
-    place = rank[place]
-    first = np.sort(first)
-    splits = np.cumsum([len(t) for t in tables])[:-1]
-    places = tuple(np.split(place, splits))
-    n = len(first)
-
-    def joined(name: str) -> NDArray[np.float64]:
-        return np.concatenate([getattr(t, name) for t in tables])
-
-    value = joined("value")
-    gap = np.abs(value - value[first][place])
-    bad = np.flatnonzero(gap > ADDITIVITY * np.maximum(1.0, np.abs(value)))
-    if len(bad):
-        which = int(np.searchsorted(splits, bad[0], side="right"))
-        inside = int(bad[0] - (splits[which - 1] if which else 0))
-        raise TableError(
-            f"{len(bad)} shared cells differ between linked tables, the first: "
-            f"{tables[which].label(inside)}",
-            expected="the same value for a cell in every table that has it",
-            hint="tabulate all tables from the same records",
-        )
-    severity = np.array([_SEVERITY[s] for t in tables for s in t.status.tolist()])
-    worst = np.zeros(n, dtype=np.int64)
-    np.maximum.at(worst, place, severity)
-    letters = np.array([s for s, _ in sorted(_SEVERITY.items(), key=lambda p: p[1])])
-
-    def strictest(name: str, largest: bool) -> NDArray[np.float64]:
-        out = np.full(n, -np.inf if largest else np.inf)
-        (np.maximum if largest else np.minimum).at(out, place, joined(name))
-        return out
-
-    blocks = [
-        sparse.csr_array(
-            (t.matrix.data, place_of[t.matrix.indices], t.matrix.indptr),
-            shape=(t.matrix.shape[0], n),
-        )
-        for t, place_of in zip(tables, places, strict=True)
-    ]
-
-    def counts(name: str) -> NDArray[np.int64] | None:
-        known = [getattr(t, name) for t in tables]
-        if any(count is None for count in known):
-            return None
-        return np.concatenate(known)[first]
-
-    matrix, rhs = _distinct(sparse.vstack(blocks, format="csr"), joined("rhs"))
+    codes = np.vstack([_joint_codes(t, dims) for t in tables])
+    cells = _JointCells.of(tables, cell_keys([len(d.hierarchy) for d in dims], codes))
+    _refuse_other_values(tables, cells)
+    matrix, rhs = _joint_equations(tables, cells)
     table = Table.of(
-        value[first],
+        cells.first_of("value"),
         matrix,
         rhs=rhs,
-        weight=strictest("weight", largest=True),
-        status=letters[worst],
-        lower=strictest("lower", largest=True),
-        upper=strictest("upper", largest=False),
-        lpl=strictest("lpl", largest=True),
-        upl=strictest("upl", largest=True),
-        spl=strictest("spl", largest=True),
+        weight=cells.largest("weight"),
+        status=_most_severe(tables, cells),
+        lower=cells.largest("lower"),
+        upper=cells.smallest("upper"),
+        lpl=cells.largest("lpl"),
+        upl=cells.largest("upl"),
+        spl=cells.largest("spl"),
         dimensions=dims,
-        codes=np.vstack(every)[first],
-        frequency=counts("frequency"),
+        codes=codes[cells.first],
+        frequency=cells.counts("frequency"),
         name=tables[0].name,
-        holdings=counts("holdings"),
-        respondent=_respondents(tables, first, place, n),
+        holdings=cells.counts("holdings"),
+        respondent=_respondents(tables, cells.first, cells.place, len(cells)),
         origin=_origin(tables),
         notes=dict.fromkeys(note for t in tables for note in t.notes),
     )
-    return LinkedTables(table, places)
+    return LinkedTables(table, cells.places)
+
+
+@dataclass(frozen=True, eq=False)
+class _JointCells:
+    """Which cells of some tables are one, and what is known of them together.
+
+    The cells of all tables, one table after the other, have the joint numbers `place`;
+    `first` is the first of them for each joint cell.
+    """
+
+    tables: Sequence[Table]
+    place: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, tables: Sequence[Table], keys: NDArray[np.int64]) -> _JointCells:
+        """Number cells with the same key in order of appearance.
+
+        So the cells of the first table keep their numbers.
+        """
+        _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.int64)
+        rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+        return cls(tables, rank[place], np.sort(first))
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Where the cells of the second and further tables begin."""
+        return np.cumsum([len(t) for t in self.tables])[:-1]
+
+    @property
+    def places(self) -> tuple[NDArray[np.int64], ...]:
+        """The joint numbers of the cells of each table."""
+        return tuple(np.split(self.place, self.starts))
+
+    def all_of(self, name: str) -> NDArray[np.float64]:
+        """What the tables say of their cells, one table after the other."""
+        return np.concatenate([getattr(t, name) for t in self.tables])
+
+    def first_of(self, name: str) -> NDArray[np.float64]:
+        """What the first table that has a cell says of it."""
+        return self.all_of(name)[self.first]
+
+    def largest(self, name: str) -> NDArray[np.float64]:
+        """The most that any table says of each joint cell."""
+        out = np.full(len(self), -np.inf)
+        np.maximum.at(out, self.place, self.all_of(name))
+        return out
+
+    def smallest(self, name: str) -> NDArray[np.float64]:
+        """The least that any table says of each joint cell."""
+        out = np.full(len(self), np.inf)
+        np.minimum.at(out, self.place, self.all_of(name))
+        return out
+
+    def counts(self, name: str) -> NDArray[np.int64] | None:
+        """Counts of the joint cells, where every table has them."""
+        known = [getattr(t, name) for t in self.tables]
+        if any(count is None for count in known):
+            return None
+        return np.concatenate(known)[self.first]
+
+
+def _joint_codes(table: Table, dims: Sequence[Dimension]) -> NDArray[np.int32]:
+    """Codes of a table's cells in the joint dimensions: totals where it has none."""
+    position = {d.name: k for k, d in enumerate(dims)}
+    codes = np.zeros((len(table), len(dims)), dtype=np.int32)
+    for k, d in enumerate(table.dimensions):
+        target = dims[position[d.name]].hierarchy
+        translate = np.array([target.node_of[c] for c in d.hierarchy.codes])
+        codes[:, position[d.name]] = translate[table.codes[:, k]]
+    return codes
+
+
+def _refuse_other_values(tables: Sequence[Table], cells: _JointCells) -> None:
+    """Refuse tables that do not agree on the value of a cell they share."""
+    value = cells.all_of("value")
+    gap = np.abs(value - value[cells.first][cells.place])
+    bad = np.flatnonzero(gap > ADDITIVITY * np.maximum(1.0, np.abs(value)))
+    if not len(bad):
+        return
+    which = int(np.searchsorted(cells.starts, bad[0], side="right"))
+    inside = int(bad[0] - (cells.starts[which - 1] if which else 0))
+    raise TableError(
+        f"{len(bad)} shared cells differ between linked tables, the first: "
+        f"{tables[which].label(inside)}",
+        expected="the same value for a cell in every table that has it",
+        hint="tabulate all tables from the same records",
+    )
+
+
+def _most_severe(tables: Sequence[Table], cells: _JointCells) -> NDArray[np.str_]:
+    """The status of each joint cell: the most severe that any table gives it."""
+    severity = np.array([_SEVERITY[s] for t in tables for s in t.status.tolist()])
+    worst = np.zeros(len(cells), dtype=np.int64)
+    np.maximum.at(worst, cells.place, severity)
+    letters = np.array([s for s, _ in sorted(_SEVERITY.items(), key=lambda p: p[1])])
+    return letters[worst]
+
+
+def _joint_equations(tables: Sequence[Table], cells: _JointCells) -> tuple[Any, Any]:
+    """The equations of all tables over the joint cells, each once."""
+    blocks = [
+        sparse.csr_array(
+            (t.matrix.data, place_of[t.matrix.indices], t.matrix.indptr),
+            shape=(t.matrix.shape[0], len(cells)),
+        )
+        for t, place_of in zip(tables, cells.places, strict=True)
+    ]
+    return _distinct(sparse.vstack(blocks, format="csr"), cells.all_of("rhs"))
 
 
 def _origin(tables: Sequence[Table]) -> Origin:

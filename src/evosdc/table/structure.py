@@ -22,7 +22,7 @@ from evosdc.table.implied import implied_equations
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A directed graph with a node an equation and an arc a cell.
+    """A directed graph with a node per equation and an arc per cell.
 
     Raising cell `i` by one sends one unit from node ``tail[i]`` to node ``head[i]``.
     The last node is the ground: cells of a single equation start or end there.

@@ -1,7 +1,7 @@
 """The table: cells, sparse equations and protection levels.
 
 House rule 2: a table is a sparse matrix. Hierarchies, dimensions and links are only
-more equations; the labels serve people.
+more equations; the labels serve readers.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Table:
     matrix, rhs
         Equations ``matrix @ value = rhs``, a row each, as CSR.
     dimensions, codes
-        Labels: node numbers of `dimensions`' hierarchies, an int32 row a cell.
+        Labels: node numbers of `dimensions`' hierarchies, an int32 row per cell.
         Empty where only equations are known (JJ files).
     frequency
         Number of contributors of each cell, where known.
@@ -59,9 +59,9 @@ class Table:
     origin
         How the table was made: rules, prior knowledge, consent.
     name
-        The response variable, for people.
+        The response variable, for display.
     notes
-        What was taken for granted when the table was read, for people.
+        What was taken for granted when the table was read, in words.
     """
 
     value: NDArray[np.float64]
@@ -198,7 +198,7 @@ class Table:
         )
 
     def label(self, cell: int) -> str:
-        """Name a cell for people: its codes, or its number where there are none."""
+        """Name a cell for messages: its codes, or its number where there are none."""
         if not self.dimensions:
             return f"cell {cell}"
         return ", ".join(
@@ -243,7 +243,7 @@ class Table:
         return ~self.unshown
 
     def visible(self) -> Table:
-        """Return the table of the cells that are shown, for people."""
+        """Return the table of the cells that are shown."""
         if self.unshown is None:
             return self
         keep = np.flatnonzero(self.shown)
@@ -297,13 +297,13 @@ class Table:
             raise TableError(
                 f"a matrix of {self.matrix.shape[0]} x {self.matrix.shape[1]} for "
                 f"{len(self.rhs)} right-hand sides and {n} cells",
-                expected="a row an equation and a column a cell",
+                expected="a row per equation and a column per cell",
             )
         if self.dimensions and self.codes.shape != (n, len(self.dimensions)):
             raise TableError(
                 f"codes of shape {self.codes.shape} for {n} cells and "
                 f"{len(self.dimensions)} dimensions",
-                expected="a row a cell and a column a dimension",
+                expected="a row per cell and a column per dimension",
             )
 
     def _check_numbers(self) -> None:

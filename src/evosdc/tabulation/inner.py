@@ -31,14 +31,14 @@ class Cells:
     Attributes
     ----------
     codes
-        Node numbers, a column a dimension.
+        Node numbers, a column per dimension.
     sums
         Columns COUNT, UNITS, VALUE, SIZE, TOTAL and COST, which add up.
     top, top_weight
         The largest contributions, downwards, 0 where there are no more, and their
         sampling weights.
     asking
-        Largest contribution of those who ask for protection, a column a code.
+        Largest contribution of those who ask for protection, a column per code.
     who
         The record that is alone in a cell, as a number; 0 where there are more.
     """

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from evosdc.errors import InputError
-from evosdc.io.arrow import to_arrow
+from evosdc.frames import KINDS, is_frame, is_stream, to_arrow
+from evosdc.io.paths import is_pattern
+from evosdc.io.suffixes import CSV, PARQUET, format_of_pattern, format_to_read
 from evosdc.table.codes import BLANKS, NO_WIDTH, ODD_BLANKS
 
-_CSV = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".txt")
-_PARQUET = (".parquet", ".pq")
 _NUMERIC = ("INT", "FLOAT", "DOUBLE", "DECIMAL", "REAL", "BOOL", "VARCHAR", "NULL")
 _MOST_DIGITS = 100
 _FRACTION = ("FLOAT", "DOUBLE", "DECIMAL", "REAL")
@@ -202,42 +201,30 @@ def _numeric_types() -> tuple[str, ...]:
 def _relation(connection: Any, source: Any) -> Any:
     if isinstance(source, str | os.PathLike):
         return _file(connection, os.fspath(source))
-    if isinstance(source, duckdb.DuckDBPyRelation):
-        # A relation lives in its own connection: its rows come over once, as a stream.
-        source = pa.RecordBatchReader.from_stream(source)
-    if isinstance(source, pa.RecordBatchReader):
-        # A stream can be read once only, and the records are read several times.
-        connection.register("stream", source)
+    if is_stream(source):
+        # A stream can be read once only, and the records are read several times; a
+        # relation lives in its own connection, so that its rows come over as one.
+        stream = pa.RecordBatchReader.from_stream(source)
+        connection.register("stream", stream)
         connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
         connection.unregister("stream")
         return connection.table("kept")
-    if isinstance(source, pa.RecordBatch):
-        source = pa.Table.from_batches([source])
-    if isinstance(source, Mapping):
-        source = to_arrow(source)
-    if type(source).__module__.split(".")[0] == "polars":
-        source = (source.collect() if hasattr(source, "collect") else source).to_arrow()
-    if isinstance(source, pa.Table):
-        return connection.from_arrow(source)
-    if type(source).__module__.split(".")[0] == "pandas":
-        return connection.from_df(source)
+    if is_frame(source):
+        return connection.from_arrow(to_arrow(source))
     raise InputError(
         f"records of type {type(source).__name__}",
-        expected="a path, an Arrow table or reader, a pandas or polars frame, a dict "
-        "of columns, or a DuckDB relation",
+        expected=f"a path, or {KINDS}",
         hint="convert the records to one of them",
     )
 
 
 def _file(connection: Any, path: str) -> Any:
-    is_pattern = any(sign in path for sign in "*?[") and not Path(path).exists()
-    if not is_pattern:
-        _check_file(Path(path))
-    lower = path.lower()
+    several = is_pattern(path)
+    form = (format_of_pattern if several else format_to_read)(path, "records")
     try:
-        if lower.endswith(_PARQUET):
+        if form is PARQUET:
             return connection.read_parquet(path)
-        if lower.endswith(_CSV):
+        if form is CSV:
             # Codes such as 01 must stay text, so nothing is guessed.
             return connection.read_csv(path, header=True, all_varchar=True)
     except duckdb.Error as error:
@@ -247,31 +234,10 @@ def _file(connection: Any, path: str) -> Any:
             hint="check the file",
         ) from error
     raise InputError(
-        f"{path} has an unknown ending",
-        expected=f"one of {', '.join((*_CSV, *_PARQUET))}",
-        hint="rename the file or convert it",
+        f"{path} is a file of tau-Argus, whose description belongs to it",
+        expected="its records",
+        hint="open it first: evosdc.io.open_microdata(path).source",
     )
-
-
-def _check_file(path: Path) -> None:
-    if path.is_dir():
-        raise InputError(
-            f"{path} is a directory",
-            expected="a file of records",
-            hint=f"name a file, or a pattern such as {path}/*.parquet",
-        )
-    if not path.exists():
-        raise InputError(
-            f"there is no file {path}",
-            expected="a file of records",
-            hint="check the path",
-        )
-    if path.stat().st_size == 0:
-        raise InputError(
-            f"{path} is empty",
-            expected="a header and at least one record",
-            hint="check how the file was made",
-        )
 
 
 def _first_line(error: BaseException) -> str:

@@ -60,7 +60,7 @@ class Branch:
         column = self._column[cut.cells]
         inside = column >= 0
         self._mip.addRow(
-            1.0,
+            cut.least,
             highspy.kHighsInf,
             int(inside.sum()),
             column[inside].astype(np.int32),

@@ -9,17 +9,16 @@ tolerances of the LP solver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.bounds.bridgeless import BridgelessRows
 from evosdc.suppress.bounds.master import Master
+from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.cut import Cut
-from evosdc.suppress.engine.general.cuts import AttackCuts
-from evosdc.suppress.engine.network.cuts import NetworkCuts
 from evosdc.suppress.problem import Problem
 
 # Columns given to a new cut, and brought in by one round of pricing.
@@ -40,33 +39,13 @@ class Bound:
     complete: bool
 
 
-class Separator(Protocol):
-    """A source of cuts."""
-
-    def first(self) -> Iterator[Cut]:
-        """Yield the cuts of single equations."""
-        ...
-
-    def violated(
-        self, x: NDArray[np.float64], stopped: Callable[[], bool]
-    ) -> Iterator[Cut]:
-        """Yield cuts that cells hidden to the extent `x` violate."""
-        ...
-
-
-def separator(problem: Problem) -> Separator:
-    """Return the source of cuts for a table."""
-    if problem.network is not None:
-        return NetworkCuts(problem, problem.network)
-    return AttackCuts(problem)
-
-
 class CutLoop:
     """Solve, separate, price, again; its bound may be asked for at any time."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._source = separator(problem)
+        self._source = engine_for(problem).cuts()
+        self._bridgeless = BridgelessRows(problem)
         self.master = Master(problem.cost)
         self._seen: set[bytes] = set()
         self.value = 0.0
@@ -82,6 +61,16 @@ class CutLoop:
             self._add(cut)
         self._solve()
 
+    def run_rows(
+        self,
+        stopped: Callable[[], bool],
+        improved: Callable[[float], None] = lambda _: None,
+    ) -> None:
+        """Add bridgeless rows until none is violated: no attacker's program needed."""
+        while not stopped() and self._add_rows(self.fractions):
+            self._solve()
+            improved(self.value)
+
     def run_cuts(
         self,
         stopped: Callable[[], bool],
@@ -90,11 +79,13 @@ class CutLoop:
         stall: int = 30,
     ) -> bool:
         """Separate until no cut is violated (True) or the run is stopped (False)."""
+        self.run_rows(stopped, improved)
         history = [self.value]
         while not stopped() and self.value < target:
             if not self.separate(self.fractions, stopped):
                 return not stopped()
             self._solve()
+            self.run_rows(stopped)
             improved(self.value)
             history.append(self.value)
             if len(history) > stall and self.value < history[-stall] * (1 + 1e-5):
@@ -107,7 +98,13 @@ class CutLoop:
         """Add the cuts that a pattern, fractional or not, violates; count them."""
         hidden = x.copy()
         hidden[self._problem.primary] = 1.0
-        return sum(self._add(cut) for cut in self._source.violated(hidden, stopped))
+        rows = self._add_rows(x)
+        return rows + sum(
+            self._add(cut) for cut in self._source.violated(hidden, stopped)
+        )
+
+    def _add_rows(self, x: NDArray[np.float64]) -> int:
+        return sum(self._add(cut) for cut in self._bridgeless.violated(x))
 
     def bound(self, method: str, complete: bool) -> Bound:
         """Return what is known now."""
@@ -123,7 +120,7 @@ class CutLoop:
 
     def _add(self, cut: Cut) -> bool:
         """Add a cut unless it is known."""
-        key = cut.cells.tobytes() + cut.coefficients.tobytes()
+        key = cut.cells.tobytes() + cut.coefficients.tobytes()  # signs tell rows apart
         if key in self._seen:
             return False
         self._seen.add(key)

@@ -11,8 +11,8 @@ inequality after the other (dual ascent), in time that grows with their length.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.problem import Problem
 
 # Rounding may neither invent a need nor make it larger than it is.
@@ -55,7 +55,7 @@ def equation_bound(problem: Problem) -> float:
     return best * (1 - _ROUNDING)
 
 
-@njit(cache=True)
+@kernel
 def _ascend(rows, needs, cells, order, charging):  # type: ignore[no-untyped-def]
     """Raise the price of one inequality after the other as far as cells can bear it.
 

@@ -67,15 +67,16 @@ class Master:
         At least `seeds`, and as many as the cut needs: the level of a giant cell asks
         for thousands, and with fewer of them the LP would have no solution.
         """
-        worth = self.cost[cut.cells] / cut.coefficients
-        best = np.argsort(worth, kind="stable")
-        needed = int(np.searchsorted(np.cumsum(cut.coefficients[best]), 1.0)) + 2
-        self.add_cells(cut.cells[best[: max(seeds, needed)]])
+        lends = np.flatnonzero(cut.coefficients > 0)
+        cells, coefficients = cut.cells[lends], cut.coefficients[lends]
+        best = np.argsort(self.cost[cells] / coefficients, kind="stable")
+        needed = int(np.searchsorted(np.cumsum(coefficients[best]), 1.0)) + 2
+        self.add_cells(cells[best[: max(seeds, needed)]])
         self.cuts.append(cut)
         known = self._column[cut.cells]
         inside = known >= 0
         self._lp.addRow(
-            1.0,
+            cut.least,
             highspy.kHighsInf,
             int(inside.sum()),
             known[inside].astype(np.int32),
@@ -121,7 +122,7 @@ class Master:
         return [
             cut
             for cut in (self.cuts[at] for at in self._alive)
-            if float(cut.coefficients @ x[cut.cells]) < 1.0 + 1e-3
+            if float(cut.coefficients @ x[cut.cells]) < cut.least + 1e-3
         ]
 
     def reduced_costs(self) -> NDArray[np.float64]:
@@ -140,7 +141,9 @@ class Master:
         Weak duality with every cell in [0, 1]: the right-hand sides paid, less what
         cells of negative reduced cost could still save.
         """
-        return float(self.duals.sum() + np.minimum(reduced, 0.0).sum())
+        least = np.array([self.cuts[cut].least for cut in self._alive])
+        paid = float(self.duals @ least[: len(self.duals)])
+        return paid + float(np.minimum(reduced, 0.0).sum())
 
     def price(self, reduced: NDArray[np.float64], most: int) -> int:
         """Bring in the cells of most negative reduced cost; return how many."""

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 @dataclass
 class Cut:
-    """``sum of coefficients * x >= 1``, scaled so that the right-hand side is 1."""
+    """``sum of coefficients * x >= least``, scaled so that `least` is 1 or 0."""
 
     cells: NDArray[np.int64]
     coefficients: NDArray[np.float64]
+    least: float = 1.0

@@ -1,8 +1,8 @@
-"""What an order is worth: the door between the search for orders and the tables.
+"""What an order is worth: the protocol between the search for orders and the engines.
 
 An order is a permutation of *elements*: sensitive cells, or groups of them. Evaluating
 it protects one element after another by the incremental attacker and prices what was
-hidden. Two rooms lie behind the door: networks (`flows`) and any table (`programs`).
+hidden.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Cells = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """What came of an order.
+class PricedOrder:
+    """An order with what it hides and costs.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Prefix:
     """An order known already, to begin where a new one leaves it."""
 
     order: Order
-    outcome: Outcome
+    priced: PricedOrder
 
     def shared(self, order: Order) -> int:
         """How many elements both orders begin with."""
@@ -62,11 +62,11 @@ class Evaluator(Protocol):
 
     def evaluate(
         self, tasks: Sequence[tuple[Order, Prefix | None]]
-    ) -> list[Outcome | None]:
+    ) -> list[PricedOrder | None]:
         """Protect the elements in order; None for what the end of the run cut off."""
         ...
 
-    def complete(self, outcome: Outcome, clean: bool) -> Pattern | None:
+    def complete(self, priced: PricedOrder, clean: bool) -> Pattern | None:
         """Protect what the order left open, clean up if asked, return the pattern.
 
         None where the end of the run left levels open.

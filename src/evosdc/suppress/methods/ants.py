@@ -18,8 +18,8 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.relaxed.check import Live
-from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
+from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
 MODELS = ("direct", "indirect")
@@ -83,15 +83,15 @@ class AntsParameters:
 class DirectColony:
     """Trail on cells."""
 
-    def __init__(self, ground: Ground, parameters: AntsParameters) -> None:
-        self._ground = ground
+    def __init__(self, relaxed: RelaxedSearch, parameters: AntsParameters) -> None:
+        self._relaxed = relaxed
         self._options = parameters
-        self._trail = np.ones(len(ground.problem.table))
+        self._trail = np.ones(len(relaxed.problem.table))
 
     def walk(self, rng: np.random.Generator) -> tuple[Live, NDArray[np.int64]]:
         """Build a pattern; what the trail is laid on comes with it."""
         options = self._options
-        choice = self._ground.choice(
+        choice = self._relaxed.choice(
             options.rule,
             options.candidates,
             rng=rng,
@@ -99,7 +99,7 @@ class DirectColony:
             beta=options.visibility_weight,
             trail=self._trail,
         )
-        live = self._ground.build(choice, rng.permutation(self._ground.by_weight))
+        live = self._relaxed.build(choice, rng.permutation(self._relaxed.by_weight))
         return live, np.empty(0, dtype=np.int64)
 
     def learn(self, safe: Pattern, _: NDArray[np.int64], worth: float) -> None:
@@ -111,18 +111,18 @@ class DirectColony:
 class IndirectColony:
     """Trail on the place of each sensitive cell in the order, and on the rule."""
 
-    def __init__(self, ground: Ground, parameters: AntsParameters) -> None:
-        self._ground = ground
+    def __init__(self, relaxed: RelaxedSearch, parameters: AntsParameters) -> None:
+        self._relaxed = relaxed
         self._options = parameters
-        self._places = np.ones((len(ground.by_weight), _BANDS))
+        self._places = np.ones((len(relaxed.by_weight), _BANDS))
         self._rules = np.ones(len(RULES))
 
     def walk(self, rng: np.random.Generator) -> tuple[Live, NDArray[np.int64]]:
         """Draw an order and a rule and build the pattern they give."""
-        options, ground = self._options, self._ground
+        options, relaxed = self._options, self._relaxed
         chance = self._rules**options.trail_weight
         rule = int(rng.choice(len(RULES), p=chance / chance.sum()))
-        count = len(ground.by_weight)
+        count = len(relaxed.by_weight)
         trail = self._places**options.trail_weight
         # Visibility favours the order by weight, which attacker programs go by.
         usual = np.arange(count) * _BANDS // max(1, count)
@@ -131,7 +131,7 @@ class IndirectColony:
         drawn = rng.random(count) * chances[:, -1]
         band = (drawn[:, None] >= chances).sum(axis=1)
         order = np.lexsort((rng.random(count), band))
-        live = ground.build(ground.choice(RULES[rule]), ground.by_weight[order])
+        live = relaxed.build(relaxed.choice(RULES[rule]), relaxed.by_weight[order])
         return live, np.append(band, rule)
 
     def learn(self, _: Pattern, walked: NDArray[np.int64], worth: float) -> None:
@@ -148,17 +148,17 @@ def _evaporate(trail: NDArray[np.float64], share: float) -> None:
 
 def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pattern:
     """Let ants build patterns; the best one of each cycle lays the trail."""
-    ground = Ground(problem, search, parameters.check)
-    greedy = ground.choice(parameters.rule)
-    first = ground.build(greedy)
-    least = ground.safe(first, "greedy").cost
+    relaxed = RelaxedSearch(problem, search, parameters.check)
+    greedy = relaxed.choice(parameters.rule)
+    first = relaxed.build(greedy)
+    least = relaxed.safe(first, "greedy").cost
     colony = (DirectColony if parameters.model == "direct" else IndirectColony)(
-        ground, parameters
+        relaxed, parameters
     )
     for cycle in range(parameters.cycles):
         best: tuple[Live, NDArray[np.int64]] | None = None
         for ant in range(parameters.ants):
-            if search.stopped() or ground.done:
+            if search.stopped() or relaxed.done:
                 break
             live, walked = colony.walk(search.rng(1, cycle, ant))
             search.count()
@@ -168,15 +168,15 @@ def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pa
             break
         live, walked = best
         if parameters.descent:
-            ground.descend(live, greedy)
+            relaxed.descend(live, greedy)
         search.generations += 1
-        if not ground.repair.affordable():
+        if not relaxed.repair.affordable():
             break
-        safe = ground.safe(live, f"cycle {cycle + 1}")
+        safe = relaxed.safe(live, f"cycle {cycle + 1}")
         # Better than the best before lays more than one unit of trail.
         colony.learn(safe, walked, least / safe.cost if safe.cost > 0 else 1.0)
         least = min(least, safe.cost)
-    return ground.answer()
+    return relaxed.answer()
 
 
 METHOD = Method(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -18,7 +19,8 @@ class AttackerParameters:
 
 def run(problem: Problem, _: AttackerParameters, search: Search) -> Pattern:
     """Cover each level by the cheapest deviation; every cell moved is hidden."""
-    return Builder(problem, search).finish("attacker programs")
+    state = GeneralEngine(problem).start()
+    return cover_and_finish(state, search, "attacker programs")
 
 
 METHOD = Method(

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import MethodError
+from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.engine.network.finish import finish
 from evosdc.suppress.engine.network.strata import stratified_path
 from evosdc.suppress.methods.hypercube_2d import protection_failed
 from evosdc.suppress.methods.sp import cell_order

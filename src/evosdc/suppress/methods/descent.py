@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
+from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
 
@@ -50,18 +50,18 @@ def run_descent(
     problem: Problem, parameters: DescentParameters, search: Search
 ) -> Pattern:
     """Descend from a greedy pattern, then from the safe pattern it led to."""
-    ground = Ground(problem, search, parameters.check)
-    choice = ground.choice(parameters.rule)
-    live = ground.build(choice)
-    first = ground.safe(live, "greedy")
+    relaxed = RelaxedSearch(problem, search, parameters.check)
+    choice = relaxed.choice(parameters.rule)
+    live = relaxed.build(choice)
+    first = relaxed.safe(live, "greedy")
     for start, event in ((live.hidden.copy(), "greedy"), (first.hidden, "safe")):
         if search.stopped():
             break
-        ground.restart(live, start, choice)
-        ground.descend(live, choice, swaps=parameters.swaps, passes=parameters.passes)
-        if ground.repair.affordable():
-            ground.safe(live, f"descent from the {event} pattern")
-    return ground.answer()
+        relaxed.restart(live, start, choice)
+        relaxed.descend(live, choice, swaps=parameters.swaps, passes=parameters.passes)
+        if relaxed.repair.affordable():
+            relaxed.safe(live, f"descent from the {event} pattern")
+    return relaxed.answer()
 
 
 METHOD = Method(

@@ -61,32 +61,32 @@ def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pa
     network = TableNetwork(problem)
     mender, rng = Mender(network, search.rng(0)), search.rng(1)
     cells = np.unique(network.demands.cell)
-    people: list[Individual] = []
+    population: list[Individual] = []
     for number in range(parameters.population):
         if number and search.stopped():
             break
         state, _ = rectangles(network, search.rng(2, number).permutation(cells))
         search.count()
         search.offer(state.pattern(), "first generation")
-        people.append(Individual.of(state, simple_rectangles(state)))
+        population.append(Individual.of(state, simple_rectangles(state)))
     held = 0
-    for _ in range(parameters.generations if len(cells) and len(people) > 1 else 0):
+    for _ in range(parameters.generations if len(cells) and len(population) > 1 else 0):
         if search.stopped() or held >= parameters.patience:
             break
         search.generations += 1
         held += 1
-        cost = np.array([person.cost for person in people])
-        one, two = (people[int(i)] for i in tournament(cost, 2, rng))
+        cost = np.array([individual.cost for individual in population])
+        one, two = (population[int(i)] for i in tournament(cost, 2, rng))
         for child in _offspring(one, two, parameters, mender, rng):
             search.count()
             if search.offer(child.state.pattern(), "child"):
                 held = 0
-            cost = np.array([person.cost for person in people])
+            cost = np.array([individual.cost for individual in population])
             at = worst(cost, child.cost, np.zeros(len(cost)), rng)
             if at >= 0:
-                people[at] = child
+                population[at] = child
     # What was never crossed away is still redundant in the best pattern.
-    best = min(people, key=lambda person: person.cost).state.copy()
+    best = min(population, key=lambda individual: individual.cost).state.copy()
     mender.prune(best)
     search.count()
     search.offer(best.pattern(), "cleaned up")

@@ -11,8 +11,8 @@ published ones back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from evosdc.errors import MethodError
 from evosdc.evolution.selection import elite
 from evosdc.suppress.bounds.cut_loop import node_bound
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.engine.base import AnyEngine, Mender, State, Stopped, never
+from evosdc.suppress.engine.network.network_engine import NetworkEngine
 from evosdc.suppress.methods.pbp import bound_and_path
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -88,10 +88,10 @@ class Population:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.states: list[PatternState] = []
+        self.states: list[State] = []
         self.cost = np.zeros(0)
 
-    def add(self, state: PatternState) -> bool:
+    def add(self, state: State) -> bool:
         """Let a pattern in; of equal cost the one with fewer cells stays.
 
         The dearest gives way.
@@ -122,93 +122,92 @@ def run_gensup(
     problem: Problem, parameters: GensupParameters, search: Search
 ) -> Pattern:
     """Run GenSup."""
-    network = TableNetwork(problem)
-    mender = Mender(network, search.rng(0))
-    people = first_generation(network, mender, parameters, search)
+    engine = NetworkEngine(problem)
+    mender = engine.mender(search.rng(0))
+    population = first_generation(engine, mender, parameters, search)
     rng = search.rng(1)
     held = 0
     for iteration in range(1, parameters.iterations + 1):
-        if search.stopped() or held >= parameters.patience or len(people.states) < 2:
+        if (
+            search.stopped()
+            or held >= parameters.patience
+            or len(population.states) < 2
+        ):
             break
         held += 1
         halfway = iteration == parameters.iterations // 2
-        if breed(people, mender, parameters, rng, search, mutate_all=halfway):
+        if breed(population, mender, parameters, rng, search, mutate_all=halfway):
             held = 0
     assert search.best is not None
     return search.best
 
 
 def first_generation(
-    network: TableNetwork,
-    mender: Mender,
+    engine: NetworkEngine,
+    mender: Mender[Any],
     parameters: GensupParameters,
     search: Search,
 ) -> Population:
     """Make the first generation; the first pattern is always made in full."""
     size = parameters.population
-    people = Population(size)
-    state = PatternState(network)
+    population = Population(size)
+    state: State = engine.start()
     state.cover()
     state.clean_up(stopped=search.stopped)
-    welcome(people, state, search, "shortest paths")
-    if not len(network) or search.stopped():
-        return people
-    bound = node_bound(network.problem)
+    admit(population, state, search, "shortest paths")
+    if not len(engine.demands) or search.stopped():
+        return population
+    bound = node_bound(engine.problem)
     search.raise_bound(bound.value)
     share = bound.fractions
     if parameters.guide == "zero":
-        state = PatternState(
-            network.with_cost(np.where(share > _HIDDEN, 0.0, network.problem.cost))
-        )
-        state.cover()
-        state = state.with_network(network)
+        state = engine.start()
+        state.cover(price=np.where(share > _HIDDEN, 0.0, engine.problem.cost))
         mender.prune(state)
     else:
-        state = guided_state(network, mender, share)
-    welcome(people, state, search, "shortest paths guided by the bound")
+        state = guided_state(engine, mender, share)
+    admit(population, state, search, "shortest paths guided by the bound")
     # Shifts that lead to a pattern of a cost already there are passed over.
     for shift in range(2 * size):
-        if search.stopped() or len(people.states) == size:
+        if search.stopped() or len(population.states) == size:
             break
-        state = bound_and_path(network, shift)
+        state = bound_and_path(engine.network, shift)
         if parameters.pruned:
             mender.prune(state)
-        welcome(people, state, search, "bound and path")
-    return people
+        admit(population, state, search, "bound and path")
+    return population
 
 
 def guided_state(
-    network: TableNetwork,
-    mender: Mender,
+    engine: AnyEngine,
+    mender: Mender[Any],
     fractions: NDArray[np.float64],
     noise: NDArray[np.float64] | float = 1.0,
-) -> PatternState:
+    stopped: Stopped = never,
+) -> State:
     """Cover everything with cells cheap to the extent a relaxation hides them."""
     # A cell hidden in full keeps a thousandth of its cost: of two ways through such
     # cells the cheaper one is taken.
-    price = network.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
-    guided = PatternState(network.with_cost(price * noise))
-    guided.cover()
-    state = guided.with_network(network)
+    price = engine.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
+    state: State = engine.start()
+    state.cover(price=price * noise, stopped=stopped)
     mender.prune(state)
     return state
 
 
-def welcome(
-    people: Population, state: PatternState, search: Search, event: str
-) -> bool:
+def admit(population: Population, state: State, search: Search, event: str) -> bool:
     search.count()
     search.offer(state.pattern(), event)
-    return people.add(state)
+    return population.add(state)
 
 
 def breed(
-    people: Population,
-    mender: Mender,
+    population: Population,
+    mender: Mender[Any],
     parameters: GensupParameters,
     rng: np.random.Generator,
     search: Search,
-    stopped: Callable[[], bool] | None = None,
+    stopped: Stopped | None = None,
     mutate_all: bool = False,
 ) -> bool:
     """Breed one generation; return whether the best got better.
@@ -218,33 +217,34 @@ def breed(
     """
     until = search.stopped if stopped is None else stopped
     search.generations += 1
-    count = len(people.states)
-    leaders = elite(people.cost, max(1, int(parameters.elite_share * count)))
+    count = len(population.states)
+    leaders = elite(population.cost, max(1, int(parameters.elite_share * count)))
     others = np.setdiff1d(np.arange(count), leaders)
     pairs = [
-        (people.states[i], people.states[int(others[rng.integers(len(others))])])
+        (
+            population.states[i],
+            population.states[int(others[rng.integers(len(others))])],
+        )
         for i in leaders
     ]
     improved = False
     for better, other in pairs:
-        children: list[PatternState] = []
+        children: list[State] = []
         for hidden in cross(better.hidden, other.hidden, parameters.best_share, rng):
             if until():
                 return improved
             child = repaired(mender, better, hidden, parameters.pruned)
-            improved |= judge(people, child, mender, search, until)
+            improved |= admit_child(population, child, mender, search, until)
             children.append(child)
         if mutate_all:
             best = min(children, key=lambda state: state.cost).copy()
             mutate(best, mender, search, until)
-            improved |= judge(people, best, mender, search, until)
-    search.note("generation", people.diversity())
+            improved |= admit_child(population, best, mender, search, until)
+    search.note("generation", population.diversity())
     return improved
 
 
-def repaired(
-    mender: Mender, parent: PatternState, hidden: Flags, pruned: bool
-) -> PatternState:
+def repaired(mender: Mender[Any], parent: State, hidden: Flags, pruned: bool) -> State:
     """Make the child that hides some cells safe along cheapest paths."""
     if pruned:
         return mender.child(parent, hidden)
@@ -266,29 +266,27 @@ def cross(
     return [first, second, shared, shared | ((better ^ other) & lucky)]
 
 
-def judge(
-    people: Population,
-    child: PatternState,
-    mender: Mender,
+def admit_child(
+    population: Population,
+    child: State,
+    mender: Mender[Any],
     search: Search,
-    stopped: Callable[[], bool],
+    stopped: Stopped,
 ) -> bool:
     """Let a child in; every new best is mutated too. Return whether it is one."""
     search.count()
     if not search.offer(child.pattern(), "child"):
-        people.add(child)
+        population.add(child)
         return False
-    people.add(child)
+    population.add(child)
     mutant = child.copy()
     mutate(mutant, mender, search, stopped)
     search.offer(mutant.pattern(), "mutant")
-    people.add(mutant)
+    population.add(mutant)
     return True
 
 
-def mutate(
-    state: PatternState, mender: Mender, search: Search, stopped: Callable[[], bool]
-) -> None:
+def mutate(state: State, mender: Mender[Any], search: Search, stopped: Stopped) -> None:
     """Drop each secondary in turn and run the shortest path heuristic."""
     cells = state.secondaries
     for first in range(0, len(cells), _CELLS_A_CALL):

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
+from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
 HIERARCHICAL = ("auto", "yes", "no")
@@ -66,36 +66,36 @@ class GraspParameters:
 
 def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> Pattern:
     """Run GRASP; the first cycle is the greedy construction itself."""
-    ground = Ground(problem, search, parameters.check)
+    relaxed = RelaxedSearch(problem, search, parameters.check)
     by_level = parameters.hierarchical == "yes" or (
         parameters.hierarchical == "auto"
-        and problem.network is None
-        and bool(np.any(ground.depth > 0))
+        and not relaxed.repair.engine.quick
+        and bool(np.any(relaxed.depth > 0))
     )
-    greedy = ground.choice(parameters.rule)
-    live = ground.build(greedy, by_level=by_level)
-    ground.safe(live, "greedy")
+    greedy = relaxed.choice(parameters.rule)
+    live = relaxed.build(greedy, by_level=by_level)
+    relaxed.safe(live, "greedy")
     made: list[tuple[float, int, NDArray[np.bool_]]] = []
     for cycle in range(parameters.cycles):
         # Time for one strict repair is kept.
-        if ground.done or not ground.repair.affordable():
+        if relaxed.done or not relaxed.repair.affordable():
             break
         rng = search.rng(1, cycle)
         if cycle:
-            choice = ground.choice(parameters.rule, parameters.candidates, rng=rng)
-            cells = rng.permutation(ground.by_weight)
-            live = ground.build(choice, cells, by_level=by_level)
+            choice = relaxed.choice(parameters.rule, parameters.candidates, rng=rng)
+            cells = rng.permutation(relaxed.by_weight)
+            live = relaxed.build(choice, cells, by_level=by_level)
         if parameters.descent:
-            ground.descend(live, greedy)
+            relaxed.descend(live, greedy)
         search.count()
         search.generations += 1
         made.append((float(live.total[0]), cycle, live.hidden.copy()))
     # The number of the cycle decides between patterns of one cost.
     for _, cycle, hidden in sorted(made, key=lambda m: m[:2])[: parameters.repairs]:
-        if not ground.repair.affordable():
+        if not relaxed.repair.affordable():
             break
-        ground.repair(hidden, f"cycle {cycle + 1}")
-    return ground.answer()
+        relaxed.repair(hidden, f"cycle {cycle + 1}")
+    return relaxed.answer()
 
 
 METHOD = Method(

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.options import CHECKS, ORDERS, known
+from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
 # What each rule goes by.
@@ -52,10 +52,10 @@ class GreedyParameters:
 def _run(rule: str) -> Callable[[Problem, GreedyParameters, Search], Pattern]:
     def run(problem: Problem, parameters: GreedyParameters, search: Search) -> Pattern:
         """Give each equation room by the rule, then repair by the strict check."""
-        ground = Ground(problem, search, parameters.check)
-        cells = ground.in_order(parameters.order)
-        ground.safe(ground.build(ground.choice(rule), cells), "greedy")
-        return ground.answer()
+        relaxed = RelaxedSearch(problem, search, parameters.check)
+        cells = relaxed.in_order(parameters.order)
+        relaxed.safe(relaxed.build(relaxed.choice(rule), cells), "greedy")
+        return relaxed.answer()
 
     return run
 

@@ -145,7 +145,7 @@ class HeurgeneParameters:
 
 
 class _Run:
-    """One run: its people and how they mate."""
+    """One run: its population and how they mate."""
 
     def __init__(
         self, network: TableNetwork, parameters: HeurgeneParameters, search: Search
@@ -155,7 +155,7 @@ class _Run:
         self.search = search
         self.mender: Mender = Mender(network, search.rng(0))
         self.rng = search.rng(1)
-        self.people: list[Individual] = []
+        self.population: list[Individual] = []
         # Whether the last pair had no child.
         self.barren = False
         self.open = np.unique(network.demands.cell)
@@ -169,8 +169,8 @@ class _Run:
             if self.parameters.pruned:
                 self.mender.prune(state)
             kept = renew(state, circuits, self.parameters.circuit)
-            self.people.append(Individual.of(state, kept))
-            self._report(self.people[-1], "first generation")
+            self.population.append(Individual.of(state, kept))
+            self._report(self.population[-1], "first generation")
 
     def _first(self, number: int) -> tuple[PatternState, dict[int, Cells]]:
         if self.parameters.seeding == "random":
@@ -213,11 +213,11 @@ class _Run:
         return names[0][int(draw[0] >= 0.45)], names[1][int(draw[1] >= 0.5)]
 
     def _parents(self, select: str) -> tuple[Individual, Individual]:
-        cost = np.array([person.cost for person in self.people])
+        cost = np.array([individual.cost for individual in self.population])
         by_circuits = self.parameters.diversity == "circuits"
         wanted = min(3 if by_circuits else 2, len(cost))
         chosen = SELECTIONS[select](cost, wanted, self.rng)
-        first, *others = (self.people[int(i)] for i in chosen)
+        first, *others = (self.population[int(i)] for i in chosen)
         # max keeps the first of equals, so the same seed mates the same pair.
         return first, max(others, key=first.differing) if by_circuits else others[0]
 
@@ -265,7 +265,7 @@ class _Run:
         publish_redundant(child, self.mender, circuit, most)
 
     def _admit(self, child: Individual, replace: str) -> None:
-        cost = np.array([person.cost for person in self.people])
+        cost = np.array([individual.cost for individual in self.population])
         measure = (
             child.differing
             if self.parameters.diversity == "circuits"
@@ -275,28 +275,28 @@ class _Run:
         if self.parameters.replace_best and replace != "elite":
             drawn = self.rng.integers(0, len(cost), min(_DRAWN, len(cost)))
             if similar:
-                at = min(drawn.tolist(), key=lambda n: measure(self.people[n]))
+                at = min(drawn.tolist(), key=lambda n: measure(self.population[n]))
             else:
                 at = max(drawn.tolist(), key=lambda n: cost[n])
                 at = at if child.cost < cost[at] else -1
         else:
-            distance = np.array([measure(p) if similar else 0 for p in self.people])
+            distance = np.array([measure(p) if similar else 0 for p in self.population])
             at = REPLACEMENTS[replace](
                 cost, child.cost, distance.astype(np.float64), self.rng
             )
         if at >= 0:
-            self.people[at] = child
+            self.population[at] = child
 
-    def _report(self, person: Individual, event: str) -> bool:
+    def _report(self, individual: Individual, event: str) -> bool:
         self.search.count()
         best = self.search.best
-        if best is not None and person.cost >= best.cost:
+        if best is not None and individual.cost >= best.cost:
             return False
-        return self.search.offer(person.state.pattern(), event)
+        return self.search.offer(individual.state.pattern(), event)
 
     def diversity(self) -> float:
         """Mean distance from the first individual, by the measure chosen."""
-        first, *others = self.people
+        first, *others = self.population
         by_circuits = self.parameters.diversity == "circuits"
         return float(
             np.mean(
@@ -317,7 +317,7 @@ def run_heurgene(
     held = 0
     worth = CostBenefit(parameters.cost_benefit) if parameters.cost_benefit else None
     while (
-        len(run.people) > 1
+        len(run.population) > 1
         and len(run.open)
         and search.generations < parameters.generations
         and held < parameters.patience

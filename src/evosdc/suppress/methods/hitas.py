@@ -24,7 +24,9 @@ from evosdc.evolution.stopping import (
     TimeLimit,
 )
 from evosdc.suppress.auto import choose
-from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -101,28 +103,28 @@ def run(problem: Problem, parameters: HitasParameters, search: Search) -> Patter
         return parts.solve_whole()
     parts.solve()
     search.note(parts.summary())
-    builder = Builder(problem, search, start=parts.hidden)
+    state = GeneralEngine(problem).start(parts.hidden)
     open_levels: set[int] = set()
 
     def cover(
         cell: int, sign: int, amount: float, price: NDArray[np.float64]
     ) -> Move | None:
-        move = builder.engine.cheapest(cell, sign, amount, price)
-        if move is None or not builder.hidden[move.cells].all():
+        move = state.table.programs.cheapest(cell, sign, amount, price)
+        if move is None or not state.hidden[move.cells].all():
             open_levels.add(cell)
         return move
 
-    builder.cover_free()
-    if builder.by_boxes:
-        open_levels.update(builder.demands.cell[builder.open_rows()].tolist())
+    state.cover_free(stopped=search.stopped)
+    if state.table.by_boxes:
+        open_levels.update(state.table.demands.cell[state.open_rows()].tolist())
     else:
-        builder.cover_all(cover)
+        state.cover_by(cover, stopped=search.stopped)
     if open_levels:
         search.note(
             f"{len(open_levels)} of {len(problem.table.primaries)} sensitive cells "
             "were open over the whole table: more cells are hidden for them"
         )
-    return builder.finish("hitas")
+    return cover_and_finish(state, search, "hitas")
 
 
 class _Decomposition:
@@ -171,7 +173,8 @@ class _Decomposition:
         """Solve a table that cannot be cut."""
         pattern = self._inner(self.problem, self.search.seconds_left())
         if pattern is None:
-            return Builder(self.problem, self.search).finish("hitas")
+            state = GeneralEngine(self.problem).start()
+            return cover_and_finish(state, self.search, "hitas")
         self.search.count()
         self.search.offer(pattern, "hitas")
         return pattern
@@ -253,7 +256,7 @@ class _Decomposition:
         name = self.parameters.inner
         if name != "auto" and find_method(name).takes(piece) is None:
             return name
-        if piece.network is None and piece.hideable.sum() > _SMALL:
+        if not engine_for(piece).quick and piece.hideable.sum() > _SMALL:
             return "attacker"
         return choose(piece)
 

@@ -1,7 +1,7 @@
-"""The flagship on two-dimensional tables: bounds, breeding and integer programmes.
+"""The flagship: bounds, breeding and integer programmes in turn.
 
-The relaxation over capacity cuts (as in ``optimal``) steers the shortest path heuristic
-to a first generation near the bound. Then three searches take turns and feed each
+The relaxation over cuts (as in ``optimal``) steers cheapest paths or programs to a
+first generation near the bound. Then three searches take turns and feed each
 other: generations of GenSup's crossover, ruin and recreate, and integer programmes over
 the cuts: one on all cells that may still lead to something cheaper, which also raises
 the bound, and one on the few cells that good patterns hide.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +19,21 @@ from numpy.typing import NDArray
 from evosdc.evolution.stopping import gap
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.engine.base import AnyEngine, Mender, State
+from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.cut import Cut
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.methods.gensup import (
     GensupParameters,
     Population,
+    admit,
+    admit_child,
     breed,
     guided_state,
-    judge,
-    welcome,
 )
-from evosdc.suppress.methods.ruin import RuinParameters, improve_in
+from evosdc.suppress.methods.walking import walk_from
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only
+from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
 
 Flags = NDArray[np.bool_]
@@ -84,18 +85,18 @@ class _Run:
     """What the searches share."""
 
     problem: Problem
-    network: TableNetwork
+    engine: AnyEngine
     parameters: HybridParameters
     search: Search
-    mender: Mender
+    mender: Mender[Any]
     loop: CutLoop
-    people: Population
+    population: Population
     cuts: list[Cut] = field(default_factory=list)
 
     @property
     def heavy(self) -> bool:
         """Whether patterns are so large that integer programmes had better go first."""
-        return len(self.people.states[0].secondaries) > _LARGE
+        return len(self.population.states[0].secondaries) > _LARGE
 
     @property
     def best(self) -> Pattern:
@@ -109,6 +110,16 @@ class _Run:
 
     def over(self) -> bool:
         return self.closed() or self.search.stopped()
+
+    def guide(
+        self,
+        fractions: NDArray[np.float64],
+        noise: NDArray[np.float64] | float = 1.0,
+    ) -> None:
+        """Let in a pattern that follows the relaxation."""
+        stopped = self.search.stopped
+        state = guided_state(self.engine, self.mender, fractions, noise, stopped)
+        admit(self.population, state, self.search, "guided by the bound")
 
     def slice(self, share: float) -> Callable[[], bool]:
         """Return a criterion that leaves the other searches their time."""
@@ -147,20 +158,19 @@ def _start(
     problem: Problem, parameters: HybridParameters, search: Search
 ) -> _Run | None:
     """Build the first patterns and the relaxation; None where nothing is left."""
-    assert problem.network is not None
-    network = TableNetwork(problem)
-    people = Population(parameters.population)
-    state = PatternState(network)
-    state.cover()
+    engine = engine_for(problem)
+    population = Population(parameters.population)
+    state: State = engine.start()
+    state.cover(stopped=search.stopped)
     state.clean_up(stopped=search.stopped)
-    welcome(people, state, search, "shortest paths")
-    if not len(network):
+    admit(population, state, search, "first pattern")
+    if state.cost == 0:
         search.raise_bound(0.0)
-    if not len(network) or search.stopped():
+    if state.cost == 0 or search.stopped():
         return None
-    mender = Mender(network, search.rng(0))
+    mender = engine.mender(search.rng(0), search.stopped)
     loop = CutLoop(problem)
-    run = _Run(problem, network, parameters, search, mender, loop, people)
+    run = _Run(problem, engine, parameters, search, mender, loop, population)
     loop.run_nodes()
 
     def follow(value: float) -> None:
@@ -168,14 +178,12 @@ def _start(
         # Ever more rarely: where shortest paths are slow, the bound must not wait.
         if run.heavy or loop.rounds & (loop.rounds - 1):
             return
-        state = guided_state(network, mender, loop.fractions)
-        welcome(people, state, search, "guided by the bound")
+        run.guide(loop.fractions)
 
     follow(loop.value)
     loop.run_cuts(run.slice(0.3), follow)
     if not search.stopped():
-        state = guided_state(network, mender, loop.fractions)
-        welcome(people, state, search, "guided by the bound")
+        run.guide(loop.fractions)
     return run
 
 
@@ -183,17 +191,16 @@ def _refill(run: _Run, cycle: int) -> None:
     """Let in patterns steered by the relaxation under noise, as many as half."""
     rng = run.search.rng(1, cycle)
     stopped = run.slice(0.1)
-    people = run.people
-    keep = people.size if cycle == 0 else people.size // 2
-    del people.states[keep:]
-    people.cost = people.cost[:keep]
-    for _ in range(2 * people.size):
-        if len(people.states) == people.size or stopped():
+    population = run.population
+    keep = population.size if cycle == 0 else population.size // 2
+    del population.states[keep:]
+    population.cost = population.cost[:keep]
+    for _ in range(2 * population.size):
+        if len(population.states) == population.size or stopped():
             return
         noise = rng.uniform(0.6, 1.4, len(run.problem.cost))
         share = run.loop.fractions * rng.uniform(0.5, 1.0)
-        state = guided_state(run.network, run.mender, share, noise)
-        welcome(people, state, run.search, "guided by the bound")
+        run.guide(share, noise)
 
 
 def _breed(run: _Run, cycle: int) -> None:
@@ -202,10 +209,10 @@ def _breed(run: _Run, cycle: int) -> None:
     stopped = run.slice(0.15)
     held = 0
     while not stopped() and held < run.parameters.patience:
-        if len(run.people.states) < 2:
+        if len(run.population.states) < 2:
             return
         better = breed(
-            run.people,
+            run.population,
             run.mender,
             GensupParameters(population=run.parameters.population),
             rng,
@@ -219,7 +226,7 @@ def _breed(run: _Run, cycle: int) -> None:
 def _core(run: _Run) -> Flags:
     """Cells that good patterns hide, and those of least reduced cost."""
     core = np.zeros(len(run.problem.cost), dtype=np.bool_)
-    for state in run.people.states:
+    for state in run.population.states:
         core |= state.hidden
     core |= run.loop.fractions > 1e-6
     core |= run.best.hidden
@@ -285,33 +292,27 @@ def _try(run: _Run, hidden: Flags, stopped: Callable[[], bool]) -> list[Cut]:
     run.loop.separate(hidden.astype(np.float64), stopped)
     fresh = run.loop.master.cuts[known:]
     run.cuts.extend(fresh)
-    parent = run.people.states[0]
+    parent = run.population.states[0]
     child = run.mender.child(parent, hidden | run.problem.primary)
-    judge(run.people, child, run.mender, run.search, stopped)
+    admit_child(run.population, child, run.mender, run.search, stopped)
     return fresh
 
 
 def _walk(run: _Run, cycle: int) -> None:
     """Ruin and recreate from the best pattern."""
-    state = run.people.states[0].copy()
-    chosen = RuinParameters(steps=run.parameters.steps)
-    pattern = improve_in(
-        run.search, state, run.search.rng(3, cycle), chosen, run.slice(0.25)
-    )
-    run.people.add(_state_of(run, pattern))
-
-
-def _state_of(run: _Run, pattern: Pattern) -> PatternState:
-    return run.mender.child(run.people.states[0], pattern.hidden)
+    state, rng = run.population.states[0].copy(), run.search.rng(3, cycle)
+    steps = run.parameters.steps
+    pattern = walk_from(run.engine, state, run.search, rng, steps, run.slice(0.25))
+    if pattern is not None:
+        run.population.add(run.mender.child(run.population.states[0], pattern.hidden))
 
 
 METHOD = Method(
     name="hybrid",
     summary="bound-guided patterns, breeding, ruin and integer programmes in turn",
-    tables="two-dimensional",
+    tables="any; proofs for tables of a few thousand cells",
     source="this project, after Almeida et al. 2008 and Fischetti & Salazar 1999",
     parameters=HybridParameters,
     run=run_hybrid,
-    takes=networks_only,
     parts=("gensup", "ls-ruin"),
 )

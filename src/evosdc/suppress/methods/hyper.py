@@ -19,9 +19,9 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.relaxed.balance import Choice
-from evosdc.suppress.relaxed.ground import Ground
 from evosdc.suppress.relaxed.moves import ANYWHERE, DEAR, TOGETHER, move
 from evosdc.suppress.relaxed.options import CHECKS, at_least, known
+from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
 
@@ -100,11 +100,11 @@ class HyperParameters:
 
 
 class Selector(Protocol):
-    """Chooses among low-level heuristics and hears what came of it."""
+    """Chooses among low-level heuristics and learns from what came of it."""
 
     def choose(self, rng: np.random.Generator) -> int: ...
 
-    def hear(self, heuristic: int, gain: float) -> None: ...
+    def learn(self, heuristic: int, gain: float) -> None: ...
 
 
 class ChoiceFunction:
@@ -128,7 +128,7 @@ class ChoiceFunction:
         best = np.flatnonzero(worth >= worth.max())
         return int(best[rng.integers(len(best))])
 
-    def hear(self, heuristic: int, gain: float) -> None:
+    def learn(self, heuristic: int, gain: float) -> None:
         phi, last = self._phi, self._last
         self._alone[heuristic] = gain + phi * self._alone[heuristic]
         self._after[last, heuristic] = gain + phi * self._after[last, heuristic]
@@ -151,7 +151,7 @@ class AdaptiveChances:
         share = self._gain / total if total > 0 else np.full(count, 1 / count)
         return int(rng.choice(count, p=0.8 * share + 0.2 / count))
 
-    def hear(self, heuristic: int, gain: float) -> None:
+    def learn(self, heuristic: int, gain: float) -> None:
         self._gain[heuristic] += 0.1 * (max(0.0, gain) - self._gain[heuristic])
 
 
@@ -164,7 +164,7 @@ class RandomChoice:
     def choose(self, rng: np.random.Generator) -> int:
         return int(rng.integers(self._count))
 
-    def hear(self, heuristic: int, gain: float) -> None:
+    def learn(self, heuristic: int, gain: float) -> None:
         """Learn nothing."""
 
 
@@ -179,15 +179,18 @@ class _Moves:
     """The low-level heuristics, each ending in a safe pattern."""
 
     def __init__(
-        self, ground: Ground, parameters: HyperParameters, rng: np.random.Generator
+        self,
+        relaxed: RelaxedSearch,
+        parameters: HyperParameters,
+        rng: np.random.Generator,
     ) -> None:
-        self._ground = ground
+        self._relaxed = relaxed
         self._parameters = parameters
         self._rng = rng
-        self._live = ground.build(ground.choice("ahead"))
-        self._ahead: Choice = ground.choice("ahead")
+        self._live = relaxed.build(relaxed.choice("ahead"))
+        self._ahead: Choice = relaxed.choice("ahead")
         self._choices: list[Choice | None] = [
-            ground.choice(low.rule, low.candidates, rng=rng) if low.rule else None
+            relaxed.choice(low.rule, low.candidates, rng=rng) if low.rule else None
             for low in LOW_LEVEL
         ]
         self._ways = {
@@ -204,25 +207,25 @@ class _Moves:
             gone = self._pick(now, low.way)
             hidden = now.hidden.copy()
             hidden[gone] = False
-            return self._ground.repair(hidden, event, gone, passed=False)
+            return self._relaxed.repair(hidden, event, gone, passed=False)
         hidden = self._move(now, low, choice)
         gone = np.flatnonzero(now.hidden & ~hidden)
-        return self._ground.repair(hidden, event, gone)
+        return self._relaxed.repair(hidden, event, gone)
 
     def _move(self, now: Pattern, low: LowLevel, choice: Choice) -> NDArray[np.bool_]:
         """Make a few moves under the relaxed check, none much dearer than the start."""
-        ground, live = self._ground, self._live
-        ground.restart(live, now.hidden, self._ahead)
+        relaxed, live = self._relaxed, self._live
+        relaxed.restart(live, now.hidden, self._ahead)
         ceiling = (1 + 2 * self._parameters.deviation) * float(live.total[0])
         for _ in range(int(self._rng.integers(1, self._parameters.moves + 1))):
             many = self._many() if low.ruin else 1
             way, may_hide = self._ways[low.way], low.way != "publish"
-            move(ground.frame, live, choice, way, -1, many, may_hide, ceiling)
+            move(relaxed.frame, live, choice, way, -1, many, may_hide, ceiling)
         return live.hidden.copy()
 
     def _pick(self, now: Pattern, way: str) -> NDArray[np.int64]:
         """Choose secondaries to publish."""
-        problem, rng = self._ground.problem, self._rng
+        problem, rng = self._relaxed.problem, self._rng
         cells = np.flatnonzero(now.hidden & ~problem.primary)
         if way == "together":
             table = problem.table
@@ -241,32 +244,32 @@ class _Moves:
 
 def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> Pattern:
     """Run the hyper-heuristic from the better of a greedy and an attacker's pattern."""
-    ground = Ground(problem, search, parameters.check)
-    now = ground.safe(ground.build(ground.choice("ahead")), "greedy")
-    if ground.repair.affordable():
-        bare = ground.repair(problem.primary, "strict check alone", passed=False)
+    relaxed = RelaxedSearch(problem, search, parameters.check)
+    now = relaxed.safe(relaxed.build(relaxed.choice("ahead")), "greedy")
+    if relaxed.repair.affordable():
+        bare = relaxed.repair(problem.primary, "strict check alone", passed=False)
         now = min(now, bare, key=lambda pattern: pattern.cost)
     rng = search.rng(1)
-    moves = _Moves(ground, parameters, rng)
+    moves = _Moves(relaxed, parameters, rng)
     selector = _SELECTORS[parameters.selection](len(LOW_LEVEL))
     used = np.zeros(len(LOW_LEVEL), dtype=np.int64)
     held, best = 0, now.cost
     for number in range(parameters.rounds):
         if held >= parameters.patience or not now.cost > 0:
             break
-        if not ground.repair.affordable():
+        if not relaxed.repair.affordable():
             break
         heuristic = selector.choose(rng)
         found = moves.make(now, heuristic, f"round {number + 1}")
         used[heuristic] += 1
-        selector.hear(heuristic, max(0.0, now.cost - found.cost) / now.cost)
+        selector.learn(heuristic, max(0.0, now.cost - found.cost) / now.cost)
         held = 0 if found.cost < best else held + 1
         best = min(best, found.cost)
         if found.cost <= best * (1 + parameters.deviation):
             now = found
         search.generations += 1
     search.note(f"choice shares: {_shares(used)}")
-    return ground.answer()
+    return relaxed.answer()
 
 
 def _shares(used: NDArray[np.int64]) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.grid import MOST_PLACES
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
+from evosdc.suppress.structure.codes import dimensions_of
 
 
 @dataclass(frozen=True)
@@ -19,29 +21,29 @@ class HypercubeParameters:
 
 
 def takes(problem: Problem) -> str | None:
-    """Take labelled tables whose grid of codes fits in memory."""
-    dimensions = problem.table.dimensions
-    if not dimensions:
-        return "it has no labels: boxes need dimensions and codes"
-    if prod(len(d.hierarchy) for d in dimensions) > MOST_PLACES:
+    """Take tables with dimensions whose grid of codes fits in memory."""
+    spanned = dimensions_of(problem.table)
+    if spanned is None:
+        return "it has no labels, and its equations are not those of dimensions"
+    if prod(len(d.hierarchy) for d in spanned[0]) > MOST_PLACES:
         return f"its codes have more than {MOST_PLACES:,} combinations"
     return None
 
 
 def run(problem: Problem, _: HypercubeParameters, search: Search) -> Pattern:
     """Give each level a box; levels without one are covered by attacker programs."""
-    builder = Builder(problem, search)
-    assert builder.boxes is not None
-    failed = builder.cover_all(builder.boxes.only_box)
+    state = GeneralEngine(problem).start()
+    assert state.table.boxes is not None
+    failed = state.cover_by(state.table.boxes.only_box, stopped=search.stopped)
     if failed:
         search.note(f"no box covers {failed} levels: repaired by programs")
-    return builder.finish("hypercube")
+    return cover_and_finish(state, search, "hypercube")
 
 
 METHOD = Method(
     name="hypercube",
     summary="the cheapest box of hidden cells for each sensitive cell",
-    tables="labelled tables of any number of dimensions, hierarchies included",
+    tables="any number of dimensions, hierarchies included, with or without labels",
     source="Giessing and Repsilber 2002; Almeida, Schuetz and Carvalho 2008",
     parameters=HypercubeParameters,
     run=run,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.errors import ProtectionFailed
+from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.engine.network.finish import finish
 from evosdc.suppress.engine.network.rectangle import cheapest_rectangle
 from evosdc.suppress.methods.sp import cell_order
 from evosdc.suppress.pattern import Pattern

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.engine.network.finish import finish
 from evosdc.suppress.methods.sp import cell_order
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from evosdc.suppress.engine.general.build import Builder
+from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.raising import raise_totals
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -20,11 +21,12 @@ class MarginalParameters:
 
 def run(problem: Problem, _: MarginalParameters, search: Search) -> Pattern:
     """Hide totals; where they are fixed or too small, ask the attacker's program."""
-    builder = Builder(problem, search)
-    failed = builder.cover_all(partial(raise_totals, builder.engine))
+    state = GeneralEngine(problem).start()
+    totals = partial(raise_totals, state.table.programs)
+    failed = state.cover_by(totals, stopped=search.stopped)
     if failed:
         search.note(f"totals do not cover {failed} levels: asking programs")
-    return builder.finish("totals hidden")
+    return cover_and_finish(state, search, "totals hidden")
 
 
 METHOD = Method(

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.methods.patterns import Patterns, patterns
+from evosdc.suppress.engine.base import AnyEngine, Costs, Mask
+from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -46,8 +48,8 @@ def run_optimal(
     problem: Problem, parameters: OptimalParameters, search: Search
 ) -> Pattern:
     """Run cut and branch."""
-    upper = patterns(problem, search)
-    upper.build("first pattern")
+    engine = engine_for(problem)
+    _build(engine, search, "first pattern")
     assert search.best is not None
     if search.best.cost == 0:
         search.raise_bound(0.0)
@@ -62,35 +64,45 @@ def run_optimal(
         # Few patterns a run are worth their time: when the bound has moved on.
         if value > follow_at[0]:
             follow_at[0] = 1.05 * value
-            _guided(problem, upper, loop.fractions)
+            _guided(engine, search, loop.fractions)
 
     follow_at = [0.0]
     follow(loop.value)
     complete = loop.run_cuts(search.stopped, follow)
     if not search.stopped():
-        _guided(problem, upper, loop.fractions)
+        _guided(engine, search, loop.fractions)
     if complete and not search.stopped():
-        _branch(problem, upper, loop, parameters, search)
+        _branch(engine, loop, parameters, search)
     return search.best
 
 
-def _guided(
-    problem: Problem, upper: Patterns, fractions: NDArray[np.float64]
-) -> Pattern:
+def _build(
+    engine: AnyEngine,
+    search: Search,
+    event: str,
+    price: Costs | None = None,
+    start: Mask | None = None,
+) -> None:
+    """Build, clean up and offer a safe pattern.
+
+    `price` replaces the costs while levels are covered; `start` is hidden first.
+    """
+    state = engine.start(start)
+    cover_and_finish(state, search, event, price=price)
+
+
+def _guided(engine: AnyEngine, search: Search, fractions: NDArray[np.float64]) -> None:
     """Build a pattern with cells the relaxation hides made cheap (LB-guided costs)."""
-    price = problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
-    return upper.build("guided by the bound", price=price)
+    price = engine.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
+    _build(engine, search, "guided by the bound", price)
 
 
 def _branch(
-    problem: Problem,
-    upper: Patterns,
-    loop: CutLoop,
-    parameters: OptimalParameters,
-    search: Search,
+    engine: AnyEngine, loop: CutLoop, parameters: OptimalParameters, search: Search
 ) -> None:
     """Alternate integer programmes and cuts until the gap closes or time is up."""
     assert search.best is not None
+    problem = engine.problem
     free = problem.hideable & ~problem.primary
     room = search.best.cost - loop.value
     open_cells = free & (loop.reduced <= room * (1 + 1e-9) + 1e-9)
@@ -114,7 +126,7 @@ def _branch(
         violated = loop.separate(candidate.hidden.astype(np.float64), search.stopped)
         if search.stopped():
             return
-        upper.build("branch", start=candidate.hidden)
+        _build(engine, search, "branch", start=candidate.hidden)
         if violated:
             for cut in loop.master.cuts[known:]:
                 branch.add(cut)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.draw import draw
 from evosdc.suppress.relaxed.check import (
     TOLERANCE,
@@ -72,7 +72,7 @@ def make_choice(
     )
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _owner(frame: Frame, live: Live, row: int, d: int) -> int:
     """The hidden cell whose claim an equation is shortest for."""
     worst, found = -1.0, -1
@@ -90,7 +90,7 @@ def _owner(frame: Frame, live: Live, row: int, d: int) -> int:
     return found
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _cheapest(frame: Frame, live: Live, row: int, d: int, ban: int) -> float:
     """Cost of the cheapest cell that could still be hidden in an equation."""
     for p in range(frame.row_start[row], frame.row_start[row + 1]):
@@ -102,7 +102,7 @@ def _cheapest(frame: Frame, live: Live, row: int, d: int, ban: int) -> float:
     return np.inf
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def opened(
     frame: Frame, live: Live, row: int, cell: int, k: int, amount: float
 ) -> float:
@@ -133,7 +133,7 @@ def opened(
     return total
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _score(
     frame: Frame,
     live: Live,
@@ -155,7 +155,7 @@ def _score(
     return cost + opened(frame, live, row, cell, k, amount)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _draw_from(choice: Choice, count: int, floor: float) -> int:
     if count == 1:
         return choice.best[0]
@@ -174,7 +174,7 @@ def _draw_from(choice: Choice, count: int, floor: float) -> int:
     return choice.best[count - 1]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _pick(
     frame: Frame,
     live: Live,
@@ -240,7 +240,7 @@ def _pick(
     return _draw_from(choice, count, 0.01 * floor if floor < np.inf else 1.0)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _factor(frame: Frame, row: int, cell: int) -> float:
     for p in range(frame.column_start[cell], frame.column_start[cell + 1]):
         if frame.column_row[p] == row:
@@ -248,7 +248,7 @@ def _factor(frame: Frame, row: int, cell: int) -> float:
     return 0.0
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def balance(
     frame: Frame, live: Live, choice: Choice, row: int, may_hide: bool, ban: int
 ) -> bool:
@@ -285,7 +285,7 @@ def balance(
     return not lacking(frame, live, row)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def settle(
     frame: Frame,
     live: Live,
@@ -312,7 +312,7 @@ def settle(
     return True
 
 
-@njit(cache=True)
+@kernel
 def construct(
     frame: Frame, live: Live, choice: Choice, order: Long, level_by_level: bool
 ) -> int:
@@ -344,7 +344,7 @@ def construct(
     return failed
 
 
-@njit(cache=True)
+@kernel
 def rows_of(frame: Frame, cells: Long) -> Long:
     """Equations in the order in which cells name them first, then all others."""
     rows = len(frame.row_start) - 1

@@ -21,10 +21,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.kernels import kernel
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.movable import movable
 
@@ -172,7 +172,7 @@ def copy_live(live: Live) -> Live:
     return Live._make(array.copy() for array in live)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def lacking(frame: Frame, live: Live, row: int) -> bool:
     """Whether an equation fails the relaxed check."""
     if live.known[row] == 1 and frame.alone[row]:
@@ -182,7 +182,7 @@ def lacking(frame: Frame, live: Live, row: int) -> bool:
     return have[0] < ask[0] * least or have[1] < ask[1] * least
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def recount(frame: Frame, live: Live, row: int) -> None:
     """Sum an equation afresh."""
     have0, have1, ask0, ask1, spare0, spare1 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -212,14 +212,14 @@ def recount(frame: Frame, live: Live, row: int) -> None:
     live.known[row] = count
 
 
-@njit(cache=True)
+@kernel
 def recount_all(frame: Frame, live: Live) -> None:
     """Sum every equation afresh."""
     for row in range(len(frame.row_start) - 1):
         recount(frame, live, row)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def queue(frame: Frame, live: Live, row: int) -> None:
     """Let an equation that comes short wait, once."""
     if not live.queued[row] and not live.dead[row] and lacking(frame, live, row):
@@ -228,7 +228,7 @@ def queue(frame: Frame, live: Live, row: int) -> None:
         live.tally[WAITING] += 1
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _log(live: Live, cell: int) -> None:
     at = live.tally[LOGGED]
     live.log_cell[at] = cell
@@ -238,7 +238,7 @@ def _log(live: Live, cell: int) -> None:
     live.tally[LOGGED] += 1
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _list(frame: Frame, live: Live, cell: int) -> None:
     if not frame.primary[cell]:
         live.place[cell] = live.tally[SECONDARIES]
@@ -247,7 +247,7 @@ def _list(frame: Frame, live: Live, cell: int) -> None:
         live.total[0] += frame.cost[cell]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _unlist(frame: Frame, live: Live, cell: int) -> None:
     live.tally[SECONDARIES] -= 1
     last = live.extra[live.tally[SECONDARIES]]
@@ -258,13 +258,13 @@ def _unlist(frame: Frame, live: Live, cell: int) -> None:
     live.total[0] -= frame.cost[cell]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def log_full(live: Live) -> bool:
     """Whether the log has no room for another change."""
     return live.tally[LOGGED] + 2 > len(live.log_cell)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def hide(frame: Frame, live: Live, cell: int, k: int, amount: float) -> None:
     """Hide a cell, or let a hidden one claim more, in direction `k`."""
     _log(live, cell)
@@ -299,7 +299,7 @@ def hide(frame: Frame, live: Live, cell: int, k: int, amount: float) -> None:
         queue(frame, live, row)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def publish(frame: Frame, live: Live, cell: int) -> None:
     """Publish a secondary; its equations wait where they come short."""
     _log(live, cell)
@@ -311,7 +311,7 @@ def publish(frame: Frame, live: Live, cell: int) -> None:
         queue(frame, live, frame.column_row[p])
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def forget(live: Live) -> None:
     """Let all changes stand, and nothing wait."""
     live.tally[LOGGED] = 0
@@ -320,7 +320,7 @@ def forget(live: Live) -> None:
     live.tally[WAITING] = 0
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def undo(frame: Frame, live: Live) -> None:
     """Take all changes in the log back."""
     logged = live.tally[LOGGED]
@@ -348,7 +348,7 @@ def undo(frame: Frame, live: Live) -> None:
             live.queued[frame.column_row[p]] = False
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def shortfalls(frame: Frame, live: Live) -> int:
     """How many equations fail the relaxed check."""
     count = 0
@@ -358,7 +358,7 @@ def shortfalls(frame: Frame, live: Live) -> int:
     return count
 
 
-@njit(cache=True)
+@kernel
 def start_from(frame: Frame, live: Live, hidden: Flags) -> None:
     """Hide exactly these cells and the primaries, all claims but levels dropped."""
     live.hidden[:] = frame.primary

@@ -7,8 +7,8 @@ cells that are hidden already or with others. It stands where the cost allows it
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.draw import draw
 from evosdc.suppress.relaxed.balance import Choice, settle
 from evosdc.suppress.relaxed.check import (
@@ -27,7 +27,7 @@ _LESS = 1 - 1e-12
 ANYWHERE, DEAR, TOGETHER, ONE = 0, 1, 2, 3
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _ruin(frame: Frame, live: Live, state: np.ndarray, way: int, many: int) -> None:
     """Publish a few secondaries."""
     if way == TOGETHER:
@@ -56,7 +56,7 @@ def _ruin(frame: Frame, live: Live, state: np.ndarray, way: int, many: int) -> N
         publish(frame, live, cell)
 
 
-@njit(cache=True)
+@kernel
 def move(
     frame: Frame,
     live: Live,
@@ -87,7 +87,7 @@ def move(
     return False
 
 
-@njit(cache=True)
+@kernel
 def descend(frame: Frame, live: Live, choice: Choice, cells: Long, swaps: bool) -> int:
     """Try each cell once: publish it, or swap it; return how many moves stood.
 

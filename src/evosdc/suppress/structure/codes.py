@@ -13,11 +13,11 @@ table is left without dimensions, and deviations found with them are checked one
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from evosdc.kernels import kernel
 from evosdc.suppress.structure.upsets import totals_of
 from evosdc.table import Dimension, Hierarchy, Table
 
@@ -25,6 +25,16 @@ Ints = NDArray[np.int64]
 
 # More dimensions than this are no dimensions but leftovers.
 MOST_DIMENSIONS = 6
+
+
+def dimensions_of(
+    table: Table,
+) -> tuple[tuple[Dimension, ...], NDArray[np.int32]] | None:
+    """Return the dimensions and codes of a table: its own, or those of its equations.
+
+    None where it has no labels and its equations do not tell.
+    """
+    return (table.dimensions, table.codes) if table.dimensions else find_codes(table)
 
 
 def find_codes(
@@ -136,7 +146,7 @@ def _tree(code: Ints, head: Ints, member: Ints) -> tuple[Hierarchy, Ints] | None
     return Hierarchy(tuple(map(str, range(len(parents)))), tuple(parents)), number
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _root(above: Ints, node: int) -> int:
     while above[node] != node:
         above[node] = above[above[node]]
@@ -144,7 +154,7 @@ def _root(above: Ints, node: int) -> int:
     return node
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _together(one: int, two: int, column_start: Ints, column_row: Ints) -> bool:
     """Whether two different cells stand in one equation."""
     for e in range(column_start[one], column_start[one + 1]):
@@ -154,7 +164,7 @@ def _together(one: int, two: int, column_start: Ints, column_row: Ints) -> bool:
     return False
 
 
-@njit(cache=True)
+@kernel
 def _parallel(
     row_start: Ints, row_cell: Ints, column_start: Ints, column_row: Ints, heads: Ints
 ) -> Ints:
@@ -181,7 +191,7 @@ def _parallel(
     return above
 
 
-@njit(cache=True)
+@kernel
 def _same_tree(
     parallel: Ints,
     row_start: Ints,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from evosdc.kernels import kernel
 
 Whole = NDArray[np.int64]
 
 
-@njit(cache=True)
+@kernel
 def parallel_pairs(
     head: Whole,
     part_start: Whole,
@@ -45,10 +46,14 @@ def parallel_pairs(
                     along.append(g)
                 for p in range(part_start[f], part_start[f + 1]):
                     stamp[parts[p]] = -1
-    return np.array(small[1:]), np.array(large[1:]), np.array(along[1:])
+    return (
+        np.array(small[1:], np.int64),
+        np.array(large[1:], np.int64),
+        np.array(along[1:], np.int64),
+    )
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _below(
     e: int,
     f: int,
@@ -71,7 +76,7 @@ def _below(
     return True
 
 
-@njit(cache=True)
+@kernel
 def depths(
     part_start: Whole,
     parts: Whole,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 
-@njit(cache=True)
+
+@kernel
 def movable(
     hidden: NDArray[np.bool_],
     row_start: NDArray[np.int32],
@@ -49,7 +50,7 @@ def movable(
     return left
 
 
-@njit(cache=True)
+@kernel
 def nearest(
     start: int,
     most: int,
@@ -92,7 +93,7 @@ def nearest(
     return found[:count]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _push(heap: list[tuple[float, int]], key: float, item: int) -> None:
     heap.append((key, item))
     at = len(heap) - 1
@@ -104,7 +105,7 @@ def _push(heap: list[tuple[float, int]], key: float, item: int) -> None:
         at = above
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _pop(heap: list[tuple[float, int]]) -> tuple[float, int]:
     top = heap[0]
     last = heap.pop()

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.movable import movable
 
@@ -23,6 +23,8 @@ Mask = NDArray[np.bool_]
 
 # A bound that moves by less than this share of itself is left where it is.
 _WORTH = 1e-6
+# A level counts as reached when all but rounding of it is.
+_REACHED = 1 - 1e-9
 # Equations are gone through this many times at most, on average.
 _ROUNDS = 20
 
@@ -50,10 +52,19 @@ class Unpicked:
 
 def unpick(problem: Problem, hidden: Mask | None = None) -> Unpicked:
     """Find exposed sensitive cells; unless told otherwise, only these are hidden."""
-    table = problem.table
+    table, levels = problem.table, problem.levels
     mask = problem.primary if hidden is None else hidden | problem.primary
     matrix, columns = table.matrix, table.columns
     left = movable(mask, matrix.indptr, matrix.indices, columns.indptr, columns.indices)
+    asked = np.zeros(len(table), dtype=bool)
+    asked[levels.cell] = asked[levels.slide] = True
+    narrow = _too_narrow(problem, *_bounds(problem, left))
+    return Unpicked(asked & ~left, narrow & left)
+
+
+def _bounds(problem: Problem, left: Mask) -> tuple[Floats, Floats]:
+    """How far each of the cells left can fall and rise, by single equations."""
+    matrix, columns = problem.table.matrix, problem.table.columns
     low = np.where(left, -problem.down, 0.0)
     high = np.where(left, problem.up, 0.0)
     tighten(
@@ -66,20 +77,21 @@ def unpick(problem: Problem, hidden: Mask | None = None) -> Unpicked:
         high,
         _ROUNDS,
     )
+    return low, high
+
+
+def _too_narrow(problem: Problem, low: Floats, high: Floats) -> Mask:
+    """Cells whose bounds rule out one of their levels, the sliding one included."""
     levels = problem.levels
     reach = np.where(levels.sign > 0, high[levels.cell], -low[levels.cell])
-    short = reach < levels.amount * (1 - 1e-9)
-    narrow = np.zeros(len(table), dtype=bool)
-    narrow[levels.cell[short]] = True
-    wide = high[levels.slide] - low[levels.slide] >= levels.slide_amount * (1 - 1e-9)
-    narrow[levels.slide[~wide]] = True
-    asked = np.zeros(len(table), dtype=bool)
-    asked[levels.cell] = asked[levels.slide] = True
-    follows = asked & ~left
-    return Unpicked(follows, narrow & left)
+    width = high[levels.slide] - low[levels.slide]
+    narrow = np.zeros(len(problem.table), dtype=bool)
+    narrow[levels.cell[reach < levels.amount * _REACHED]] = True
+    narrow[levels.slide[width < levels.slide_amount * _REACHED]] = True
+    return narrow
 
 
-@njit(cache=True)
+@kernel
 def tighten(
     row_start: NDArray[np.int32],
     row_cell: NDArray[np.int32],
@@ -151,6 +163,6 @@ def tighten(
             break
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _worth(old: float, new: float) -> bool:
     return np.isinf(old) or abs(old - new) > _WORTH * abs(old)

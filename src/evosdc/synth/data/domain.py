@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.metrics.binning import BINS, MOST_DISTINCT, is_number
 from evosdc.synth.data.encoding import Codes, Ints
-from evosdc.synth.data.least import check_least
-from evosdc.synth.data.variable import Variable, is_number, make_variable
+from evosdc.synth.data.least import DEFAULT_LEAST, check_least
+from evosdc.synth.data.variable import Variable, make_variable
 
-# Numbers with more different values are binned: between these, by default.
-_FEW_LEVELS, _MANY_LEVELS = 30, 100
+# In a large file numbers of up to so many different values are levels.
+_MANY_LEVELS = 100
 _MOST_LEVELS = 32_000
 # So few different numbers may be codes: neighbours mean nothing.
 _FEW_CODES = 12
@@ -32,30 +33,35 @@ class Coding:
     bins
         Number of bins of a continuous column; or, by column, a number or the edges.
     binning
-        "quantile" or "width" (equal width).
+        "quantile", the bins of the metrics (`evosdc.metrics.binning`) refined, or
+        "width" (equal width).
     restore
         How a binned value is drawn again: "uniform" between the smallest and the
         largest value of the bin, tilted so that the mean of the bin stays, or
         "empirical", one of the original's values in it.
     most_levels
         A numeric column with more distinct values is continuous. By default as many
-        as there are tens of records, but 30 at least and 100 at most: years of age are
+        as there are tens of records, but 40 at least and 100 at most: years of age are
         levels of a large file, and the incomes of a small one are not.
     pool
         Levels with fewer records are counted as one, and drawn again by frequency.
     least
-        Nothing is shown that fewer people have: rare levels are pooled, bins merged,
-        tails coded; see `least.py` and `tails.py` beside this file. 0 and 1 switch this
-        off.
+        The smallest group that a copy may show: levels of fewer people are pooled,
+        bins merged, tails of numbers coded (see `least.py` and `tails.py` beside this
+        file), pairs of values that fewer people have not aimed at, and columns that
+        identify people left out. 0 or 1 for no such guard.
+    identifiers
+        By column that identifies people: "drop" (the default for those recognised),
+        "new" for fresh values, or "keep" for an ordinary column.
     """
 
-    bins: int | Mapping[str, int | Sequence[float]] = 20
+    bins: int | Mapping[str, int | Sequence[float]] = BINS
     binning: str = "quantile"
     restore: str = "uniform"
     most_levels: int | None = None
     pool: int = 0
-    cuts: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    least: int = 0
+    least: int = DEFAULT_LEAST
+    identifiers: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         if self.binning not in ("quantile", "width"):
@@ -67,21 +73,26 @@ class Coding:
                 f"unknown restore {self.restore!r}", expected="uniform or empirical"
             )
 
+    @property
+    def binned(self) -> list[str]:
+        """The columns whose bins are given by name."""
+        return list(self.bins) if isinstance(self.bins, Mapping) else []
+
     def bins_of(self, name: str) -> int | Sequence[float]:
         """Return the number of bins, or the edges, of a column."""
         if isinstance(self.bins, Mapping):
-            return self.bins.get(name, 20)
+            return self.bins.get(name, BINS)
         return self.bins
 
     def is_continuous(self, name: str, column: pa.ChunkedArray) -> bool:
         """Say whether a column is to be binned."""
         if not is_number(column.type):
             return False
-        if isinstance(self.bins, Mapping) and name in self.bins:
+        if name in self.binned:
             return True
         most = self.most_levels
         if most is None:
-            most = min(max(len(column) // 10, _FEW_LEVELS), _MANY_LEVELS)
+            most = max(MOST_DISTINCT, min(len(column) // 10, _MANY_LEVELS))
         counts = column.drop_null().value_counts().field("counts")
         if self.least > 1 and len(counts) > 1:
             # Numbers that mostly few people have are ranges, not levels.
@@ -151,8 +162,15 @@ class Domain:
         return pa.Table.from_arrays(columns, schema=self.schema)
 
 
-def make_domain(table: pa.Table, coding: Coding) -> Domain:
-    """Find the variables of a table and their levels."""
+def make_domain(
+    table: pa.Table,
+    coding: Coding,
+    cuts: Mapping[str, Sequence[float]] | None = None,
+) -> Domain:
+    """Find the variables of a table and their levels.
+
+    `cuts` are numbers by column at which bins are cut, too: those of rules.
+    """
     if table.num_rows < 2:
         raise InputError(
             f"the data have {table.num_rows} record(s)",
@@ -161,7 +179,7 @@ def make_domain(table: pa.Table, coding: Coding) -> Domain:
         )
     if table.num_columns == 0:
         raise InputError("the data have no columns", expected="at least one column")
-    unknown = [n for n in _named(coding) if n not in table.column_names]
+    unknown = [n for n in coding.binned if n not in table.column_names]
     if unknown:
         raise InputError(
             f"bins are given for the unknown column {unknown[0]!r}",
@@ -180,7 +198,7 @@ def make_domain(table: pa.Table, coding: Coding) -> Domain:
                 binning=coding.binning,
                 restore=coding.restore,
                 pool=coding.pool,
-                cuts=coding.cuts.get(name, ()),
+                cuts=(cuts or {}).get(name, ()),
                 least=coding.least,
             )
         )
@@ -192,7 +210,3 @@ def make_domain(table: pa.Table, coding: Coding) -> Domain:
                 hint="leave out identifiers, bin numbers or pool rare levels",
             )
     return Domain(tuple(variables), table.schema)
-
-
-def _named(coding: Coding) -> list[str]:
-    return list(coding.bins) if isinstance(coding.bins, Mapping) else []

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.synth.data.plan import Plan, build_plan
 
 Ints = NDArray[np.int64]
@@ -100,12 +100,10 @@ def build_index(
     steps = np.zeros((len(tables), width), np.int64)
     heads = np.full((len(tables), 5), -1, np.int64)
     first = np.zeros(len(tables) + 1, np.int64)
-    dense: list[NDArray[np.int32]] = []
-    hashes: list[Ints] = []
+    lookups = _Lookups()
     counts: list[NDArray[np.int32]] = []
     inverses: list[Ints] = []
     near: list[NDArray[np.uint16]] = []
-    dense_size = hash_size = 0
     for t, table in enumerate(tables):
         stride, cells = strides(sizes, table)
         members[t, : len(table)] = table
@@ -121,36 +119,47 @@ def build_index(
             heads[t, 0] = first[t]
             inverse, seen = numbers, np.arange(cells)
             count = np.bincount(numbers, minlength=cells)
-        ids = first[t] + np.arange(len(seen))
+        else:
+            heads[t, 1:4] = lookups.add(seen, first[t] + np.arange(len(seen)), cells)
         first[t + 1] = first[t] + len(seen)
         counts.append(count.astype(np.int32))
         inverses.append(inverse)
         near.append(seen.astype(np.uint16))
-        if heads[t, 0] >= 0:
-            continue
-        if cells <= _DENSE_CELLS:
-            lookup = np.full(cells, -1, np.int32)
-            lookup[seen] = ids
-            heads[t, 1] = dense_size
-            dense_size += cells
-            dense.append(lookup)
-        else:
-            bits = max(2, int(2 * len(seen) - 1).bit_length())
-            heads[t, 2:4] = hash_size, bits
-            hash_size += 1 << bits
-            hashes.append(_hash_table(seen, ids, bits))
     index = CellIndex(
         members,
         steps,
         np.array([len(t) for t in tables], np.int32),
         heads,
-        _joined(dense, np.zeros(1, np.int32)),
-        _joined(hashes, np.zeros((1, 2), np.int64)),
+        _joined(lookups.dense, np.zeros(1, np.int32)),
+        _joined(lookups.hashes, np.zeros((1, 2), np.int64)),
         first,
         _joined(near, np.zeros(0, np.uint16)),
         build_plan(tables, sizes),
     )
     return index, _joined(counts, np.zeros(0, np.int32)), inverses
+
+
+class _Lookups:
+    """Look-ups from cell numbers to counters: arrays by cell, or hash tables."""
+
+    def __init__(self) -> None:
+        self.dense: list[NDArray[np.int32]] = []
+        self.hashes: list[Ints] = []
+
+    def add(self, seen: Ints, ids: Ints, cells: int) -> tuple[int, int, int]:
+        """Add a table; return where its array or its hash table starts, and its bits.
+
+        What a table does not have is -1.
+        """
+        if cells <= _DENSE_CELLS:
+            start = sum(map(len, self.dense))
+            self.dense.append(np.full(cells, -1, np.int32))
+            self.dense[-1][seen] = ids
+            return start, -1, -1
+        start = sum(map(len, self.hashes))
+        bits = max(2, int(2 * len(seen) - 1).bit_length())
+        self.hashes.append(_hash_table(seen, ids, bits))
+        return -1, start, bits
 
 
 def seen_cells(numbers: Ints, cells: int) -> tuple[Ints, Ints, Ints]:
@@ -171,7 +180,7 @@ def _joined(parts: list, empty: NDArray) -> NDArray:
     return np.concatenate(parts) if parts else empty
 
 
-@njit(cache=True)
+@kernel
 def _hash_table(keys, values, bits):  # type: ignore[no-untyped-def]
     size = 1 << bits
     out = np.full((size, 2), -1, np.int64)
@@ -185,7 +194,7 @@ def _hash_table(keys, values, bits):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def cell_at(heads, dense, hashes, t, number):  # type: ignore[no-untyped-def]
     """Return the counter of cell `number` of table `t`, or -1."""
     start = heads[t, 0]
@@ -206,7 +215,7 @@ def cell_at(heads, dense, hashes, t, number):  # type: ignore[no-untyped-def]
         slot = (slot + 1) & mask
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def number_of(members, steps, order, t, record):  # type: ignore[no-untyped-def]
     """Return the cell number of a record in table `t`."""
     out = np.int64(0)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.synth.data.variable import as_numbers, is_number
+from evosdc.metrics.binning import as_numbers, is_number
 
 ACTIONS = ("drop", "new", "keep")
 # So much of a column's values are different where it identifies people.
@@ -105,12 +105,12 @@ def why_identifying(name: str, column: pa.ChunkedArray, least: int) -> str:
     if pa.types.is_boolean(plain.type) or len(plain) < _FEWEST:
         return ""
     counts = np.asarray(plain.value_counts().field("counts"), float)
-    people = counts.sum()
+    respondents = counts.sum()
     rare = counts < least
     # The most frequent value may stand for "nothing noted".
-    noted = people - (counts.max() if counts.max() >= least else 0.0)
-    nearly = len(counts) > _NEARLY * people
-    rare_share = counts[rare].sum() / people
+    noted = respondents - (counts.max() if counts.max() >= least else 0.0)
+    nearly = len(counts) > _NEARLY * respondents
+    rare_share = counts[rare].sum() / respondents
     hinted = bool(_ID_NAME.search(name)) and rare_share > _NEARLY
     if pa.types.is_temporal(plain.type):
         many = len(counts) > _MANY_DAYS and rare_share > _NEARLY
@@ -146,7 +146,7 @@ def _numbered(
 
 
 def _expected_repetitions(numbers: NDArray[np.float64]) -> float:
-    """Return how many pairs would be alike if numbers fell freely in their bins."""
+    """Return how many pairs would be equal if numbers fell freely in their bins."""
     edges = np.quantile(numbers, np.linspace(0, 1, _BINS + 1))
     inside = len(numbers) / _BINS
     width = np.maximum(np.diff(edges), 1.0)

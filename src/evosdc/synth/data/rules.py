@@ -18,10 +18,10 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.kernels import kernel
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, strides
 
@@ -91,7 +91,7 @@ def broken(rules: RuleIndex, codes: Codes) -> NDArray[np.bool_]:
     return out
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def breaks(rules, record, j):  # type: ignore[no-untyped-def]
     """Say whether a record breaks a rule that variable `j` has a part in."""
     for w in range(rules.touch_start[j], rules.touch_start[j + 1]):

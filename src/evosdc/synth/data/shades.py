@@ -1,10 +1,10 @@
 """Keys as they are in the file: the exact value that a level of a record stands for.
 
 A search works with levels: bins of incomes, pooled rare values. An intruder meets the
-values that are written. So each record throws its dice before the search starts: a
+values that are written. So each record draws in advance, before the search starts: a
 level that stands for several values has one of them for each record, the same in every
 candidate. Risks are then measured on what the file will say, to the last digit, and the
-copy that is written is decoded by the same dice.
+copy that is written is decoded by the same draws.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.metrics.data import class_codes, exact_codes
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints
@@ -78,7 +78,7 @@ def exact_values(
     begin = width = 0
     for j in (*key, target):
         variable = domain.variables[j]
-        made, drawn = dice_values(variable, j, len(codes), seed)
+        made, drawn = drawn_values(variable, j, len(codes), seed)
         parts = [table.column(variable.name), pa.chunked_array([made])]
         numbers = (class_codes if j == target else exact_codes)(variable.name, parts)
         seen, mine = np.unique(numbers[: len(codes)], return_inverse=True)
@@ -118,7 +118,7 @@ def _one_to_one(head: Ints, values: int) -> bool:
     return len(head) == values and len(np.unique(head[head >= 0])) == values
 
 
-def dice_values(
+def drawn_values(
     variable: Variable, j: int, records: int, seed: int
 ) -> tuple[pa.Array, Ints]:
     """Return what every level stands for, then each level of several values by record.
@@ -138,19 +138,19 @@ def _decoded(
     return variable.decode(levels.astype(np.int16), rng)
 
 
-def decode_by_dice(
+def decode_as_drawn(
     table: pa.Table, domain: Domain, codes: Codes, seed: int, names: list[str]
 ) -> pa.Table:
-    """Put the values that the dice gave to the records of a candidate into a table."""
+    """Put the values that the records of a candidate drew into a table."""
     for name in names:
         j = domain.position(name)
-        # A record's dice are the same whatever its level, as in `dice_values`.
+        # A record's draws are the same whatever its level, as in `drawn_values`.
         made = _decoded(domain.variables[j], codes[:, j], seed, j)
         table = table.set_column(j, domain.schema.field(j), made)
     return table
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def exact_number(  # type: ignore[no-untyped-def]
     members, steps, order, first, head, shade, t, i, record
 ):

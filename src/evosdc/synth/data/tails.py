@@ -1,8 +1,9 @@
-"""Bins of numbers that show nobody: enough people in each, and coded tails.
+"""Bins of numbers that show nobody: enough respondents in each, and coded tails.
 
 One huge income would stretch its bin, and every number drawn from it. So the outermost
-bins end at values that at least `least` people reach, and numbers are drawn from an
-exponential shape between the ends of a bin, which has the mean of the people in it.
+bins end at values that at least `least` respondents reach (top and bottom coding), and
+numbers are drawn from an exponential density between the ends of a bin, which has the
+mean of the respondents in it.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def plain_bins(numbers: Floats, weight: Floats, level: Ints) -> Bins:
 def safe_bins(
     numbers: Floats, weight: Floats, level: Ints, alone: NDArray[np.bool_], least: int
 ) -> Bins:
-    """Merge bins of few people and code both tails.
+    """Merge bins of few respondents and code both tails.
 
     Numbers that stand `alone`, as special codes do, split the others into stretches;
     each stretch has tails of its own, so that a single number between zero and a
@@ -52,40 +53,40 @@ def safe_bins(
     stretch = np.cumsum(alone) * 2 + np.where(alone, -1, 0)
     for s in np.unique(stretch[~alone]):
         mine = np.flatnonzero(stretch == s)
-        people = weight[mine]
-        if people.sum() < least and len(spikes):
+        respondents = weight[mine]
+        if respondents.sum() < least and len(spikes):
             apart = np.abs(numbers[spikes][None, :] - numbers[mine][:, None])
             nearest = spikes[apart.argmin(axis=1)]
             level[mine], shown[mine] = level[nearest], numbers[nearest]
             hidden[mine] = True
             continue
-        level[mine] = _merged(level[mine], people, least)
-        low, high = _cuts(numbers[mine], people, least)
+        level[mine] = _merged(level[mine], respondents, least)
+        low, high = _cuts(numbers[mine], respondents, least)
         shown[mine] = np.clip(numbers[mine], low, high)
         hidden[mine] = (numbers[mine] < low) | (numbers[mine] > high)
     return _described(weight, level, shown, hidden)
 
 
-def _merged(level: Ints, people: Floats, least: int) -> Ints:
-    """Join a level of few people to the next one, the last to the one before."""
+def _merged(level: Ints, respondents: Floats, least: int) -> Ints:
+    """Join a level of few respondents to the next one, the last to the one before."""
     names, place = np.unique(level, return_inverse=True)
-    total = np.bincount(place, weights=people)
+    total = np.bincount(place, weights=respondents)
     group = np.zeros(len(names), np.int64)
-    heap, now = 0.0, 0
+    held, now = 0.0, 0
     for k, many in enumerate(total):
         group[k] = now
-        heap += many
-        if heap >= least:
-            heap, now = 0.0, now + 1
+        held += many
+        if held >= least:
+            held, now = 0.0, now + 1
     # The remainder is too small for a group of its own.
     group = np.minimum(group, max(0, now - 1))
     first = np.array([names[group == g][0] for g in range(int(group.max()) + 1)])
     return np.asarray(first[group][place], np.int64)
 
 
-def _cuts(numbers: Floats, people: Floats, least: int) -> tuple[float, float]:
-    """Return the values that `least` people reach from below and from above."""
-    up, down = np.cumsum(people), np.cumsum(people[::-1])
+def _cuts(numbers: Floats, respondents: Floats, least: int) -> tuple[float, float]:
+    """Return the values that `least` respondents reach from below and from above."""
+    up, down = np.cumsum(respondents), np.cumsum(respondents[::-1])
     low = float(numbers[np.searchsorted(up, least)])
     high = float(numbers[::-1][np.searchsorted(down, least)])
     if low <= high:

@@ -17,32 +17,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.metrics.binning import as_numbers, is_number, quantile_cuts
 from evosdc.synth.data.encoding import Ints
 from evosdc.synth.data.least import Care, Pools, pool_others, pool_texts, round_numbers
 from evosdc.synth.data.tails import Bins, draw, plain_bins, safe_bins
 
 _DECIMALS = 6
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Say whether a type has an order and a distance."""
-    return (
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_temporal(kind)
-        or pa.types.is_decimal(kind)
-    )
-
-
-def as_numbers(column: Any) -> NDArray[np.float64]:
-    """Return a numeric or temporal column as floats; missing values as NaN."""
-    kind = column.type
-    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
-        column = column.cast(pa.int32())
-    elif pa.types.is_temporal(kind):
-        column = column.cast(pa.int64())
-    out = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return np.asarray(out, float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +114,12 @@ class Variable:
         """Draw one of the values of each code's level, by frequency."""
         # What must not be drawn comes first in its level, out of rounding's reach.
         order = np.lexsort((self.weight > 0, self.level))
-        heap = np.concatenate([[0.0], np.cumsum(self.weight[order])])
+        cumulative = np.concatenate([[0.0], np.cumsum(self.weight[order])])
         start = np.searchsorted(self.level[order], np.arange(self.size))
         stop = np.searchsorted(self.level[order], np.arange(self.size), "right")
-        low, high = heap[start][codes], heap[stop][codes]
+        low, high = cumulative[start][codes], cumulative[stop][codes]
         where = low + rng.random(len(codes)) * (high - low)
-        at = np.searchsorted(heap, where, "right") - 1
+        at = np.searchsorted(cumulative, where, "right") - 1
         top = np.maximum(stop[codes] - 1, 0)
         at = np.clip(at, np.minimum(start[codes], top), top)
         return order[at] if len(order) else np.zeros(len(codes), np.int64)
@@ -320,10 +300,10 @@ def _binned(
 ) -> tuple[NDArray[np.float64], Ints, NDArray[np.bool_]]:
     """Return edges, the level of each distinct number, and which stand alone.
 
-    Numbers that fill a quantile bin alone (zeros, special codes) keep their own level,
-    so that they come back exactly.
+    The bins are those of `evosdc.metrics.binning`, cut once more at `cuts`. Special
+    numbers keep their own level, so that they come back exactly, if enough people have
+    them.
     """
-    total = weight.sum()
     alone = np.zeros(len(numbers), bool)
     if not isinstance(bins, int):
         edges = np.unique(np.asarray(bins, float))
@@ -332,21 +312,16 @@ def _binned(
     elif binning == "width":
         edges = np.linspace(numbers.min(), numbers.max(), bins + 1)
     else:
-        alone = weight >= max(total / bins, least)
-        rest = numbers[~alone]
-        heap = np.cumsum(weight[~alone])
-        quantiles = np.linspace(0, 1, bins + 1)[1:-1]
-        at = np.searchsorted(heap, quantiles * heap[-1]) if len(rest) else []
-        edges = np.unique(rest[at]) if len(rest) else np.zeros(0)
+        edges, special = quantile_cuts(numbers, weight, bins)
+        alone = special & (weight >= least)
     edges = np.unique(np.concatenate([edges, np.asarray(cuts, float)]))
     if len(edges) < 1:
         edges = numbers[:1]
-    raw = np.searchsorted(edges, numbers, "right")
-    # A number of its own sorts after the bin it falls in and splits it: the two halves
-    # stay apart, so that a uniform draw never jumps over a special code.
-    bump = np.cumsum(alone) * 2
-    raw = raw * (2 * len(numbers) + 2) + bump - alone
-    _, level = np.unique(raw, return_inverse=True)
+    # What follows a number that stands alone is a bin of its own: a uniform draw never
+    # jumps over a special code.
+    after = np.nextafter(numbers[alone], np.inf)
+    begins = np.unique(np.concatenate([edges, numbers[alone], after]))
+    _, level = np.unique(np.searchsorted(begins, numbers, "right"), return_inverse=True)
     return edges, level.astype(np.int64), alone
 
 

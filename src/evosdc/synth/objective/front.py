@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from evosdc.evolution.pareto import non_dominated
 from evosdc.synth.data.encoding import Ints
-from evosdc.synth.objective.goal import Goal
+from evosdc.synth.objective.goal import CandidateGoal
 
 Floats = NDArray[np.float64]
 
@@ -43,14 +43,14 @@ class Front:
     `bootstrap` are the references.
     """
 
-    goal: Goal
+    goal: CandidateGoal
     deep: NDArray[np.bool_]
     floored: bool
     risks: tuple[int, ...]
     suggested: Floats
     bootstrap: Floats
 
-    def goals(self, size: int) -> list[Goal]:
+    def goals(self, size: int) -> list[CandidateGoal]:
         """Return the goals of so many candidates, kind by kind."""
         kinds = self.kinds(size)
         out = []
@@ -71,7 +71,7 @@ class Front:
         ]
         return list(islice(cycle(turns), size))
 
-    def _aim(self, kind: int, limits: Floats) -> Goal:
+    def _aim(self, kind: int, limits: Floats) -> CandidateGoal:
         weight = 1.0 if self.deep.all() else _DEEP_WEIGHTS[kind]
         limit, penalty = self.goal.limit.copy(), self.goal.penalty.copy()
         for r in self.risks:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.synth.objective.tables import combine
 
 _NO_MIX = np.zeros(0)
@@ -15,7 +15,7 @@ _NO_MIX = np.zeros(0)
 _LEDGE = 0.995
 
 
-class Goal(NamedTuple):
+class CandidateGoal(NamedTuple):
     """How utility and risk make one cost.
 
     ``euclid`` is the thesis's combination ``sqrt((u U)^2 + (r R)^2)``; otherwise the
@@ -41,7 +41,7 @@ class Goal(NamedTuple):
         return bool(self.risk > 0 or self.penalty.any())
 
 
-@njit(cache=True)
+@kernel
 def distance_of(goal, values, floor):  # type: ignore[no-untyped-def]
     """Return the distance that a goal counts, from those of its objectives."""
     if len(goal.mix) == 0:
@@ -56,7 +56,7 @@ def distance_of(goal, values, floor):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True)
+@kernel
 def cost_of(goal, utility, risks):  # type: ignore[no-untyped-def]
     """Return the cost of a candidate from its utility distance and scaled risks."""
     soft = 0.0
@@ -71,7 +71,7 @@ def cost_of(goal, utility, risks):  # type: ignore[no-untyped-def]
     return u + v + excess
 
 
-@njit(cache=True)
+@kernel
 def costs_of(goal, groups, risks, floor, slots):  # type: ignore[no-untyped-def]
     """Return the costs of some candidates from tables of distances and risks."""
     out = np.empty(len(slots))

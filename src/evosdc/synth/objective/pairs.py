@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
 
 Pair = tuple[int, int]
@@ -155,10 +155,11 @@ def _neighbours(table: Floats, axis: int) -> Floats:
     """Return the mean of the cells on both sides, without the cell itself."""
     size = table.shape[axis]
     reach = max(1, size // _PART)
-    heap = np.cumsum(np.insert(table, 0, 0.0, axis=axis), axis=axis)
+    cumulative = np.cumsum(np.insert(table, 0, 0.0, axis=axis), axis=axis)
     at = np.arange(size)
     low, high = np.maximum(at - reach, 0), np.minimum(at + reach + 1, size)
-    total = np.take(heap, high, axis=axis) - np.take(heap, low, axis=axis) - table
+    total = np.take(cumulative, high, axis=axis) - np.take(cumulative, low, axis=axis)
+    total = total - table
     many = (high - low - 1).reshape((-1, 1) if axis == 0 else (1, -1))
     return np.asarray(total / np.maximum(many, 1))
 
@@ -174,7 +175,7 @@ def _as_few(expected: Floats, count: Ints) -> Floats:
     return np.minimum(1.0, 2.0 * total)
 
 
-@njit(cache=True)
+@kernel
 def _partners(one, two, rows, columns, takes, restless, asked):  # type: ignore[no-untyped-def]
     """Find for each restless record the most plausible swap of `two`, once each."""
     partner = np.full(len(one), -1, np.int64)
@@ -196,7 +197,7 @@ def _partners(one, two, rows, columns, takes, restless, asked):  # type: ignore[
     return partner
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _plausible(i, j, rows, columns, takes, records):  # type: ignore[no-untyped-def]
     """Return how well a cell takes another record, by margins where nothing else."""
     if len(takes) > 0:

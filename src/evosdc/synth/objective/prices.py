@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import cell_at
 from evosdc.synth.data.shades import exact_number
 from evosdc.synth.objective.risk import key_risk
 from evosdc.synth.objective.tables import JSD, L1
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def price(kind, cell, original, counts, logs, weights, up, down):  # type: ignore[no-untyped-def]
     """Set what it adds to a table's sum when `cell` gains or loses a record."""
     a = original[cell]
@@ -28,13 +27,13 @@ def price(kind, cell, original, counts, logs, weights, up, down):  # type: ignor
         down[cell] = float(1 - 2 * c) * weights[cell]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def look(prices, cell, outside):  # type: ignore[no-untyped-def]
     """Return the price of a cell, `outside` where it has none."""
     return prices[cell] if cell >= 0 else outside
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def slope_of(kind, value, reference, weight, records):  # type: ignore[no-untyped-def]
     """Return the slope of the utility in a table's sum."""
     if kind == JSD:
@@ -42,7 +41,7 @@ def slope_of(kind, value, reference, weight, records):  # type: ignore[no-untype
     return weight / records
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def shift_risk(  # type: ignore[no-untyped-def]
     members,
     steps,
@@ -78,7 +77,7 @@ def shift_risk(  # type: ignore[no-untyped-def]
     key_risk(original, start, pairs, counts, k, totals, 1.0)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def guides(goal, group_weight):  # type: ignore[no-untyped-def]
     """Return how much each objective weighs where a move looks for a deficit."""
     out = group_weight.copy()

@@ -8,13 +8,13 @@ that need more than one cell at a time go by way of counters.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.synth.objective.tables import fill_weights, group_values, table_sum
 from evosdc.synth.objective.tally import tally_columns
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def price_columns(target, room, columns, counts, outside, weights):  # type: ignore[no-untyped-def]
     """Return the objectives of a candidate given by column."""
     index, direct, words, logs = target.cells, target.direct, target.words, target.logs

@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import CellIndex, Codes, Ints, build_index, cell_at
 from evosdc.synth.data.shades import Shades, exact_number, no_shades
 
@@ -96,7 +96,7 @@ def no_risk(codes: Codes, sizes: Ints) -> RiskIndex:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def count_exact(risk, codes, counts):  # type: ignore[no-untyped-def]
     """Count the keys and pairs of a candidate by the exact values of its records."""
     index, shades = risk.cells, risk.shades
@@ -122,7 +122,7 @@ def count_exact(risk, codes, counts):  # type: ignore[no-untyped-def]
             counts[cell] += 1
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def key_risk(original, start, pairs, counts, k, out, sign):  # type: ignore[no-untyped-def]
     """Add `sign` times the contributions of key `k` to the risk totals."""
     s = counts[k]
@@ -144,7 +144,7 @@ def key_risk(original, start, pairs, counts, k, out, sign):  # type: ignore[no-u
                 out[DISCO] += sign * original[cell]
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def risk_totals(risk, counts):  # type: ignore[no-untyped-def]
     """Return the unscaled totals of the four risks."""
     original, start, pairs = risk.original, risk.pair_start, risk.pair_cell

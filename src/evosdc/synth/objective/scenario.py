@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.objective.goal import Goal
+from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.objective.names import parse_risks
 from evosdc.synth.objective.noise import Floor
 from evosdc.synth.objective.risk import RISKS
-
-if TYPE_CHECKING:
-    from evosdc.synth.synthesiser import Synthesiser
+from evosdc.synth.objective.trade_off import TradeOff
 
 # A limit the user sets weighs more than any distance; one we suggest weighs so much
 # that a tenth of the risk is worth a hundredth of distance.
@@ -28,7 +25,62 @@ FRESH_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Scenario:
-    """Who attacks what, and how much of it is allowed.
+    """A disclosure scenario: what an attacker knows and wants, and the risk allowed.
+
+    Attributes
+    ----------
+    key, target
+        What an attacker knows and what he wants to learn. Without them no risk is
+        measured or limited; without a key he knows all but the target.
+    risk
+        Risks that count: some of dcap, dcap-u, uniques, disco.
+    risk_limit
+        A limit for the first of them, or limits by name. Risks without a limit of
+        their own are held to half of what a fresh sample of the same population would
+        show, as far as that costs little utility.
+    """
+
+    key: Sequence[str] | None = None
+    target: str | None = None
+    risk: str | Sequence[str] = ("dcap-u", "uniques", "disco")
+    risk_limit: float | Mapping[str, float] | None = None
+
+    @property
+    def known(self) -> list[str]:
+        """The columns of the key, as far as they are named."""
+        if isinstance(self.key, str):
+            return self.key.split(",")
+        return list(self.key or ())
+
+    @property
+    def named(self) -> list[str]:
+        """The columns that are named: key and target."""
+        return self.known if self.target is None else [*self.known, self.target]
+
+    def risks(self) -> tuple[int, ...]:
+        """Return the numbers of the risks that count."""
+        risk = self.risk
+        return parse_risks(risk if isinstance(risk, str) else list(risk))
+
+    def limits(self) -> dict[int, float]:
+        """Return the limits that are set, by the number of their risk."""
+        given, limits = self.risk_limit, {}
+        if isinstance(given, Mapping):
+            limits = {parse_risks(n)[0]: float(v) for n, v in given.items()}
+        elif given is not None:
+            limits = {self.risks()[0]: float(given)}
+        for r, limit in limits.items():
+            if not 0.0 <= limit <= 1.0:
+                raise InputError(
+                    f"the limit of {RISKS[r]} is {limit}",
+                    expected="a share from 0 to 1",
+                )
+        return limits
+
+
+@dataclass(frozen=True)
+class RiskLimits:
+    """A scenario by positions of columns, with a limit for each risk.
 
     `hard` are the limits that the user set; the others are suggested.
     """
@@ -40,18 +92,24 @@ class Scenario:
     hard: frozenset[int]
 
     @property
-    def judged(self) -> dict[int, float]:
+    def binding(self) -> dict[int, float]:
         """The limits a run has to meet: the user's, else the suggested ones."""
         if not self.hard:
             return self.limits
         return {r: limit for r, limit in self.limits.items() if r in self.hard}
 
+    @property
+    def roles(self) -> list[int]:
+        """The positions of key and target."""
+        return [j for j in (*(self.key or ()), self.target) if j is not None]
 
-def attack(
-    domain: Domain, key: Any, target: str | None
+
+def positions(
+    domain: Domain, scenario: Scenario
 ) -> tuple[tuple[int, ...] | None, int | None]:
     """Return the positions of key and target, or None where none are given."""
-    if key is None and target is None:
+    target = scenario.target
+    if scenario.key is None and target is None:
         return None, None
     if target is None:
         raise InputError(
@@ -59,10 +117,9 @@ def attack(
             hint="name the column an attacker wants to learn as target",
         )
     at = domain.position(target)
-    if key is None:
+    names = scenario.known
+    if scenario.key is None:
         names = [n for n in domain.names if n != target]
-    else:
-        names = key.split(",") if isinstance(key, str) else list(key)
     members = tuple(domain.position(n) for n in names)
     if at in members:
         raise InputError(
@@ -77,67 +134,48 @@ def attack(
     return members, at
 
 
-def named_columns(options: Synthesiser) -> list[str]:
-    """Return the columns that the user names as part of the attack or the copy."""
-    key = options.key.split(",") if isinstance(options.key, str) else options.key
-    bins = list(options.bins) if isinstance(options.bins, Mapping) else []
-    target = [] if options.target is None else [options.target]
-    return [*(key or ()), *target, *(options.columns or ()), *bins]
-
-
-def make_scenario(
-    options: Synthesiser,
+def make_limits(
+    scenario: Scenario,
+    trade_off: TradeOff,
     key: tuple[int, ...] | None,
     target: int | None,
     floor: Floor,
     records: int,
-) -> Scenario:
+) -> RiskLimits:
     """Set the limits: the user's, else half of what a fresh sample would show."""
-    risks = parse_risks(
-        options.risk if isinstance(options.risk, str) else list(options.risk)
-    )
-    given = options.risk_limit
+    risks = scenario.risks()
     if key is None:
-        if given is not None:
+        if scenario.risk_limit is not None:
             raise InputError(
                 "a risk limit is given without key and target",
                 hint="name what an attacker knows (key) and wants to learn (target)",
             )
-        return Scenario(None, None, (), {}, frozenset())
+        return RiskLimits(None, None, (), {}, frozenset())
     if not risks:
         raise InputError("no risk is named", expected=", ".join(RISKS))
-    limits: dict[int, float] = {}
-    if isinstance(given, Mapping):
-        limits = {parse_risks(n)[0]: float(v) for n, v in given.items()}
-    elif given is not None:
-        limits = {risks[0]: float(given)}
-    for r, limit in limits.items():
-        if not 0.0 <= limit <= 1.0:
-            raise InputError(
-                f"the limit of {RISKS[r]} is {limit}", expected="a share from 0 to 1"
-            )
+    limits = scenario.limits()
     hard = frozenset(limits)
-    if options.mode == "constraint":
+    if trade_off.mode == "constraint":
         for r in risks:
             limits.setdefault(
                 r, max(FRESH_SHARE * float(floor.risks[r]), 1.0 / records)
             )
-    return Scenario(key, target, risks, limits, hard)
+    return RiskLimits(key, target, risks, limits, hard)
 
 
-def base_goal(scenario: Scenario, options: Synthesiser) -> Goal:
+def base_goal(limits: RiskLimits, trade_off: TradeOff) -> CandidateGoal:
     """Return the cost that the mode asks for."""
     share = np.zeros(4)
-    share[list(scenario.risks)] = 1.0 / max(1, len(scenario.risks))
+    share[list(limits.risks)] = 1.0 / max(1, len(limits.risks))
     limit = np.full(4, np.inf)
     penalty = np.zeros(4)
-    for r, value in scenario.limits.items():
+    for r, value in limits.limits.items():
         limit[r] = value
-        penalty[r] = _HARD if r in scenario.hard else _SOFT
-    weighted = options.mode == "weighted" and bool(scenario.risks)
-    weight = float(options.risk_weight) if weighted else 0.0
+        penalty[r] = _HARD if r in limits.hard else _SOFT
+    weighted = trade_off.mode == "weighted" and bool(limits.risks)
+    weight = float(trade_off.risk_weight) if weighted else 0.0
     scale = 1.0 / np.sqrt(1.0 + weight * weight) if weighted else 1.0
-    return Goal(weighted, scale, weight * scale, share, limit, penalty)
+    return CandidateGoal(weighted, scale, weight * scale, share, limit, penalty)
 
 
 def baselines(

@@ -15,10 +15,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import CellIndex, Codes, Ints, build_index
 from evosdc.synth.data.plan import SMALL
 
@@ -173,7 +173,7 @@ def outside_zero(target: Target) -> Ints:
     return np.zeros(len(target.kind), np.int64)
 
 
-@njit(cache=True)
+@kernel
 def fill_weights(target, counts, out):  # type: ignore[no-untyped-def]
     """Set 1 / (row * column) for each cell of the Cramer tables."""
     kinds, first, steps = target.kind, target.cells.first, target.cells.steps
@@ -196,7 +196,7 @@ def fill_weights(target, counts, out):  # type: ignore[no-untyped-def]
                 out[low + r * width + c] = 1.0 / both if both > 0 else 0.0
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _entropy_terms(a, c, logs):  # type: ignore[no-untyped-def]
     """Return the sum of L(c) - L(a + c), two cells at a time to keep adders busy."""
     many = len(a)
@@ -212,7 +212,7 @@ def _entropy_terms(a, c, logs):  # type: ignore[no-untyped-def]
     return (x - y) + (z - w)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def table_sum(target, t, counts, outside, weights):  # type: ignore[no-untyped-def]
     """Return the sum of cell terms of a table."""
     low, high = target.cells.first[t], target.cells.first[t + 1]
@@ -232,7 +232,7 @@ def table_sum(target, t, counts, outside, weights):  # type: ignore[no-untyped-d
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def table_sums(target, counts, outside, weights):  # type: ignore[no-untyped-def]
     """Return the sum of cell terms of each table."""
     out = np.zeros(len(target.kind))
@@ -241,7 +241,7 @@ def table_sums(target, counts, outside, weights):  # type: ignore[no-untyped-def
     return out
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def table_value(kind, total, records, degree, reference):  # type: ignore[no-untyped-def]
     """Turn a sum of cell terms into the distance of a table.
 
@@ -257,7 +257,7 @@ def table_value(kind, total, records, degree, reference):  # type: ignore[no-unt
     return abs(np.sqrt(max(0.0, total - 1.0) / degree) - reference)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def group_values(target, sums):  # type: ignore[no-untyped-def]
     """Return the mean distance of each objective."""
     out = np.zeros(len(target.group_weight))
@@ -273,7 +273,7 @@ def group_values(target, sums):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def combine(values, floor):  # type: ignore[no-untyped-def]
     """Return the Euclidean combination of objectives, normalised (thesis, eq. 7).
 

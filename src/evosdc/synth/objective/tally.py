@@ -8,8 +8,8 @@ summed from it. Unsigned places let the compiler leave out what negative ones ne
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import cell_at
 from evosdc.synth.data.plan import SMALL
 
@@ -18,7 +18,7 @@ _LANES = np.uint64(4)
 _HALF, _LOW = np.uint32(16), np.uint32(0xFFFF)
 
 
-@njit(cache=True)
+@kernel
 def workspace(index, records):  # type: ignore[no-untyped-def]
     """Return room for the cell numbers of records, and for small tables."""
     return (
@@ -27,7 +27,7 @@ def workspace(index, records):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _number(members, steps, t, kept, width, columns, out):  # type: ignore[no-untyped-def]
     """Number the cells of records by the first one, two, ... variables of a table.
 
@@ -45,7 +45,7 @@ def _number(members, steps, t, kept, width, columns, out):  # type: ignore[no-un
             out[row, i] = out[row - _ONE, i] + step * columns[j, i]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _sum_over(tables, level, step, levels, cells):  # type: ignore[no-untyped-def]
     """Sum the table of the level before over the variable of stride `step`."""
     large = level - _ONE
@@ -66,7 +66,7 @@ def _sum_over(tables, level, step, levels, cells):  # type: ignore[no-untyped-de
                 tables[level, base + i] += tables[large, row + i]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _histogram(numbers, row, cells, tables):  # type: ignore[no-untyped-def]
     """Count records by cell number in the room of level 0.
 
@@ -94,7 +94,7 @@ def _histogram(numbers, row, cells, tables):  # type: ignore[no-untyped-def]
             tables[level, c] += tables[level, lane * cells + c]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _gather(tables, level, near, start, end, counts):  # type: ignore[no-untyped-def]
     """Copy a table's cells to their counters; return how many records they hold."""
     inside = 0
@@ -105,7 +105,7 @@ def _gather(tables, level, near, start, end, counts):  # type: ignore[no-untyped
     return inside
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _entropy(tables, level, words, start, end, logs):  # type: ignore[no-untyped-def]
     """Return the sum of L(c) - L(a + c) over a table's cells that have a counter.
 
@@ -130,7 +130,7 @@ def _entropy(tables, level, words, start, end, logs):  # type: ignore[no-untyped
     return (x - y) + (z - w)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _count_large(index, t, columns, counts):  # type: ignore[no-untyped-def]
     """Count records in a table too large to count by number; return those outside."""
     members, steps, order = index.members, index.steps, index.order
@@ -153,7 +153,7 @@ def _count_large(index, t, columns, counts):  # type: ignore[no-untyped-def]
     return outside
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def tally_columns(  # type: ignore[no-untyped-def]
     index, room, columns, direct, words, logs, counts, outside, sums
 ):
@@ -192,7 +192,7 @@ def tally_columns(  # type: ignore[no-untyped-def]
             outside[t] = columns.shape[1] - inside
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def count_columns(index, room, columns, counts, outside):  # type: ignore[no-untyped-def]
     """Count records, given by column, in the cells of all tables."""
     direct = np.zeros(len(index.order), np.bool_)
@@ -202,7 +202,7 @@ def count_columns(index, room, columns, counts, outside):  # type: ignore[no-unt
     )
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def put_columns(codes, out):  # type: ignore[no-untyped-def]
     """Put all records by column."""
     for j in range(codes.shape[1]):
@@ -210,7 +210,7 @@ def put_columns(codes, out):  # type: ignore[no-untyped-def]
             out[j, i] = codes[i, j]
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def count_all(index, codes, counts, outside):  # type: ignore[no-untyped-def]
     """Count the records of a candidate by cell."""
     columns = np.empty((codes.shape[1], len(codes)), np.int16)

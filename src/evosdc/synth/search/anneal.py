@@ -9,8 +9,8 @@ Acceptance is simulated annealing or late acceptance (Burke and Bykov 2017).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import cell_at, number_of
 from evosdc.synth.data.rules import breaks
 from evosdc.synth.objective.goal import cost_of, distance_of
@@ -19,7 +19,7 @@ from evosdc.synth.objective.risk import risk_totals
 from evosdc.synth.objective.tables import L1, group_values, table_sums, table_value
 from evosdc.synth.search.rng import below, unit
 from evosdc.synth.search.whole import (
-    Book,
+    CandidateState,
     full_table,
     in_deficit,
     in_surplus,
@@ -31,7 +31,7 @@ from evosdc.synth.search.whole import (
 _TRIED_LEVELS = 128
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _exchange(  # type: ignore[no-untyped-def]
     members,
     steps,
@@ -97,7 +97,7 @@ def _exchange(  # type: ignore[no-untyped-def]
             codes[k, j] = other
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _wanted(  # type: ignore[no-untyped-def]
     members,
     steps,
@@ -128,7 +128,7 @@ def _wanted(  # type: ignore[no-untyped-def]
     return np.int16(np.argmin(wish))
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _bar(cost, temperature, state, history, move):  # type: ignore[no-untyped-def]
     """Return the highest cost that the next candidate may have."""
     if len(history) > 0:
@@ -139,7 +139,7 @@ def _bar(cost, temperature, state, history, move):  # type: ignore[no-untyped-de
     return cost - temperature * np.log(max(unit(state), 1e-300))
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def anneal(  # type: ignore[no-untyped-def]
     target,
     risk,
@@ -220,7 +220,7 @@ def anneal(  # type: ignore[no-untyped-def]
     cooling = (cold / hot) ** (1.0 / max(1, moves)) if hot > 0.0 else 1.0
     temperature = hot
     history[:] = cost
-    book = Book(
+    book = CandidateState(
         codes,
         counts,
         outside,

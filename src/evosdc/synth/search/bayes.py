@@ -33,7 +33,7 @@ class _Node:
     shares: Floats
 
 
-class Network:
+class BayesNetwork:
     """Draw each variable given at most `parents` others.
 
     The network is grown once, at the first draw.

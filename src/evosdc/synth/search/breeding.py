@@ -8,8 +8,8 @@ was.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.synth.data.rules import breaks
 from evosdc.synth.objective.pricing import price_columns
 from evosdc.synth.objective.risk import count_exact, risk_totals
@@ -19,15 +19,15 @@ from evosdc.synth.search.turns import take_turn
 
 CROSSOVERS = ("matrix", "variable", "cpc", "round-cpc", "whole-cpc", "puc")
 _MATRIX, _VARIABLE, _CPC, _ROUND, _WHOLE, _PUC = range(6)
-MUTATIONS = ("uniform", "univariate", "block")
-_UNIFORM, _UNIVARIATE, _BLOCK = range(3)
+MUTATIONS = ("uniform", "univariate", "block", "variable")
+_UNIFORM, _UNIVARIATE, _BLOCK, _ONE_VARIABLE = range(4)
 # From this rate on, records to exchange are not jumped to but met on the way.
 _OFTEN = 0.1
 # So many records are exchanged at once: their masks stay in the nearest cache.
 _BLOCK_RECORDS = 512
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _ends(state, length, out):  # type: ignore[no-untyped-def]
     """Draw two distinct cut points of 0..length, in order (two-point crossover)."""
     a = below(state, length + 1)
@@ -38,7 +38,7 @@ def _ends(state, length, out):  # type: ignore[no-untyped-def]
     out[1] = max(a, b)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def draw_mask(kind, rate, i, block, state, out):  # type: ignore[no-untyped-def]
     """Mark the variables of record `i` to swap; say whether any is marked.
 
@@ -71,7 +71,7 @@ def draw_mask(kind, rate, i, block, state, out):  # type: ignore[no-untyped-def]
     return some
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def draw_block(kind, rate, n, m, state):  # type: ignore[no-untyped-def]
     """Draw what a crossover fixes once a pair."""
     block = np.zeros((max(m, 2), 2), np.int64)
@@ -86,7 +86,7 @@ def draw_block(kind, rate, n, m, state):  # type: ignore[no-untyped-def]
     return block
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _record_breaks(rules, record):  # type: ignore[no-untyped-def]
     for j in range(len(record)):  # noqa: SIM110  (Numba compiles loops best)
         if breaks(rules, record, j):
@@ -94,7 +94,7 @@ def _record_breaks(rules, record):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _exchange(mother, father, masks, one, two):  # type: ignore[no-untyped-def]
     """Copy elements to two children, the other way round where the mask is set."""
     for k in range(len(mother)):
@@ -103,7 +103,7 @@ def _exchange(mother, father, masks, one, two):  # type: ignore[no-untyped-def]
         two[k] = father[k] ^ both
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def cross_often(rate, mother, father, one, two, state):  # type: ignore[no-untyped-def]
     """Make two children of whole records, each exchanged with probability `rate`.
 
@@ -125,7 +125,7 @@ def cross_often(rate, mother, father, one, two, state):  # type: ignore[no-untyp
         )
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def cross_seldom(rate, one, two, state):  # type: ignore[no-untyped-def]
     """Exchange a few whole records, each with probability `rate`, in place."""
     n, m = one.shape
@@ -140,7 +140,7 @@ def cross_seldom(rate, one, two, state):  # type: ignore[no-untyped-def]
         at += 1 + np.int64(np.log(max(unit(state), 1e-300)) / skip)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _swap(one, two, i, mask):  # type: ignore[no-untyped-def]
     """Swap the marked elements of record `i`; say whether any differs."""
     differs = False
@@ -153,7 +153,7 @@ def _swap(one, two, i, mask):  # type: ignore[no-untyped-def]
     return differs
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def cross_parts(kind, rate, rules, one, two, state):  # type: ignore[no-untyped-def]
     """Swap parts of records between two candidates in place."""
     n, m = one.shape
@@ -169,7 +169,7 @@ def cross_parts(kind, rate, rules, one, two, state):  # type: ignore[no-untyped-
             _swap(one, two, i, mask)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _mutate_block(rules, free, source, rate, codes, state):  # type: ignore[no-untyped-def]
     """Redraw a random part of a candidate, with probability `rate` (Chen 2020)."""
     if unit(state) >= rate:
@@ -185,17 +185,40 @@ def _mutate_block(rules, free, source, rate, codes, state):  # type: ignore[no-u
                 codes[i, j] = old
 
 
-@njit(cache=True)
+@kernel(inner=True)
+def _mutate_variable(rules, free, source, rate, codes, state):  # type: ignore[no-untyped-def]
+    """Redraw elements of each variable chosen with probability `rate` (Chen 2020, 5.1).
+
+    The source says that positions are "randomly selected", not how many: a random
+    share of them.
+    """
+    for j in free:
+        if unit(state) >= rate:
+            continue
+        share = unit(state)
+        for i in range(len(codes)):
+            if unit(state) < share:
+                old = codes[i, j]
+                codes[i, j] = source[below(state, len(source)), j]
+                if breaks(rules, codes[i], j):
+                    codes[i, j] = old
+
+
+@kernel(inner=True)
 def mutate(rules, free, sizes, source, way, rate, codes, state):  # type: ignore[no-untyped-def]
     """Mutate a candidate in place.
 
-    Each free element changes with probability `rate`, to any level alike or to that of
-    a random original record; or a whole part of the candidate does.
+    Each free element changes with probability `rate`, uniformly to any level or to that
+    of a random original record; or a whole part of the candidate does, or of a
+    variable.
     """
     if rate <= 0.0:
         return
     if way == _BLOCK:
         _mutate_block(rules, free, source, rate, codes, state)
+        return
+    if way == _ONE_VARIABLE:
+        _mutate_variable(rules, free, source, rate, codes, state)
         return
     skip = np.log1p(-min(rate, 1.0 - 1e-12))
     at = np.int64(np.log(max(unit(state), 1e-300)) / skip)
@@ -213,7 +236,7 @@ def mutate(rules, free, sizes, source, way, rate, codes, state):  # type: ignore
             codes[i, j] = old
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def breed(  # type: ignore[no-untyped-def]
     target,
     risk,
@@ -225,7 +248,7 @@ def breed(  # type: ignore[no-untyped-def]
     kind,
     codes,
     tallies,
-    rooms,
+    workspaces,
     pairs,
     slots,
     rates,
@@ -242,7 +265,7 @@ def breed(  # type: ignore[no-untyped-def]
     it inherits: keeping the counters of a whole population costs more time in memory.
     """
     counts, outside, weights, keys = tallies
-    columns, room, key_room = rooms
+    columns, room, key_room = workspaces
     nowhere = np.zeros(2, np.int64)
     how = (rules, free, sizes, source, way)
     while True:

@@ -7,7 +7,6 @@ two objectives at once (NPGA, NSGA-II).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,43 +18,38 @@ from evosdc.evolution.pareto import (
 )
 from evosdc.evolution.rates import Moment, Rate, self_adapted
 from evosdc.evolution.replacement import REPLACEMENTS
-from evosdc.evolution.selection import Selection
+from evosdc.evolution.selection import parse_selection
 from evosdc.synth.data.encoding import Ints
-from evosdc.synth.objective.goal import Goal
-from evosdc.synth.search.population import Population, Team, costs
-from evosdc.synth.search.rates import SelfAdaptive
+from evosdc.synth.objective.goal import CandidateGoal
+from evosdc.synth.search.breeding import CROSSOVERS, MUTATIONS
+from evosdc.synth.search.operators import Operators
+from evosdc.synth.search.population import CandidatePopulation, Team, costs
+from evosdc.synth.search.rates import SelfAdaptive, parse_rate
 from evosdc.synth.search.rng import streams
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Operators:
-    """The choices of the thesis."""
-
-    crossover: int
-    crossover_rate: Rate
-    mutation_rate: Rate
-    selection: Selection
-    mutation: int = 0
-    replacement: str = "generational"
-    elitism: int = 1
-    pareto: str = ""
-    niche: float = 0.05
-    comparison: int = 5
+# The niched Pareto algorithm: radius of a niche, and rivals of a tournament.
+_NICHE, _RIVALS = 0.05, 5
 
 
 class Genetic:
-    """A population that breeds; `alive` are the slots of the living."""
+    """A population that breeds; `alive` are the slots of the living.
+
+    Where a `front` is asked for, it ranks by two objectives, else by the goal's cost.
+    """
 
     def __init__(
         self,
-        population: Population,
+        population: CandidatePopulation,
         size: int,
-        goal: Goal,
+        goal: CandidateGoal,
         operators: Operators,
         rng: np.random.Generator,
         team: Team,
+        *,
+        front: bool = False,
     ) -> None:
         self.population = population
         self.alive: Ints = np.arange(size)
@@ -68,9 +62,13 @@ class Genetic:
         self._generation = 0
         self._held = 0
         self._best = np.inf
+        self._pareto = operators.algorithm if front else ""
+        self._select = parse_selection(operators.selection)
+        self._crossing = operators.crossing
+        self._mutating = parse_rate(operators.mutation_rate)
         self._genes = {
-            "crossover": self._first_genes(operators.crossover_rate),
-            "mutation": self._first_genes(operators.mutation_rate),
+            "crossover": self._first_genes(self._crossing),
+            "mutation": self._first_genes(self._mutating),
         }
 
     def prepare(self) -> None:
@@ -106,18 +104,18 @@ class Genetic:
         # An odd population's last parent crosses with the first.
         pairs = np.resize(parents, (len(parents) + 1) // 2 * 2).reshape(-1, 2)
         places = self._free(pairs.size).reshape(-1, 2)
-        crossing = self._rates("crossover", self.operators.crossover_rate, moment)
-        changing = self._rates("mutation", self.operators.mutation_rate, moment)
+        crossing = self._rates("crossover", self._crossing, moment)
+        changing = self._rates("mutation", self._mutating, moment)
         self._inherit(pairs, places)
         self.population.breed(
             self._team,
-            self.operators.crossover,
+            CROSSOVERS.index(self.operators.crossover),
             self.alive[pairs],
             places,
             np.minimum(crossing[pairs[:, 0]], crossing[pairs[:, 1]]),
             changing[pairs],
             streams(self._rng, len(pairs)),
-            self.operators.mutation,
+            MUTATIONS.index(self.operators.mutation),
         )
         children = places.ravel()[: len(self.alive)]
         self.evaluations += len(children)
@@ -136,8 +134,8 @@ class Genetic:
 
     def _inherit(self, pairs: Ints, places: Ints) -> None:
         for name, rate in (
-            ("crossover", self.operators.crossover_rate),
-            ("mutation", self.operators.mutation_rate),
+            ("crossover", self._crossing),
+            ("mutation", self._mutating),
         ):
             if isinstance(rate, SelfAdaptive):
                 mine = self._genes[name][self.alive[pairs]].ravel()
@@ -147,18 +145,18 @@ class Genetic:
 
     def _parents(self, cost: Floats) -> Ints:
         size = len(self.alive)
-        if self.operators.pareto == "npga":
+        if self._pareto == "npga":
             return self._niched(self.points(self.alive), size)
-        if self.operators.pareto == "nsga2":
+        if self._pareto == "nsga2":
             cost = crowded_rank(self.points(self.alive))
-        return self.operators.selection(cost, size, self._rng)
+        return self._select(cost, size, self._rng)
 
     def _niched(self, points: Floats, count: int) -> Ints:
         """Choose by domination tournaments, ties by niche (Horn et al. 1994)."""
         size = len(points)
-        crowd = niche_count(points, self.operators.niche)
+        crowd = niche_count(points, _NICHE)
         pair = self._rng.integers(0, size, (count, 2))
-        rivals = self._rng.integers(0, size, (count, self.operators.comparison))
+        rivals = self._rng.integers(0, size, (count, _RIVALS))
         beaten = np.empty((count, 2), bool)
         for side in range(2):
             mine = points[pair[:, side]][:, None, :]
@@ -175,7 +173,7 @@ class Genetic:
 
     def _survivors(self, cost: Floats, children: Ints) -> Ints:
         size = len(self.alive)
-        if self.operators.pareto == "nsga2":
+        if self._pareto == "nsga2":
             both = np.concatenate([self.alive, children])
             rank = crowded_rank(self.points(both))
             return both[np.argsort(rank, kind="stable")[:size]]

@@ -21,7 +21,7 @@ from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.rules import broken
-from evosdc.synth.search.population import Problem
+from evosdc.synth.search.population import SynthesisProblem
 
 _ROUNDS = 40
 # A copy is held back only where it is about to fail, and then well into the fold.
@@ -35,7 +35,7 @@ class Holder:
         self,
         table: pa.Table,
         domain: Domain,
-        problem: Problem,
+        problem: SynthesisProblem,
         roles: list[int],
         seed: int,
     ) -> None:

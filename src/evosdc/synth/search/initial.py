@@ -27,7 +27,7 @@ Model = Callable[[Codes, Ints, np.random.Generator, int], Codes]
 def uniform(
     original: Codes, sizes: Ints, rng: np.random.Generator, count: int
 ) -> Codes:
-    """Draw every level alike."""
+    """Draw uniformly from all levels."""
     del original
     return rng.integers(0, sizes, (count, len(sizes))).astype(np.int16)
 
@@ -40,14 +40,18 @@ def univariate(
     return np.take_along_axis(original, rows, axis=0)
 
 
-def mutated(rate: float) -> Model:
-    """Keep the original but for a share `rate` of its elements, redrawn alike."""
+def mutated(rate: float, source: Model = uniform) -> Model:
+    """Keep the original but for a share `rate` of its elements, redrawn from `source`.
+
+    By default uniformly from all levels; `univariate` draws from the variable's own
+    values.
+    """
 
     def draw(
         original: Codes, sizes: Ints, rng: np.random.Generator, count: int
     ) -> Codes:
         rows = np.arange(count) % len(original)
-        fresh = uniform(original, sizes, rng, count)
+        fresh = source(original, sizes, rng, count)
         change = rng.random((count, len(sizes))) < rate
         return np.where(change, fresh, original[rows]).astype(np.int16)
 
@@ -107,7 +111,7 @@ def given(candidates: list[Codes]) -> Model:
 
 
 def _features(codes: Codes, sizes: Ints) -> NDArray[np.float32]:
-    """One column a level, but for variables with very many levels."""
+    """One column per level, but for variables with very many levels."""
     parts = []
     for j in range(codes.shape[1]):
         if sizes[j] <= _ONE_HOT:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.synth.data.encoding import Ints
-from evosdc.synth.objective.goal import Goal, cost_of, distance_of
+from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
 from evosdc.synth.objective.tables import CRAMER, Target
 from evosdc.synth.search.anneal import anneal
-from evosdc.synth.search.population import Population, Tally, Team
+from evosdc.synth.search.population import CandidatePopulation, Tally, Team
 from evosdc.synth.search.rng import streams
 
 Floats = NDArray[np.float64]
@@ -27,8 +27,8 @@ _PIECE = 40_000
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """How candidates are annealed.
+class Cooling:
+    """How candidates are annealed, scaled to a file.
 
     Temperatures are costs. `moves` are made by each candidate in a generation; a share
     `swaps` of them swap a value between two records, the others change one value. Where
@@ -63,9 +63,9 @@ class Memetic:
 
     def __init__(
         self,
-        population: Population,
-        goals: Sequence[Goal],
-        schedule: Schedule,
+        population: CandidatePopulation,
+        goals: Sequence[CandidateGoal],
+        cooling: Cooling,
         rng: np.random.Generator,
         team: Team,
         generations: int,
@@ -73,7 +73,7 @@ class Memetic:
         self.population = population
         self.goals = list(goals)
         self.alive: Ints = np.arange(len(goals))
-        self.schedule = schedule
+        self.cooling = cooling
         self.evaluations = len(goals)
         self.pace: Callable[[float], float] | None = None
         self._rng = rng
@@ -83,11 +83,11 @@ class Memetic:
         self._count()
         # Records of a candidate below the noise floor would carry others below it.
         apart = any(len(goal.mix) for goal in goals)
-        self._rate = 0.0 if apart else schedule.crossover_rate
+        self._rate = 0.0 if apart else cooling.crossover_rate
         # Prices of Cramer cells hold only while margins do: swaps, no changes.
         fixed = (population.problem.target.kind == CRAMER).any()
-        self._swaps = 1.0 if fixed else schedule.swaps
-        self._whole = 0.0 if fixed else schedule.whole
+        self._swaps = 1.0 if fixed else cooling.swaps
+        self._whole = 0.0 if fixed else cooling.whole
 
     def costs(self) -> Floats:
         """Return the cost of each candidate by its own goal."""
@@ -106,8 +106,8 @@ class Memetic:
         if rate > 0.0 and len(self.alive) > 1:
             self._cross(rate)
         states = streams(self._rng, len(self.alive))
-        moves = self.schedule.moves
-        pieces = 1 if self.schedule.late else -(-moves // _PIECE)
+        moves = self.cooling.moves
+        pieces = 1 if self.cooling.late else -(-moves // _PIECE)
         for piece in range(pieces):
             if piece > 0:
                 part = piece / pieces
@@ -122,14 +122,14 @@ class Memetic:
         self, share: float, step: float, states: NDArray[np.uint64], moves: int
     ) -> None:
         """Anneal every candidate by so many moves, a `step` of the budget."""
-        hot = self.schedule.temperature(share)
-        cold = self.schedule.temperature(share + step)
+        hot = self.cooling.temperature(share)
+        cold = self.cooling.temperature(share + step)
         target, groups = self.population.problem.target, self.population.groups
         small = np.unique(target.group[target.small])
 
         def work(k: int) -> None:
             distance = groups[self.alive[k], small].mean() if len(small) else 0.0
-            soft = target.softened(self.schedule.softness(share, distance))
+            soft = target.softened(self.cooling.softness(share, distance))
             self._anneal(k, soft, states[k], hot, cold, moves)
 
         self._team.each(work, range(len(self.alive)))
@@ -147,7 +147,7 @@ class Memetic:
         places = np.flatnonzero(~used)[: pairs.size].reshape(-1, 2)
         self.population.breed(
             self._team,
-            self.schedule.crossover,
+            self.cooling.crossover,
             pairs,
             places,
             np.full(len(pairs), rate),
@@ -195,7 +195,7 @@ class Memetic:
             self._swaps,
             self._whole,
             problem.original,
-            np.zeros(self.schedule.late),
+            np.zeros(self.cooling.late),
         )
         if not self.goals[k].looks_at_risk:
             tally.count_keys(population.codes[slot])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.rules import RuleIndex
-from evosdc.synth.objective.goal import Goal, costs_of
+from evosdc.synth.objective.goal import CandidateGoal, costs_of
 from evosdc.synth.objective.risk import RiskIndex, count_exact, risk_totals
 from evosdc.synth.objective.tables import (
     CRAMER,
@@ -29,13 +29,13 @@ from evosdc.synth.objective.tables import (
 )
 from evosdc.synth.objective.tally import count_all, workspace
 from evosdc.synth.search.breeding import breed
-from evosdc.synth.search.turns import no_turn_taken
+from evosdc.synth.search.turns import new_counter
 
 _MOST_BYTES = 6 << 30
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class SynthesisProblem:
     """What does not change in a run: the original and what is measured on it."""
 
     original: Codes
@@ -97,7 +97,7 @@ class Team:
 class Tally:
     """The counters of one candidate: cells of its tables, and keys."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: SynthesisProblem) -> None:
         cells, tables = len(problem.target.original), len(problem.target.kind)
         self.problem = problem
         self.counts = np.zeros(cells, np.int32)
@@ -106,8 +106,8 @@ class Tally:
         self.keys = np.zeros(len(problem.risk.original), np.int32)
 
     @cached_property
-    def rooms(self) -> tuple[Any, ...]:
-        """Return room for a child by column, and to count it and its keys."""
+    def workspaces(self) -> tuple[Any, ...]:
+        """Return arrays for a child by column, and to count it and its keys."""
         n, m = self.problem.original.shape
         return (
             np.empty((m, n), np.int16),
@@ -140,14 +140,16 @@ class Tally:
         return np.asarray(risk_totals(risk, self.keys) * risk.scale)
 
 
-class Population:
+class CandidatePopulation:
     """Slots of candidates: codes, objectives and risks.
 
     With `watched`, children's risks are measured as they are bred; else `watch` finds
     them when asked.
     """
 
-    def __init__(self, problem: Problem, slots: int, watched: bool = True) -> None:
+    def __init__(
+        self, problem: SynthesisProblem, slots: int, watched: bool = True
+    ) -> None:
         n, m = problem.original.shape
         need = 2 * slots * n * m
         if need > _MOST_BYTES:
@@ -221,7 +223,7 @@ class Population:
         problem = self.problem
         while len(self._tallies) < team.workers:
             self._tallies.append(Tally(problem))
-        turns = no_turn_taken()
+        turns = new_counter()
 
         def work(tally: Tally) -> None:
             breed(
@@ -235,7 +237,7 @@ class Population:
                 kind,
                 self.codes,
                 (tally.counts, tally.outside, tally.weights, tally.keys),
-                tally.rooms,
+                tally.workspaces,
                 pairs,
                 slots,
                 rates,
@@ -250,11 +252,13 @@ class Population:
         team.each(work, self._tallies[: team.workers], lambda: turns.fill(len(pairs)))
 
 
-def costs(goal: Goal, population: Population, slots: Ints) -> NDArray[np.float64]:
+def costs(
+    goal: CandidateGoal, population: CandidatePopulation, slots: Ints
+) -> NDArray[np.float64]:
     """Return the cost of some slots."""
     floor = population.problem.target.floor
     return np.asarray(costs_of(goal, population.groups, population.risks, floor, slots))
 
 
-def _has_weights(problem: Problem) -> bool:
+def _has_weights(problem: SynthesisProblem) -> bool:
     return bool((problem.target.kind == CRAMER).any())

@@ -12,14 +12,18 @@ from evosdc.evolution.rates import (
     Conditional,
     Decreasing,
     Fixed,
+    Hyperbolic,
     Moment,
     Proportional,
     Rate,
+    Relative,
     SrinivasPatnaik,
+    WorseThanMean,
 )
 
 _EXPECTED = (
-    "a number, fixed:P, adaptive:K, srinivas-patnaik:K, decreasing:START:END, "
+    "a number, fixed:P, adaptive:K, srinivas-patnaik:K, relative:K, "
+    "worse-than-mean:SCALE, hyperbolic:LENGTH, decreasing:START:END, "
     "tuned:K:LEVEL=K:..., dominance:P:FACTOR:SHARE, held:P:FACTOR:GENERATIONS "
     "or self:LOW:HIGH"
 )
@@ -85,6 +89,12 @@ def _named(name: str, parts: list[str]) -> Rate:
         return Proportional(*numbers)
     if name == "srinivas-patnaik":
         return SrinivasPatnaik(numbers[0], numbers[-1])
+    if name == "relative":
+        return Relative(*numbers)
+    if name == "worse-than-mean":
+        return WorseThanMean(*numbers)
+    if name == "hyperbolic" and numbers[0] >= 2:
+        return Hyperbolic(*numbers)
     if name == "decreasing":
         return Decreasing(numbers[0], numbers[1])
     if name == "dominance":

@@ -7,8 +7,10 @@ explicit Generator, so a candidate's moves do not depend on the thread that make
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 from numpy.typing import NDArray
+
+from evosdc.kernels import kernel
 
 # Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014).
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -28,11 +30,11 @@ def stream(rng: np.random.Generator) -> NDArray[np.uint64]:
 
 
 def streams(rng: np.random.Generator, count: int) -> NDArray[np.uint64]:
-    """Draw the states of `count` kernel streams, one a row."""
+    """Draw the states of `count` kernel streams, one per row."""
     return rng.integers(0, 2**64, (count, 1), dtype=np.uint64)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def word(state):  # type: ignore[no-untyped-def]
     """Advance the stream and return 64 random bits."""
     state[0] += _GOLDEN
@@ -42,13 +44,13 @@ def word(state):  # type: ignore[no-untyped-def]
     return z ^ (z >> _S31)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def unit(state):  # type: ignore[no-untyped-def]
     """Return a number in [0, 1)."""
     return float(word(state) >> _S11) * _UNIT
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def below(state, bound):  # type: ignore[no-untyped-def]
     """Return an integer in [0, bound); bound under 2**32 (bias under 2**-32)."""
     return np.int64(((word(state) >> _S32) * uint64(bound)) >> _S32)

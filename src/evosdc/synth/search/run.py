@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.clock import Clock
-from evosdc.evolution.stopping import AnyOf, Progress, Stop
+from evosdc.evolution.stopping import AnyOf, Criterion, Progress
 from evosdc.synth.data.encoding import Ints
-from evosdc.synth.search.population import Population
+from evosdc.synth.search.population import CandidatePopulation
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class Generation:
     diversity: float
 
 
-class Engine(Protocol):
+class EvolutionEngine(Protocol):
     """Something that makes generations of a population."""
 
-    population: Population
+    population: CandidatePopulation
     alive: Ints
     evaluations: int
     pace: Callable[[float], float] | None
@@ -53,13 +53,13 @@ class Engine(Protocol):
 
 
 @dataclass
-class Run:
+class EvolutionRun:
     """Drive an engine; Ctrl-C ends a run with what it has."""
 
-    engine: Engine
+    engine: EvolutionEngine
     generations: int
     time_limit: float | None
-    criteria: tuple[Stop, ...] = ()
+    criteria: tuple[Criterion, ...] = ()
     listener: Callable[[Generation], None] | None = None
     clock: Clock = field(default_factory=Clock)
     record: list[Generation] = field(default_factory=list)
@@ -161,7 +161,7 @@ class Run:
             self.listener(entry)
 
 
-def diversity(population: Population, alive: Ints, sample: int = 8) -> float:
+def diversity(population: CandidatePopulation, alive: Ints, sample: int = 8) -> float:
     """Return the mean share of elements in which neighbouring candidates differ."""
     if len(alive) < 2:
         return 0.0

@@ -1,7 +1,7 @@
 """Work that threads take in turns: a counter that they raise one after the other.
 
-A kernel that asks for its next piece itself is called once a thread. Cutting the work
-up beforehand costs a call a piece, and the last piece keeps the other threads waiting.
+A kernel that asks for its next piece itself is called once per thread. Cutting the work
+up beforehand costs a call per piece, and the last piece keeps the others waiting.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 
-def no_turn_taken() -> NDArray[np.int64]:
+def new_counter() -> NDArray[np.int64]:
     """Return a counter at its beginning."""
     return np.zeros(1, np.int64)
 
 
 @intrinsic
 def take_turn(_: Any, counter: Any) -> Any:
-    """Return the counter and raise it by one, undivided whatever other threads do."""
+    """Return the counter and raise it by one, atomically."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, args[0])

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints, cell_at, number_of
 from evosdc.synth.data.rules import breaks
 from evosdc.synth.objective.goal import cost_of, distance_of
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 _TRIES = 8
 
 
-class Book(NamedTuple):
+class CandidateState(NamedTuple):
     """What is known of a candidate while it anneals; moves keep it true."""
 
     codes: Codes
@@ -44,7 +44,7 @@ class Book(NamedTuple):
     risks: Floats
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def full_table(order, variables):  # type: ignore[no-untyped-def]
     """Return the table of all variables, -1 where no objective has it."""
     for t in range(len(order)):
@@ -53,13 +53,13 @@ def full_table(order, variables):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _cell(index, t, record):  # type: ignore[no-untyped-def]
     number = number_of(index.members, index.steps, index.order, t, record)
     return cell_at(index.heads, index.dense, index.hashes, t, number)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def in_surplus(target, full, codes, counts, state):  # type: ignore[no-untyped-def]
     """Return a record of a cell with too many, or any if there is none at hand."""
     i = below(state, len(codes))
@@ -71,7 +71,7 @@ def in_surplus(target, full, codes, counts, state):  # type: ignore[no-untyped-d
     return i
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def in_deficit(target, full, source, counts, state):  # type: ignore[no-untyped-def]
     """Return an original record of a cell with too few, or any."""
     o = below(state, len(source))
@@ -83,7 +83,7 @@ def in_deficit(target, full, source, counts, state):  # type: ignore[no-untyped-
     return o
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def replaced(codes, i, wanted, free, out):  # type: ignore[no-untyped-def]
     """Set `out` to record `i` with the free values of another; say if it differs."""
     differs = False
@@ -94,7 +94,7 @@ def replaced(codes, i, wanted, free, out):  # type: ignore[no-untyped-def]
     return differs
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _forbidden(rules, free, record):  # type: ignore[no-untyped-def]
     if len(rules.touch) > 0:
         for j in free:
@@ -103,7 +103,7 @@ def _forbidden(rules, free, record):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _trade(risk, keys, i, leaving, entering, totals):  # type: ignore[no-untyped-def]
     """Exchange record `i` for another in the risk counters."""
     for sign in (-1, 1):
@@ -126,7 +126,7 @@ def _trade(risk, keys, i, leaving, entering, totals):  # type: ignore[no-untyped
         )
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _try_tables(target, book, old, record, cells, changes, groups):  # type: ignore[no-untyped-def]
     """Price the change of a record in every table it moves in."""
     kinds, group = target.kind, target.group
@@ -150,7 +150,7 @@ def _try_tables(target, book, old, record, cells, changes, groups):  # type: ign
             )
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _settle(target, book, guide, cells, changes):  # type: ignore[no-untyped-def]
     """Move the record's counters and renew the prices of the cells it touched."""
     kinds = target.kind
@@ -188,7 +188,7 @@ def _settle(target, book, guide, cells, changes):  # type: ignore[no-untyped-def
             )
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def replace(target, risk, goal, rules, free, book, guide, i, record, bar):  # type: ignore[no-untyped-def]
     """Make record `i` another one if its cost stays within `bar`.
 

@@ -14,8 +14,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from evosdc.kernels import kernel
+from evosdc.suppress.engine.sort import order_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -80,7 +82,7 @@ class Boxwork(NamedTuple):
     best_way: Ints
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def price_of(
     cell: int,
     way: int,
@@ -103,7 +105,7 @@ def price_of(
     return np.inf if only_hidden else cost[cell]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _list_vectors(
     grid: Grid,
     work: Boxwork,
@@ -191,10 +193,10 @@ def _list_vectors(
                 count += 1
     work.listed[k] = count
     if count > 0:
-        work.order[k, :count] = np.argsort(work.ways_cost[k, :count], kind="mergesort")
+        work.order[k, :count] = order_of(work.ways_cost[k, :count])
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def spell_out(grid: Grid, work: Boxwork, k: int, own: int, vector: int) -> int:
     """Write down the codes of a vector other than the cell's own, with their signs."""
     first, parent = grid.first[k], grid.parent
@@ -225,7 +227,7 @@ def spell_out(grid: Grid, work: Boxwork, k: int, own: int, vector: int) -> int:
     return n
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def cheapest_box(
     grid: Grid,
     work: Boxwork,

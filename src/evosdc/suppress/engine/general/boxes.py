@@ -5,11 +5,10 @@ Hundreds of times faster than a program, and in large tables nearly every level 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.engine.base import Cells, Mask, Stopped, never
 from evosdc.suppress.engine.general import cover_kernels as kernels
 from evosdc.suppress.engine.general.grid import (
     lay_out,
@@ -20,10 +19,7 @@ from evosdc.suppress.engine.general.grid import (
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.structure.codes import find_codes
-
-Cells = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from evosdc.suppress.structure.codes import dimensions_of
 
 # Demands and cells dealt with between two looks at the clock.
 _ROWS_A_CALL = 64
@@ -31,11 +27,6 @@ _CELLS_A_CALL = 32
 # Witnesses that a kernel may store in one go.
 _WITNESSES_A_CALL = 4096
 _ENTRIES_A_CALL = 65536
-
-
-def never() -> bool:
-    """Let a search run to its end."""
-    return False
 
 
 class Boxes:
@@ -67,7 +58,7 @@ class Boxes:
         *,
         only_hidden: bool = False,
         in_parts: bool = True,
-        stopped: Callable[[], bool] = never,
+        stopped: Stopped = never,
     ) -> Cells:
         """Cover open demands in order, as cheaply as boxes and cycles can.
 
@@ -95,7 +86,7 @@ class Boxes:
         witnesses: Witnesses,
         hidden: Mask,
         cells: Cells,
-        stopped: Callable[[], bool] = never,
+        stopped: Stopped = never,
     ) -> None:
         """Publish those of some cells that other boxes and cycles can replace."""
         at = 0
@@ -167,7 +158,7 @@ class Boxes:
 def boxes_of(problem: Problem, witnesses: Witnesses) -> Boxes | None:
     """Set up boxes for a table, or None where it has no grid of codes."""
     table = problem.table
-    spanned = (table.dimensions, table.codes) if table.dimensions else find_codes(table)
+    spanned = dimensions_of(table)
     grid = None if spanned is None else lay_out(*spanned)
     if spanned is None or grid is None:
         return None

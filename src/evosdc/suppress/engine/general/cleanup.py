@@ -3,70 +3,72 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.suppress.engine.base import Cells, Mask, Stopped
 from evosdc.suppress.engine.general.boxes import Boxes
-from evosdc.suppress.engine.general.engine import Engine, Question
+from evosdc.suppress.engine.general.programs import Programs, Question
 from evosdc.suppress.engine.general.witness import Witnesses
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem import Problem
 
 
 def clean_up(
-    engine: Engine,
-    hidden: NDArray[np.bool_],
+    programs: Programs,
+    hidden: Mask,
     witnesses: Witnesses,
-    search: Search,
-    boxes: Boxes | None = None,
-) -> NDArray[np.bool_]:
+    order: Cells | None,
+    stopped: Stopped,
+    boxes: Boxes | None,
+) -> Mask:
     """Delete each secondary that no demand needs; stop early when the time is up.
+
+    All are looked at, the dearest first, or only those of an order.
 
     A cell that no witness uses goes free of charge. Otherwise only the demands whose
     witness uses it are asked again, with the cell forbidden: boxes and cycles first,
     and programs where there are few enough cells for it.
     """
-    problem = engine.problem
+    problem = programs.problem
     hidden = hidden | problem.primary
     if boxes is not None:
-        boxes.drop(witnesses, hidden, _dearest_first(engine, hidden), search.stopped)
-        if not engine.is_small:
-            return _without_idle(engine, hidden, witnesses)
-    ask = engine.among(hidden)
+        boxes.drop(witnesses, hidden, _in_turn(problem, hidden, order), stopped)
+        if not programs.is_small:
+            idle = _in_turn(problem, hidden & ~witnesses.used(), order)
+            hidden[idle] = False
+            return hidden
+    ask = programs.among(hidden)
     blockers: list[int] = []
-    for cell in _dearest_first(engine, hidden).tolist():
+    for cell in _in_turn(problem, hidden, order).tolist():
         users = witnesses.users(cell)
-        if len(users) and search.stopped():
+        if len(users) and stopped():
             continue
         trial = hidden.copy()
         trial[cell] = False
-        if not len(users) or _replaced(engine, ask, trial, witnesses, users, blockers):
+        if not len(users) or _replaced(
+            programs, ask, trial, witnesses, users, blockers
+        ):
             hidden = trial
     return hidden
 
 
-def _dearest_first(engine: Engine, hidden: NDArray[np.bool_]) -> NDArray[np.int64]:
-    problem = engine.problem
+def _in_turn(problem: Problem, hidden: Mask, order: Cells | None) -> Cells:
+    """Secondaries in the order given, or the dearest first."""
+    if order is not None:
+        return order[hidden[order] & ~problem.primary[order]]
     secondaries = np.flatnonzero(hidden & ~problem.primary)
     return secondaries[np.lexsort((secondaries, -problem.cost[secondaries]))]
 
 
-def _without_idle(
-    engine: Engine, hidden: NDArray[np.bool_], witnesses: Witnesses
-) -> NDArray[np.bool_]:
-    """Publish the cells that no witness uses."""
-    return engine.problem.primary | (hidden & witnesses.used())
-
-
 def _replaced(
-    engine: Engine,
+    programs: Programs,
     ask: Question,
-    trial: NDArray[np.bool_],
+    trial: Mask,
     witnesses: Witnesses,
-    users: NDArray[np.int64],
+    users: Cells,
     blockers: list[int],
 ) -> bool:
     """Find new witnesses for `users` among the cells of `trial`, or change nothing."""
-    problem, demands = engine.problem, witnesses.demands
-    free = engine.movable(trial)
+    problem, demands = programs.problem, witnesses.demands
+    free = programs.movable(trial)
     if not free[demands.cell[users]].all():
         return False
     # Witnesses that lean on primaries and cheap cells leave the others free to go.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.general.box_kernels import Boxwork, Grid, cheapest_box
 from evosdc.suppress.engine.general.path_kernels import Pathwork, Planes, cheapest_cycle
 from evosdc.suppress.engine.general.pool import (
@@ -21,6 +21,7 @@ from evosdc.suppress.engine.general.pool import (
     rows_using,
     store,
 )
+from evosdc.suppress.engine.sort import order_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -76,7 +77,7 @@ class Field(NamedTuple):
     parts: Parts
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _balanced(field: Field, size: int) -> bool:
     """Whether a deviation keeps every equation, links to other tables included."""
     off = field.off
@@ -95,7 +96,7 @@ def _balanced(field: Field, size: int) -> bool:
     return good
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _take_down(field: Field, places: int, amount: float) -> int:
     """Turn the best places into cells and steps; 0 where an equation would break."""
     size = 0
@@ -112,7 +113,7 @@ def _take_down(field: Field, places: int, amount: float) -> int:
     return size
 
 
-@njit(cache=True)
+@kernel
 def find_only_box(field: Field, cell: int, sign: int, amount: float) -> int:
     """Find the cheapest box; its cells are left in the field."""
     nothing = np.zeros(len(field.up), np.bool_)
@@ -123,7 +124,7 @@ def find_only_box(field: Field, cell: int, sign: int, amount: float) -> int:
     return _take_down(field, places, amount)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _one_step(
     field: Field,
     hidden: Flags,
@@ -158,7 +159,7 @@ def _one_step(
     return _take_down(field, places, amount), price
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _in_parts(
     field: Field, hidden: Flags, row: int, only_hidden: bool, limit: float
 ) -> int:
@@ -211,7 +212,7 @@ def _in_parts(
     return size
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def find_move(field: Field, hidden: Flags, row: int, only_hidden: bool) -> int:
     """Find a cheap deviation for a demand; its cells are left in the field.
 
@@ -234,13 +235,13 @@ def find_move(field: Field, hidden: Flags, row: int, only_hidden: bool) -> int:
     return whole
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _has_space(pool: Pool, field: Field) -> bool:
     free = len(pool.entry_cell) - pool.tally[1]
     return free > len(field.cells) and len(pool.begin) - pool.tally[0] > 1
 
 
-@njit(cache=True)
+@kernel
 def cover_rows(
     field: Field,
     pool: Pool,
@@ -275,7 +276,7 @@ def cover_rows(
     return len(order), misses
 
 
-@njit(cache=True)
+@kernel
 def drop_cells(
     field: Field,
     pool: Pool,
@@ -307,7 +308,7 @@ def drop_cells(
             old[j] = pool.witness[found[j]]
             release(pool, found[j])
         # The largest level is the likeliest to fail, and what covers it may cover more.
-        for j in np.argsort(-field.rows.amount[found[:count]], kind="mergesort"):
+        for j in order_of(-field.rows.amount[found[:count]]):
             row = found[j]
             if pool.covered[row]:
                 continue
@@ -326,7 +327,7 @@ def drop_cells(
     return len(cells)
 
 
-@njit(cache=True)
+@kernel
 def ruin(
     field: Field,
     pool: Pool,

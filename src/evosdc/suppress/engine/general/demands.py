@@ -8,38 +8,20 @@ and to fall by the rest. Any pattern that covers these rows covers the sliding l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-from numpy.typing import NDArray
 
 from evosdc.errors import LevelError
-from evosdc.suppress.engine.general.engine import Engine
+from evosdc.suppress.engine.base import Demands
+from evosdc.suppress.engine.general.programs import Programs
 from evosdc.suppress.problem import Problem, unreachable
 
 # A level counts as out of reach when it is missed by more than this share.
 SHORT = 1e-8
 
 
-@dataclass(frozen=True, eq=False)
-class Demands:
-    """Rows: `cell` must be movable by `amount` in direction `sign`."""
-
-    cell: NDArray[np.int64]
-    sign: NDArray[np.int8]
-    amount: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        return len(self.cell)
-
-    def by_weight(self, weight: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Rows in order of falling weight, both directions of a cell together."""
-        return np.lexsort((-self.sign, self.cell, -weight[self.cell]))
-
-
-def demands_of(engine: Engine) -> Demands:
+def demands_of(programs: Programs) -> Demands:
     """List the demands of a problem, sliding levels turned into ordinary ones."""
-    levels = engine.problem.levels
+    levels = programs.problem.levels
     wanted: dict[tuple[int, int], float] = {
         (int(c), int(s)): float(a)
         for c, s, a in zip(levels.cell, levels.sign, levels.amount, strict=True)
@@ -49,13 +31,13 @@ def demands_of(engine: Engine) -> Demands:
         levels.slide.tolist(), levels.slide_amount.tolist(), strict=True
     ):
         up, down = wanted.get((cell, 1), 0.0), wanted.get((cell, -1), 0.0)
-        up, down, share = _split(engine, cell, width, up, down)
+        up, down, share = _split(programs, cell, width, up, down)
         if share < 1.0:
             short.append((cell, share))
             continue
         wanted.update({(cell, 1): up, (cell, -1): down})
     if short:
-        raise _too_wide(engine.problem, short)
+        raise _too_wide(programs.problem, short)
     rows = [(c, s, a) for (c, s), a in wanted.items() if a > 0]
     return Demands(
         np.array([r[0] for r in rows], dtype=np.int64),
@@ -64,12 +46,12 @@ def demands_of(engine: Engine) -> Demands:
     )
 
 
-def refuse_unreachable(engine: Engine, demands: Demands, among: list[int]) -> None:
+def refuse_unreachable(programs: Programs, demands: Demands, among: list[int]) -> None:
     """Raise a `LevelError` that names every level no pattern can give, if any.
 
     Only the demands in `among` are asked about; the others are known to be covered.
     """
-    levels = engine.problem.levels
+    levels = programs.problem.levels
     row_of = {
         (int(c), int(s)): row
         for row, (c, s) in enumerate(zip(levels.cell, levels.sign, strict=True))
@@ -82,24 +64,24 @@ def refuse_unreachable(engine: Engine, demands: Demands, among: list[int]) -> No
         demands.amount[among].tolist(),
         strict=True,
     ):
-        far, _ = engine.farthest(cell, sign, amount)
+        far, _ = programs.farthest(cell, sign, amount)
         if far < amount * (1 - SHORT) and (cell, sign) in row_of:
             rows.append(row_of[cell, sign])
             best.append(far)
     if rows:
-        raise unreachable(engine.problem, rows, best)
+        raise unreachable(programs.problem, rows, best)
 
 
 def _split(
-    engine: Engine, cell: int, width: float, up: float, down: float
+    programs: Programs, cell: int, width: float, up: float, down: float
 ) -> tuple[float, float, float]:
     """Share a width out; the third number is the share of it that can be had."""
-    highest, _ = engine.farthest(cell, 1, width)
+    highest, _ = programs.farthest(cell, 1, width)
     # What the solver finds is off by rounding: ask for a little less.
     highest *= 1 - SHORT
     if width - down <= highest:
         return max(up, width - down), down, 1.0
-    lowest, _ = engine.farthest(cell, -1, width)
+    lowest, _ = programs.farthest(cell, -1, width)
     lowest *= 1 - SHORT
     if width - up <= lowest:
         return up, max(down, width - up), 1.0

@@ -1,116 +1,70 @@
-"""Ask the attacker's questions of any table: neighbourhoods first, then all cells."""
+"""The engine of any table: attacker programs, and boxes where it has dimensions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.suppress.engine.general.local import neighbourhoods
-from evosdc.suppress.engine.general.model import DeviationModel, Move
+from evosdc.errors import MethodError
+from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, never
+from evosdc.suppress.engine.general.cuts import AttackCuts
+from evosdc.suppress.engine.general.mend import GeneralMender
+from evosdc.suppress.engine.general.orders import ProgramEvaluator
+from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
+from evosdc.suppress.engine.general.walker import DEFAULT, GeneralWalker
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.structure.movable import movable
-from evosdc.suppress.structure.upsets import independent_equations, up_sets
-
-# With no more cells than this, the whole table is the neighbourhood.
-SMALL = 2500
-
-Question = Callable[[int, int, float, NDArray[np.float64]], Move | None]
+from evosdc.suppress.search import Search
+from evosdc.suppress.structure.elements import Grouping
 
 
-class Engine:
-    """Cheapest deviations on one table; keeps its solver warm between questions."""
+class GeneralEngine:
+    """Implements `engine.base.Engine` for every table."""
+
+    quick = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.programs = 0
-        table = problem.table
-        self.sets = up_sets(table)
-        self._columns = independent_equations(table, self.sets)
-        self._around = neighbourhoods(table, self.sets)
-        self._whole = self._model(np.flatnonzero(problem.hideable))
-        self._equations = (
-            table.matrix.indptr,
-            table.matrix.indices,
-            table.columns.indptr,
-            table.columns.indices,
-        )
+
+    @cached_property
+    def table(self) -> GeneralTable:
+        """The table with its programs, demands and boxes."""
+        return GeneralTable(self.problem)
 
     @property
-    def is_small(self) -> bool:
-        """Whether programs over the whole table are quick."""
-        return int(self.problem.hideable.sum()) <= SMALL
+    def demands(self) -> Demands:
+        return self.table.demands
 
-    def cheapest(
-        self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
-    ) -> Move | None:
-        """Find a cheap deviation that moves `cell` by `amount` up or down, or None.
+    def start(
+        self, hidden: Mask | None = None, after: GeneralState | None = None
+    ) -> GeneralState:
+        return GeneralState(self.table, hidden, after)
 
-        `price` has one entry for each cell of the table: what moving it costs, 0 for
-        hidden cells, infinite for cells that must stay. The deviation is the cheapest
-        of the first neighbourhood that has one. None means that there is none in the
-        whole table.
-        """
-        price = np.where(self.problem.hideable, price, np.inf)
-        free = self.movable(np.isfinite(price))
-        if not free[cell]:
-            return None
-        price[~free] = np.inf
-        open_cells = np.flatnonzero(free)
-        if len(open_cells) > SMALL:
-            move = self.nearby(cell, sign, amount, price)
-            if move is not None:
-                return move
-        few = 3 * len(open_cells) < len(self._whole.cells)
-        model = self._model(open_cells) if few else self._whole
-        return self._ask(model, cell, sign, amount, price)
+    def cuts(self) -> AttackCuts:
+        return AttackCuts(self.problem)
 
-    def nearby(
-        self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
-    ) -> Move | None:
-        """Find a deviation in a neighbourhood; None says nothing about the table."""
-        most = int(np.isfinite(price).sum())
-        for cells in self._around.around(cell, price):
-            if 2 * len(cells) > most:
-                break
-            move = self._ask(self._model(cells), cell, sign, amount, price)
-            if move is not None:
-                return move
-        return None
-
-    def farthest(self, cell: int, sign: int, unit: float) -> tuple[float, Move | None]:
-        """How far a cell can move when everything that may be hidden is."""
-        self.programs += 1
-        return self._whole.farthest(cell, sign, unit)
-
-    def movable(self, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Hidden cells that do not follow one after the other from the equations."""
-        return np.asarray(movable(hidden, *self._equations))
-
-    def among(self, hidden: NDArray[np.bool_]) -> Question:
-        """Return a way to ask many questions about deviations of hidden cells only.
-
-        Few cells are asked all together, with a warm start. Among many only the
-        neighbourhoods are asked, so that None may come too early: clean-up then keeps
-        a cell that it could have spared, and that is safe.
-        """
-        cells = np.flatnonzero(hidden)
-        if len(cells) > SMALL:
-            return self.nearby
-        return partial(self._ask, self._model(cells))
-
-    def _model(self, cells: NDArray[np.int64]) -> DeviationModel:
-        return DeviationModel(self._columns, cells, self.problem.up, self.problem.down)
-
-    def _ask(
+    def walker(
         self,
-        model: DeviationModel,
-        cell: int,
-        sign: int,
-        amount: float,
-        price: NDArray[np.float64],
-    ) -> Move | None:
-        self.programs += 1
-        return model.cheapest(cell, sign, amount, price[model.cells])
+        state: GeneralState,
+        rng: np.random.Generator,
+        options: WalkOptions | None = None,
+    ) -> GeneralWalker | None:
+        chosen = DEFAULT if options is None else options
+        if chosen.memory > 1:
+            raise MethodError(
+                f"late acceptance over {chosen.memory} steps on a general table",
+                expected="a memory of 1: here a pattern never gets dearer",
+            )
+        if self.table.boxes is None or not len(state.secondaries):
+            return None
+        return GeneralWalker(state, self.table.boxes, rng, chosen)
+
+    def mender(
+        self, rng: np.random.Generator, stopped: Stopped = never
+    ) -> GeneralMender:
+        return GeneralMender(self.table, rng, stopped)
+
+    def evaluator(
+        self, grouping: Grouping, search: Search, clean: bool
+    ) -> ProgramEvaluator:
+        return ProgramEvaluator(self.table, grouping, search, clean)

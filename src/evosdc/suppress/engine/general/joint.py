@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.suppress.engine.general.build import Builder
 from evosdc.suppress.engine.general.model import MOVED, Move, load_program
+from evosdc.suppress.engine.general.state import GeneralState
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 
@@ -29,33 +29,33 @@ class JointProgram:
         self._part = part
         self._solver: Any = None
 
-    def cover(self, builder: Builder, rows: list[int], search: Search) -> None:
+    def cover(self, state: GeneralState, rows: list[int], search: Search) -> None:
         """Cover the open rows of a group, one direction after the other.
 
         Rows that stay open when a group of one has no solution, or when the time is
         up, are left to the caller.
         """
         for sign in (1, -1):
-            side = [row for row in rows if builder.demands.sign[row] == sign]
+            side = [row for row in rows if state.table.demands.sign[row] == sign]
             waiting = [side]
             while waiting:
                 part = waiting.pop()
-                part = [row for row in part if not builder.witnesses.covered[row]]
+                part = [row for row in part if not state.witnesses.covered[row]]
                 if len(part) < 2 or search.stopped():
                     continue
-                move = self._solve(builder, part)
+                move = self._solve(state, part)
                 if move is None:
                     middle = len(part) // 2
                     waiting += [part[middle:], part[:middle]]
                     continue
-                builder.hidden[move.cells] = True
+                state.hidden[move.cells] = True
                 for row in part:
-                    builder.witnesses.add(move, row)
+                    state.witnesses.add(move, row)
 
-    def _solve(self, builder: Builder, rows: list[int]) -> Move | None:
+    def _solve(self, state: GeneralState, rows: list[int]) -> Move | None:
         """Find the cheapest deviation that moves the cells of all rows."""
         problem, n = self._problem, len(self._cells)
-        demands = builder.demands
+        demands = state.table.demands
         unit = float(np.median(demands.amount[rows]))
         high = np.concatenate([problem.up[self._cells], problem.down[self._cells]])
         high = np.where(np.isfinite(high), high / unit, highspy.kHighsInf)
@@ -64,7 +64,8 @@ class JointProgram:
         chosen = np.where(demands.sign[rows] > 0, at, at + n)
         low[chosen] = high[chosen] = demands.amount[rows] / unit
         high[np.where(demands.sign[rows] > 0, at + n, at)] = 0.0
-        values = self._run(low, high, builder.price()[self._cells])
+        price = np.where(state.hidden, 0.0, problem.cost)
+        values = self._run(low, high, price[self._cells])
         if values is None:
             return None
         d = values[:n] - values[n:]

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.general.box_kernels import (
     Boxwork,
     Grid,
@@ -72,7 +72,7 @@ class Pathwork(NamedTuple):
     place_way: Ints
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _push(work: Pathwork, size: int, key: float, node: int) -> int:
     at = size
     while at > 0:
@@ -86,7 +86,7 @@ def _push(work: Pathwork, size: int, key: float, node: int) -> int:
     return size + 1
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _pop(work: Pathwork, size: int) -> int:
     """Take the top off; it must have been read before."""
     size -= 1
@@ -108,7 +108,7 @@ def _pop(work: Pathwork, size: int) -> int:
     return size
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _shortest(
     grid: Grid,
     planes: Planes,
@@ -181,7 +181,7 @@ def _shortest(
     return np.inf, looked
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _write_down(
     grid: Grid,
     planes: Planes,
@@ -217,7 +217,7 @@ def _write_down(
             node, way = planes.head[base + arc], -1
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _stack_layers(
     grid: Grid,
     boxes: Boxwork,
@@ -242,7 +242,7 @@ def _stack_layers(
     return size
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def cheapest_cycle(
     grid: Grid,
     boxes: Boxwork,

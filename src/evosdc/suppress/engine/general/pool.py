@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from evosdc.kernels import kernel
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -86,7 +87,7 @@ def make_pool(demands: int, cells: int, witnesses: int, entries: int) -> Pool:
     )
 
 
-@njit(cache=True)
+@kernel
 def store(pool: Pool, cells: Ints, by: Floats, size: int) -> int:
     """Add a witness that covers nothing yet; return its number."""
     number, entry = pool.tally[0], pool.tally[1]
@@ -103,7 +104,7 @@ def store(pool: Pool, cells: Ints, by: Floats, size: int) -> int:
     return number
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def take_back(pool: Pool, witnesses: int) -> None:
     """Forget all but the first so many witnesses; they must cover nothing."""
     if pool.tally[0] == witnesses:
@@ -114,7 +115,7 @@ def take_back(pool: Pool, witnesses: int) -> None:
     pool.tally[0], pool.tally[1] = witnesses, start
 
 
-@njit(cache=True)
+@kernel
 def assign(pool: Pool, row: int, number: int) -> None:
     """Let a witness cover an open demand."""
     first = pool.first_user[number]
@@ -127,7 +128,7 @@ def assign(pool: Pool, row: int, number: int) -> None:
     pool.covered[row] = True
 
 
-@njit(cache=True)
+@kernel
 def release(pool: Pool, row: int) -> None:
     """Open a demand again."""
     number = pool.witness[row]
@@ -143,7 +144,7 @@ def release(pool: Pool, row: int) -> None:
     pool.covered[row] = False
 
 
-@njit(cache=True)
+@kernel
 def claim(pool: Pool, rows: Rows, number: int, up: Floats, down: Floats) -> None:
     """Let a witness cover every open demand it can.
 
@@ -169,7 +170,7 @@ def claim(pool: Pool, rows: Rows, number: int, up: Floats, down: Floats) -> None
                 assign(pool, row, number)
 
 
-@njit(cache=True)
+@kernel
 def rows_using(pool: Pool, cell: int, found: Ints, count: int, marked: Flags) -> int:
     """Append the demands whose witness uses a cell; `marked` ones are there already."""
     entry = pool.cell_entry[cell]
@@ -187,7 +188,7 @@ def rows_using(pool: Pool, cell: int, found: Ints, count: int, marked: Flags) ->
     return count
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def in_use(pool: Pool, cell: int) -> bool:
     """Whether a witness that covers something uses a cell."""
     entry = pool.cell_entry[cell]
@@ -198,7 +199,7 @@ def in_use(pool: Pool, cell: int) -> bool:
     return False
 
 
-@njit(cache=True)
+@kernel
 def put_back(pool: Pool, rows: Ints, old: Ints, count: int, witnesses: int) -> None:
     """Undo a trial: give demands their old witnesses, forget the new ones.
 
@@ -212,7 +213,7 @@ def put_back(pool: Pool, rows: Ints, old: Ints, count: int, witnesses: int) -> N
         assign(pool, rows[i], old[i])
 
 
-@njit(cache=True)
+@kernel
 def copy_pool(source: Pool, target: Pool, keep_idle: bool) -> None:
     """Copy witnesses into an empty pool, those that cover nothing only if asked to."""
     for number in range(source.tally[0]):

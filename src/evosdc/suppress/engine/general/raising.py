@@ -9,19 +9,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.engine.general.engine import Engine
 from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.programs import Programs
 
 
 def raise_totals(
-    engine: Engine,
+    programs: Programs,
     cell: int,
     sign: int,
     amount: float,
     price: NDArray[np.float64],
 ) -> Move | None:
     """Move a cell with an inner cell below it and all totals above that, or None."""
-    sets, problem = engine.sets, engine.problem
+    sets, problem = programs.sets, programs.problem
     if sets is None:
         return None
     below = sets.inner_below(cell)

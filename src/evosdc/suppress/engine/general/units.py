@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.engine.general.demands import Demands
+from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.problem import Problem
 
 # Digits that the values of a table may have, and digits beyond them for the levels.

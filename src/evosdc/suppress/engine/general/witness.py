@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.engine.general import pool as pools
-from evosdc.suppress.engine.general.demands import Demands
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.pool import Pool, Rows
 from evosdc.suppress.engine.general.units import readable
@@ -76,6 +76,25 @@ class Witnesses:
         found = np.sort(self._found[:count])
         self._marked[found] = False
         return found
+
+    def release(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Open the demands whose witness uses one of some cells, and return them."""
+        count = 0
+        for cell in cells.tolist():
+            count = pools.rows_using(self.pool, cell, self._found, count, self._marked)
+        found = np.sort(self._found[:count])
+        self._marked[found] = False
+        for row in found.tolist():
+            pools.release(self.pool, row)
+        return found
+
+    def copy(self) -> Witnesses:
+        """Return an independent copy."""
+        other = Witnesses.__new__(Witnesses)
+        other.__dict__.update(self.__dict__)
+        other.pool = Pool._make(array.copy() for array in self.pool)
+        other._found, other._marked = self._found.copy(), self._marked.copy()
+        return other
 
     def used(self) -> NDArray[np.bool_]:
         """Which cells the witnesses that cover something use."""

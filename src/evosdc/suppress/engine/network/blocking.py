@@ -7,8 +7,7 @@ leads nowhere is passed by for the rest of the phase.
 
 from __future__ import annotations
 
-from numba import njit
-
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Live, Work
 from evosdc.suppress.engine.network.paths import (
     augment,
@@ -18,7 +17,7 @@ from evosdc.suppress.engine.network.paths import (
 )
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _layers(
     arcs: Arcs, live: Live, work: Work, source: int, target: int, banned: int
 ) -> bool:
@@ -50,7 +49,7 @@ def _layers(
     return side.seen[target] == now
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def send_in_phases(
     arcs: Arcs,
     live: Live,

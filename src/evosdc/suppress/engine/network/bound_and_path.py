@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Flags, Live
 from evosdc.suppress.engine.network.flow import Graph
 from evosdc.suppress.engine.network.paths import hide
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _through(arcs: Arcs, slot: int, leaving: bool) -> int:
     """Room of a slot along its direction, or against it."""
     upward = (slot & 1 == 0) == leaving
     return arcs.up[slot >> 1] if upward else arcs.down[slot >> 1]
 
 
-@njit(cache=True)
+@kernel
 def meet_node_bound(
     arcs: Arcs,
     graph: Graph,

@@ -15,14 +15,15 @@ down to ``rest`` is valid because ``x`` is binary, and makes the cut stronger.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from evosdc.kernels import kernel
 
 # Flows are compared with this share of the amount asked for.
 EPSILON = 1e-7
 
 
-@njit(cache=True)
+@kernel
 def crossing(
     tail: NDArray[np.int32],
     head: NDArray[np.int32],

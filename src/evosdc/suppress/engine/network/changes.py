@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Flags, Live, Long, Real
 from evosdc.suppress.engine.network.paths import hide, publish
 
@@ -35,7 +35,7 @@ class Log(NamedTuple):
     counts: Long
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def note_cell(log: Log, cell: int, mark: int) -> None:
     if log.mark[cell] == 0:
         log.mark[cell] = mark
@@ -43,7 +43,7 @@ def note_cell(log: Log, cell: int, mark: int) -> None:
         log.counts[0] += 1
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def note_level(log: Log, live: Live, level: int) -> None:
     """Log a witness before it changes, once a step."""
     if log.logged[level]:
@@ -60,7 +60,7 @@ def note_level(log: Log, live: Live, level: int) -> None:
     log.counts[2] += size
 
 
-@njit(cache=True)
+@kernel
 def forget(log: Log) -> None:
     """Empty the log: the step stands."""
     for i in range(log.counts[0]):
@@ -70,7 +70,7 @@ def forget(log: Log) -> None:
     log.counts[:] = 0
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def undo(arcs: Arcs, live: Live, log: Log) -> None:
     """Restore what the log holds. A witness's room never shrinks, so it fits."""
     for i in range(log.counts[0]):
@@ -89,13 +89,13 @@ def undo(arcs: Arcs, live: Live, log: Log) -> None:
     forget(log)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def remove(arcs: Arcs, live: Live, log: Log, cell: int) -> None:
     note_cell(log, cell, WAS_HIDDEN)
     publish(arcs, live, cell)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def gain_of(live: Live, log: Log, cost: Real) -> float:
     """How much dearer the logged changes made the pattern."""
     gain = 0.0

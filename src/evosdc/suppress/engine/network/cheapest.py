@@ -9,14 +9,14 @@ the other: only the smaller side's arcs are then looked at.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network import heap
 from evosdc.suppress.engine.network.arrays import Arcs, Live, Side, Work
 from evosdc.suppress.engine.network.paths import residual, slot_end
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _label(
     arcs: Arcs, side: Side, node: int, distance: float, slot: int, now: int
 ) -> None:
@@ -28,7 +28,7 @@ def _label(
     side.size[0] += 1
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _push_next(
     arcs: Arcs,
     live: Live,
@@ -66,7 +66,7 @@ def _push_next(
     side.pointer[node] = at
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _spread(
     arcs: Arcs,
     live: Live,
@@ -98,7 +98,7 @@ def _spread(
     return best, meet
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _reach(side: Side) -> float:
     """How near at least every node is that a side has not labelled."""
     reach = np.inf
@@ -109,7 +109,7 @@ def _reach(side: Side) -> float:
     return reach
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _step(
     arcs: Arcs, live: Live, side: Side, forward: bool, now: int, best: float
 ) -> None:
@@ -131,7 +131,7 @@ def _step(
     _push_next(arcs, live, side, node, forward, now, value, best)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _join(
     arcs: Arcs,
     live: Live,
@@ -168,7 +168,7 @@ def _join(
     return best, joint
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def cheapest_path(
     arcs: Arcs, live: Live, work: Work, source: int, target: int, banned: int
 ) -> float:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network import heap
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
@@ -88,7 +88,7 @@ def make_flows(nodes: int, cells: int, levels: int) -> Flows:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _nearest_target(
     arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real
 ) -> int:
@@ -192,7 +192,7 @@ def _nearest_target(
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _tight_target(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
     """Look for a target along arcs whose reduced cost is nothing; -1 if there is none.
 
@@ -265,7 +265,7 @@ def _tight_target(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) 
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _room(arcs: Arcs, live: Live, work: Work, slot: int) -> int:
     """How much can go through a slot before it is full or its price changes."""
     cell = slot >> 1
@@ -275,7 +275,7 @@ def _room(arcs: Arcs, live: Live, work: Work, slot: int) -> int:
     return (arcs.down[cell] if slot & 1 else arcs.up[cell]) - flow
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _send_along(arcs: Arcs, live: Live, work: Work, flows: Flows, target: int) -> None:
     """Send as much as the path to a target takes."""
     sent = -flows.excess[target]
@@ -300,7 +300,7 @@ def _send_along(arcs: Arcs, live: Live, work: Work, flows: Flows, target: int) -
         node = slot_origin(arcs, slot)
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def send_cheapest(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
     """Send every excess to the targets at least cost; return what is left to send.
 
@@ -342,7 +342,7 @@ def send_cheapest(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) 
     return left
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _send_many(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
     """Begin anew by the simplex method, with what was sent and what was not."""
     supply = flows.excess.copy()

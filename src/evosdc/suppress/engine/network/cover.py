@@ -9,8 +9,8 @@ through that cell sent another way.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Demands, Live, Work
 from evosdc.suppress.engine.network.blocking import send_in_phases
 from evosdc.suppress.engine.network.cheapest import cheapest_path
@@ -34,7 +34,7 @@ _SEARCHES, _PARTS = 1024, 4
 FAILED, DONE, FULL = 0, 1, 2
 
 
-@njit(cache=True)
+@kernel
 def level_ends(arcs: Arcs, demands: Demands, level: int) -> tuple[int, int]:
     """Return the nodes that a level's flow runs from and to."""
     cell = demands.cell[level]
@@ -43,7 +43,7 @@ def level_ends(arcs: Arcs, demands: Demands, level: int) -> tuple[int, int]:
     return arcs.tail[cell], arcs.head[cell]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def drop_flow(work: Work) -> None:
     """Set every flow back to zero."""
     for i in range(work.touches[0]):
@@ -53,7 +53,7 @@ def drop_flow(work: Work) -> None:
     work.touches[0] = 0
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def send_hidden(
     arcs: Arcs,
     live: Live,
@@ -71,7 +71,7 @@ def send_hidden(
     return send_in_phases(arcs, live, work, source, target, banned, amount)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def send_and_hide(
     arcs: Arcs,
     live: Live,
@@ -96,7 +96,7 @@ def send_and_hide(
     return _hide_by_simplex(arcs, live, work, source, target, banned, amount)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _hide_by_simplex(
     arcs: Arcs,
     live: Live,
@@ -137,7 +137,7 @@ def _hide_by_simplex(
     return amount
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def cover_level(
     arcs: Arcs, demands: Demands, live: Live, work: Work, level: int, may_hide: bool
 ) -> int:
@@ -157,7 +157,7 @@ def cover_level(
     return send_hidden(arcs, live, work, source, target, banned, amount)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def store_witness(live: Live, work: Work, level: int) -> bool:
     """Keep the flow as the witness of a level and clear it.
 
@@ -186,7 +186,7 @@ def store_witness(live: Live, work: Work, level: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def load_witness(live: Live, work: Work, level: int) -> None:
     """Set the flow to the witness of a level."""
     for at in range(live.begin[level], live.begin[level] + live.length[level]):
@@ -197,7 +197,7 @@ def load_witness(live: Live, work: Work, level: int) -> None:
         work.touches[0] += 1
 
 
-@njit(cache=True)
+@kernel
 def covered_without_hiding(
     arcs: Arcs, demands: Demands, live: Live, work: Work
 ) -> np.ndarray:
@@ -209,7 +209,7 @@ def covered_without_hiding(
     return covered
 
 
-@njit(cache=True)
+@kernel
 def cover_levels(
     arcs: Arcs,
     demands: Demands,
@@ -237,7 +237,7 @@ def cover_levels(
     return len(order)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _several_published(live: Live, level: int) -> bool:
     """Whether a witness runs through more than one published cell."""
     count = 0
@@ -247,7 +247,7 @@ def _several_published(live: Live, level: int) -> bool:
     return count > 1
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def reroute(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) -> int:
     """Send the part of a witness that runs through published cells another way.
 
@@ -281,7 +281,7 @@ def reroute(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) ->
     return DONE if store_witness(live, work, level) else FULL
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def uses(live: Live, level: int, cell: int) -> bool:
     """Whether the witness of a level runs through a cell."""
     for at in range(live.begin[level], live.begin[level] + live.length[level]):
@@ -290,7 +290,7 @@ def uses(live: Live, level: int, cell: int) -> bool:
     return False
 
 
-@njit(cache=True)
+@kernel
 def clean_up(
     arcs: Arcs,
     demands: Demands,
@@ -322,7 +322,7 @@ def clean_up(
     return len(order)
 
 
-@njit(cache=True)
+@kernel
 def recheck(arcs: Arcs, demands: Demands, live: Live, work: Work, position: int) -> int:
     """Find witnesses through published cells and send them another way.
 
@@ -344,7 +344,7 @@ def recheck(arcs: Arcs, demands: Demands, live: Live, work: Work, position: int)
     return len(demands.cell)
 
 
-@njit(cache=True)
+@kernel
 def change(arcs: Arcs, live: Live, cells: np.ndarray, hidden: bool) -> None:
     """Hide or publish cells; sensitive ones and those already so are passed over."""
     for cell in cells:

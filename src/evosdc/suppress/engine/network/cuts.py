@@ -26,9 +26,11 @@ class _Levels:
 class NetworkCuts:
     """Find the cuts that a fractional pattern of a network table violates."""
 
-    def __init__(self, problem: Problem, network: Network) -> None:
+    def __init__(self, problem: Problem) -> None:
+        network = problem.network
+        assert network is not None
         self._problem = problem
-        self._network = network
+        self._network: Network = network
         self._state = np.where(problem.hideable, 1, 0).astype(np.int8)
         self._state[problem.primary] = 2
         self._levels = self._open_levels()

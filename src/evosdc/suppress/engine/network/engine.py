@@ -8,13 +8,13 @@ same steps give the same patterns in any process.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.errors import MethodError
+from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped, never
 from evosdc.suppress.engine.network import cover
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
@@ -33,13 +33,8 @@ from evosdc.suppress.engine.network.scale import whole_capacities
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem, unreachable
 
-Cells = NDArray[np.int64]
 _LEVELS_A_CALL = 512
 _CELLS_A_CALL = 256
-
-
-def _never() -> bool:
-    return False
 
 
 class TableNetwork:
@@ -230,12 +225,6 @@ class PatternState:
         other.live = copy_live(self.live)
         return other
 
-    def with_network(self, network: TableNetwork) -> PatternState:
-        """Return a copy that goes on with other costs for the shortest paths."""
-        other = self.copy()
-        other.network = network
-        return other
-
     def hide(self, cells: ArrayLike) -> None:
         """Hide cells; no witness is lost."""
         chosen = np.asarray(cells, dtype=np.int64)
@@ -259,23 +248,35 @@ class PatternState:
                 self.make_room()
         return np.flatnonzero((self.live.length < 0) & ~before)
 
-    def become(self, hidden: NDArray[np.bool_]) -> None:
+    def become(self, hidden: Mask) -> None:
         """Hide exactly these cells and the primaries; keep the witnesses that hold."""
         self.hide(np.flatnonzero(hidden & ~self.live.hidden))
         self.publish(np.flatnonzero(self.live.hidden & ~hidden))
 
-    def cover(self, order: ArrayLike | None = None) -> None:
+    def cover(
+        self,
+        order: ArrayLike | None = None,
+        *,
+        price: Costs | None = None,
+        stopped: Stopped = never,  # noqa: ARG002  paths are quick enough to finish
+    ) -> None:
         """Cover every open level by the shortest path heuristic, in the order given.
 
         Levels that hidden cells cover cost nothing. Levels not in the order are left
-        alone.
+        alone. `price` replaces the costs of the paths.
 
         Raises
         ------
         LevelError
             For levels that no pattern can give.
         """
-        left = self._send(order, may_hide=True)
+        own = self.network
+        if price is not None:
+            self.network = own.with_cost(price)
+        try:
+            left = self._send(order, may_hide=True)
+        finally:
+            self.network = own
         short = np.flatnonzero(left)
         if len(short):
             network = self.network
@@ -284,13 +285,19 @@ class PatternState:
                 network.problem, network.row[short].tolist(), best.tolist()
             )
 
+    def repair(self, price: Costs | None = None, stopped: Stopped = never) -> int:
+        """Cover every open level; return how many hidden cells did not cover."""
+        exposed = len(self.check())
+        self.cover(price=price if exposed else None, stopped=stopped)
+        return exposed
+
     def check(self, order: ArrayLike | None = None) -> Cells:
         """Look for witnesses among the hidden cells; return the levels without one."""
         self._send(order, may_hide=False)
         return self.uncovered
 
     def clean_up(
-        self, order: ArrayLike | None = None, stopped: Callable[[], bool] = _never
+        self, order: ArrayLike | None = None, stopped: Stopped = never
     ) -> bool:
         """Publish every cell that is not needed, dearest first unless told otherwise.
 

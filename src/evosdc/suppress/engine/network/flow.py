@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network import heap
 from evosdc.suppress.engine.network.arrays import Flags, Int, Long, Real
 
@@ -48,25 +47,25 @@ def graph_of(
     return Graph(tail, head, start, slot[order].astype(np.int32))
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def end_of(graph: Graph, slot: int) -> int:
     """Return the node that a slot leads to."""
     return graph.tail[slot >> 1] if slot & 1 else graph.head[slot >> 1]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def origin_of(graph: Graph, slot: int) -> int:
     """Return the node that a slot leaves."""
     return graph.head[slot >> 1] if slot & 1 else graph.tail[slot >> 1]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _room(up: np.ndarray, down: np.ndarray, flow: np.ndarray, slot: int) -> float:
     cell = slot >> 1
     return down[cell] + flow[cell] if slot & 1 else up[cell] - flow[cell]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _layers(
     graph: Graph,
     up: np.ndarray,
@@ -97,7 +96,7 @@ def _layers(
     return False
 
 
-@njit(cache=True)
+@kernel
 def max_flow(
     graph: Graph,
     up: np.ndarray,
@@ -158,7 +157,7 @@ def max_flow(
     return sent, flow
 
 
-@njit(cache=True)
+@kernel
 def min_cut(
     graph: Graph,
     up: np.ndarray,
@@ -186,39 +185,7 @@ def min_cut(
     return side
 
 
-@njit(cache=True)
-def widest_path(
-    graph: Graph, up: np.ndarray, down: np.ndarray, source: int, target: int
-) -> tuple[float, np.ndarray]:
-    """Find the path of largest capacity; return that and the slots, target first."""
-    nodes = len(graph.start) - 1
-    width = np.zeros(nodes, dtype=np.float64)
-    via = np.full(nodes, -1, dtype=np.int32)
-    final = np.zeros(nodes, dtype=np.bool_)
-    order = np.empty(nodes, dtype=np.int32)
-    spot = np.full(nodes, -1, dtype=np.int32)
-    key = np.empty(nodes, dtype=np.float64)
-    width[source] = np.inf
-    size = heap.lower(order, spot, key, 0, source, -np.inf)
-    while size:
-        node = heap.take(order, spot, key, size)
-        size -= 1
-        final[node] = True
-        if node == target:
-            break
-        for at in range(graph.start[node], graph.start[node + 1]):
-            slot = graph.slot[at]
-            other = end_of(graph, slot)
-            room = down[slot >> 1] if slot & 1 else up[slot >> 1]
-            through = min(width[node], float(room))
-            if not final[other] and through > width[other]:
-                width[other] = through
-                via[other] = slot
-                size = heap.lower(order, spot, key, size, other, -through)
-    return width[target], trace(graph, via, source, target)
-
-
-@njit(cache=True)
+@kernel(inner=True)
 def trace(graph: Graph, via: np.ndarray, source: int, target: int) -> np.ndarray:
     """Follow `via` back from the target; empty where it was not reached."""
     size, node = 0, target
@@ -233,7 +200,7 @@ def trace(graph: Graph, via: np.ndarray, source: int, target: int) -> np.ndarray
     return path
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _potentials(
     graph: Graph,
     up: np.ndarray,
@@ -285,7 +252,7 @@ def _potentials(
     return True
 
 
-@njit(cache=True)
+@kernel
 def min_cost_flow(
     graph: Graph,
     up: np.ndarray,
@@ -342,9 +309,3 @@ def min_cost_flow(
             node = origin_of(graph, slot)
         left -= part
     return left, flow
-
-
-def cut_cells(graph: Graph, side: Flags) -> NDArray[np.int64]:
-    """Return the cells of the graph with one end on each side of a cut."""
-    cells = np.unique(graph.slot >> 1).astype(np.int64)
-    return cells[side[graph.tail[cells]] != side[graph.head[cells]]]

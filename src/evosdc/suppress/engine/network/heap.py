@@ -6,17 +6,16 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Int, Real
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _before(key: Real, a: int, b: int) -> bool:
     return key[a] < key[b] or (key[a] == key[b] and a < b)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def lower(heap: Int, spot: Int, key: Real, size: int, node: int, value: float) -> int:
     """Put a node in, or lower its key; return the new size."""
     key[node] = value
@@ -37,7 +36,7 @@ def lower(heap: Int, spot: Int, key: Real, size: int, node: int, value: float) -
     return size
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def take(heap: Int, spot: Int, key: Real, size: int) -> int:
     """Take out and return the node with the smallest key; the size falls by one."""
     top = heap[0]
@@ -63,7 +62,7 @@ def take(heap: Int, spot: Int, key: Real, size: int) -> int:
     return top
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def clear(heap: Int, spot: Int, size: int) -> None:
     """Empty the heap."""
     for at in range(size):

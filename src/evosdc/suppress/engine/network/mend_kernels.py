@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.draw import draw
 from evosdc.suppress.engine.network.arrays import Arcs, Demands, Live, Long, Real, Work
 from evosdc.suppress.engine.network.changes import (
@@ -31,12 +31,13 @@ from evosdc.suppress.engine.network.cover import (
     uses,
 )
 from evosdc.suppress.engine.network.paths import hide, publish
+from evosdc.suppress.engine.sort import order_of
 
 # Cells a step looks at for redundancy at most.
 _TIDIED = 48
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _affected(demands: Demands, live: Live, levels: Long) -> int:
     """List the levels whose witness runs through published cells."""
     count = 0
@@ -49,7 +50,7 @@ def _affected(demands: Demands, live: Live, levels: Long) -> int:
     return count
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _mend(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) -> bool:
     """Send what ran through published cells another way, hiding cells if need be.
 
@@ -80,7 +81,7 @@ def _mend(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) -> b
     return store_witness(live, work, level)
 
 
-@njit(cache=True)
+@kernel
 def recreate(
     arcs: Arcs,
     demands: Demands,
@@ -122,7 +123,7 @@ def recreate(
     return result
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _choose(live: Live, work: Work, chosen: Long, count: int, cell: int) -> int:
     """Add a secondary to a list, once."""
     if count < len(chosen) and live.place[cell] >= 0 and not work.listed[cell]:
@@ -132,7 +133,7 @@ def _choose(live: Live, work: Work, chosen: Long, count: int, cell: int) -> int:
     return count
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _near_changes(arcs: Arcs, live: Live, work: Work, log: Log, chosen: Long) -> int:
     """List secondaries that are new or meet a cell that changed; return how many.
 
@@ -155,7 +156,7 @@ def _near_changes(arcs: Arcs, live: Live, work: Work, log: Log, chosen: Long) ->
     return count
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _concerned(demands: Demands, live: Live, work: Work, levels: Long) -> int:
     """List the levels whose witness uses a cell marked in ``work.listed``."""
     count = 0
@@ -168,7 +169,7 @@ def _concerned(demands: Demands, live: Live, work: Work, levels: Long) -> int:
     return count
 
 
-@njit(cache=True)
+@kernel
 def prune(
     arcs: Arcs,
     demands: Demands,
@@ -215,7 +216,7 @@ def prune(
     return len(order)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def tidy(
     arcs: Arcs,
     demands: Demands,
@@ -234,12 +235,12 @@ def tidy(
     count = _near_changes(arcs, live, work, log, chosen)
     for i in range(count):
         work.listed[chosen[i]] = False
-    order = chosen[np.argsort(-cost[chosen[:count]], kind="mergesort")]
+    order = chosen[order_of(-cost[chosen[:count]])]
     done = prune(arcs, demands, live, work, log, order, 0, levels, critic)
     return done == len(order)
 
 
-@njit(cache=True)
+@kernel
 def drop_in_turn(
     arcs: Arcs,
     demands: Demands,

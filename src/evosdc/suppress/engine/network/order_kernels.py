@@ -8,8 +8,8 @@ cost a unit.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
     Demands,
@@ -24,7 +24,7 @@ from evosdc.suppress.engine.network.cover import drop_flow, level_ends, send_hid
 from evosdc.suppress.engine.network.paths import hide
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _ask(
     demands: Demands, flows: Flows, level: int, source: int, target: int, amount: int
 ) -> None:
@@ -37,7 +37,7 @@ def _ask(
     flows.tally[0] += 2
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _settle(
     arcs: Arcs,
     demands: Demands,
@@ -62,7 +62,7 @@ def _settle(
         flows.shut[demands.cell[level]] = False
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def protect_level(
     arcs: Arcs,
     demands: Demands,
@@ -94,7 +94,7 @@ def protect_level(
     return left
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _turns(arcs: Arcs, work: Work) -> bool:
     """Say whether the cells have room for the same flow the other way round."""
     for i in range(work.touches[0]):
@@ -105,7 +105,7 @@ def _turns(arcs: Arcs, work: Work) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _covered_by_turn(demands: Demands, flows: Flows, last: int, level: int) -> bool:
     """Say whether the flow of the level before, turned round, covers a level."""
     return (
@@ -116,7 +116,7 @@ def _covered_by_turn(demands: Demands, flows: Flows, last: int, level: int) -> b
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def protect_together(
     arcs: Arcs,
     demands: Demands,
@@ -179,7 +179,7 @@ def protect_together(
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def run_order(
     arcs: Arcs,
     demands: Demands,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.engine.evaluator import Order, Outcome, Prefix
+from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
 from evosdc.suppress.engine.network import cover
 from evosdc.suppress.engine.network.arrays import Live, copy_live, make_work
 from evosdc.suppress.engine.network.cheapest_flow import Flows, make_flows
@@ -27,7 +27,7 @@ _LEVELS_A_CALL = 256
 
 
 @dataclass(frozen=True, eq=False)
-class _Desk:
+class _Worker:
     """What one worker writes on."""
 
     network: TableNetwork
@@ -41,8 +41,8 @@ class FlowEvaluator:
 
     Parameters
     ----------
-    problem
-        A problem whose table is a network.
+    network
+        The table; every worker gets scratch space of its own.
     grouping
         Which cells are protected and in what groups.
     search
@@ -52,11 +52,12 @@ class FlowEvaluator:
     """
 
     def __init__(
-        self, problem: Problem, grouping: Grouping, search: Search, clean: bool
+        self, network: TableNetwork, grouping: Grouping, search: Search, clean: bool
     ) -> None:
+        problem = network.problem
         self._problem, self._search, self._clean = problem, search, clean
         self._together = grouping.together and grouping.groups > 0
-        self.network = TableNetwork(problem)
+        self.network = network
         open_cells = np.unique(self.network.demands.cell)
         chosen = _chosen(problem, open_cells, grouping.cells)
         self.elements = group_cells(problem, chosen, grouping.groups, grouping.by)
@@ -64,7 +65,7 @@ class FlowEvaluator:
         # The closing group comes last and has no place in an order.
         self._start, self._levels = _levels_of(self.network, [*self.elements, rest])
         self._bare = self.network.bare()
-        self._desks = [self._desk() for _ in range(max(1, search.workers))]
+        self._workers = [self._worker() for _ in range(max(1, search.workers))]
 
     @property
     def length(self) -> int:
@@ -72,26 +73,26 @@ class FlowEvaluator:
 
     def evaluate(
         self, tasks: Sequence[tuple[Order, Prefix | None]]
-    ) -> list[Outcome | None]:
-        desks = self._desks[: len(tasks)]
-        if len(desks) < 2:
-            return [self._evaluate(self._desks[0], *task) for task in tasks]
-        found: list[Outcome | None] = [None] * len(tasks)
+    ) -> list[PricedOrder | None]:
+        workers = self._workers[: len(tasks)]
+        if len(workers) < 2:
+            return [self._evaluate(self._workers[0], *task) for task in tasks]
+        found: list[PricedOrder | None] = [None] * len(tasks)
 
-        def work(desk: int) -> None:
-            for i in range(desk, len(tasks), len(desks)):
-                found[i] = self._evaluate(desks[desk], *tasks[i])
+        def work(worker: int) -> None:
+            for i in range(worker, len(tasks), len(workers)):
+                found[i] = self._evaluate(workers[worker], *tasks[i])
 
-        with ThreadPoolExecutor(len(desks)) as pool:
-            list(pool.map(work, range(len(desks))))
+        with ThreadPoolExecutor(len(workers)) as pool:
+            list(pool.map(work, range(len(workers))))
         return found
 
-    def complete(self, outcome: Outcome, clean: bool) -> Pattern | None:
-        desk = self._desks[0]
-        self._reset(desk, outcome.secondaries)
+    def complete(self, priced: PricedOrder, clean: bool) -> Pattern | None:
+        worker = self._workers[0]
+        self._reset(worker, priced.secondaries)
         closing = np.array([self.length], dtype=np.int64)
-        self._protect(desk, closing, 0, np.zeros(1, dtype=np.int32))
-        state = self._state(desk)
+        self._protect(worker, closing, 0, np.zeros(1, dtype=np.int32))
+        state = self._state(worker)
         if clean:
             state.clean_up(stopped=self._search.stopped)
         return state.pattern()
@@ -102,33 +103,33 @@ class FlowEvaluator:
         return state.pattern()
 
     def _evaluate(
-        self, desk: _Desk, order: Order, prefix: Prefix | None
-    ) -> Outcome | None:
+        self, worker: _Worker, order: Order, prefix: Prefix | None
+    ) -> PricedOrder | None:
         begin = 0 if prefix is None else prefix.shared(order)
         upto = np.zeros(len(order), dtype=np.int32)
         known = np.zeros(0, dtype=np.int64)
         if prefix is not None and begin:
-            upto[:begin] = prefix.outcome.upto[:begin]
-            known = prefix.outcome.secondaries[: upto[begin - 1]]
-        self._reset(desk, known)
+            upto[:begin] = prefix.priced.upto[:begin]
+            known = prefix.priced.secondaries[: upto[begin - 1]]
+        self._reset(worker, known)
         levels = max(1, len(self._levels) // max(1, self.length))
         piece = max(1, _LEVELS_A_CALL // levels)
         for first in range(begin, len(order), piece):
             if self._search.stopped():
                 return None
-            self._protect(desk, order, first, upto, min(first + piece, len(order)))
-        secondaries = desk.live.extra[: desk.live.tally[0]].astype(np.int64)
+            self._protect(worker, order, first, upto, min(first + piece, len(order)))
+        secondaries = worker.live.extra[: worker.live.tally[0]].astype(np.int64)
         if self._clean:
-            state = self._state(desk)
+            state = self._state(worker)
             if not state.clean_up(stopped=self._search.stopped):
                 return None
-            return Outcome(state.cost, secondaries, upto)
+            return PricedOrder(state.cost, secondaries, upto)
         cost = float(self._problem.cost[np.sort(secondaries)].sum())
-        return Outcome(cost, secondaries, upto)
+        return PricedOrder(cost, secondaries, upto)
 
     def _protect(
         self,
-        desk: _Desk,
+        worker: _Worker,
         order: Order,
         first: int,
         upto: NDArray[np.int32],
@@ -138,9 +139,9 @@ class FlowEvaluator:
         level = run_order(
             network.arcs,
             network.demands,
-            desk.live,
-            desk.network.work,
-            desk.flows,
+            worker.live,
+            worker.network.work,
+            worker.flows,
             network.cost,
             self._start,
             self._levels,
@@ -149,16 +150,16 @@ class FlowEvaluator:
             first,
             len(order) if end is None else end,
             upto,
-            desk.left,
+            worker.left,
         )
         if level >= 0:
-            best = (int(network.demands.amount[level]) - int(desk.left[0])) * (
+            best = (int(network.demands.amount[level]) - int(worker.left[0])) * (
                 network.unit
             )
             raise unreachable(self._problem, [int(network.row[level])], [best])
 
-    def _reset(self, desk: _Desk, hidden: NDArray[np.int64]) -> None:
-        live, bare = desk.live, self._bare
+    def _reset(self, worker: _Worker, hidden: NDArray[np.int64]) -> None:
+        live, bare = worker.live, self._bare
         np.copyto(live.hidden, bare.hidden)
         np.copyto(live.first, bare.first)
         np.copyto(live.following, bare.following)
@@ -166,21 +167,21 @@ class FlowEvaluator:
         np.copyto(live.tally, bare.tally)
         cover.change(self.network.arcs, live, hidden, True)
 
-    def _state(self, desk: _Desk) -> PatternState:
-        """The hidden cells with a witness for each level, on the desk's own network.
+    def _state(self, worker: _Worker) -> PatternState:
+        """The hidden cells with a witness for each level, on the worker's own network.
 
         Nothing more is hidden by covering: it is the check that all is safe.
         """
-        state = PatternState(desk.network)
-        state.hide(desk.live.extra[: desk.live.tally[0]])
+        state = PatternState(worker.network)
+        state.hide(worker.live.extra[: worker.live.tally[0]])
         state.cover()
         return state
 
-    def _desk(self) -> _Desk:
+    def _worker(self) -> _Worker:
         network = copy.copy(self.network)
         cells = len(self._problem.table)
         network.work = make_work(network.nodes, cells)
-        return _Desk(
+        return _Worker(
             network,
             copy_live(self._bare),
             make_flows(network.nodes, cells, len(network)),

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Live, Work
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def slot_end(arcs: Arcs, slot: int) -> int:
     """Return the node that a slot leads to."""
     return arcs.tail[slot >> 1] if slot & 1 else arcs.head[slot >> 1]
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def slot_origin(arcs: Arcs, slot: int) -> int:
     """Return the node that a slot leaves."""
     return arcs.head[slot >> 1] if slot & 1 else arcs.tail[slot >> 1]
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def residual(arcs: Arcs, work: Work, slot: int) -> int:
     """How much more can go through a slot, given the flow so far."""
     cell = slot >> 1
@@ -29,7 +29,7 @@ def residual(arcs: Arcs, work: Work, slot: int) -> int:
     return arcs.up[cell] - work.flow[cell]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _insert(first: np.ndarray, following: np.ndarray, node: int, slot: int) -> None:
     at = first[node]
     if at < 0 or at > slot:
@@ -42,7 +42,7 @@ def _insert(first: np.ndarray, following: np.ndarray, node: int, slot: int) -> N
     following[at] = slot
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _delete(first: np.ndarray, following: np.ndarray, node: int, slot: int) -> None:
     at = first[node]
     if at == slot:
@@ -53,7 +53,7 @@ def _delete(first: np.ndarray, following: np.ndarray, node: int, slot: int) -> N
     following[at] = following[slot]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def hide(arcs: Arcs, live: Live, cell: int) -> None:
     """Hide a cell that is not sensitive."""
     live.hidden[cell] = True
@@ -65,7 +65,7 @@ def hide(arcs: Arcs, live: Live, cell: int) -> None:
         _insert(live.first, live.following, arcs.head[cell], 2 * cell + 1)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def publish(arcs: Arcs, live: Live, cell: int) -> None:
     """Publish a hidden cell that is not sensitive."""
     live.hidden[cell] = False
@@ -79,7 +79,7 @@ def publish(arcs: Arcs, live: Live, cell: int) -> None:
         _delete(live.first, live.following, arcs.head[cell], 2 * cell + 1)
 
 
-@njit(cache=True)
+@kernel
 def hide_primaries(arcs: Arcs, live: Live, cells: np.ndarray) -> None:
     """Hide the sensitive cells, given in ascending order, in an empty state."""
     for i in range(len(cells) - 1, -1, -1):
@@ -92,7 +92,7 @@ def hide_primaries(arcs: Arcs, live: Live, cells: np.ndarray) -> None:
                 live.first[node] = slot
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def hidden_path(
     arcs: Arcs, live: Live, work: Work, source: int, target: int, banned: int
 ) -> bool:
@@ -141,7 +141,7 @@ def hidden_path(
     return False
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def touch(work: Work, cell: int) -> None:
     """List a cell among those whose flow has to be set back to zero."""
     if not work.listed[cell]:
@@ -150,7 +150,7 @@ def touch(work: Work, cell: int) -> None:
         work.touches[0] += 1
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def augment(arcs: Arcs, work: Work, source: int, target: int, most: int) -> int:
     """Send as much as the path found last takes, at most `most`; return how much."""
     sent = most
@@ -169,7 +169,7 @@ def augment(arcs: Arcs, work: Work, source: int, target: int, most: int) -> int:
     return sent
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def hide_path(arcs: Arcs, live: Live, work: Work, source: int, target: int) -> None:
     """Hide the published cells on the path found last."""
     node = target

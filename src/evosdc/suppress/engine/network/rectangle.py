@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Flags, Real
 from evosdc.suppress.engine.network.flow import Graph, end_of
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _fits(up: np.ndarray, down: np.ndarray, slot: int, there: int, back: int) -> bool:
     """Whether a slot takes one amount along its direction and another against it."""
     cell = slot >> 1
@@ -18,7 +18,7 @@ def _fits(up: np.ndarray, down: np.ndarray, slot: int, there: int, back: int) ->
     return up[cell] >= there and down[cell] >= back
 
 
-@njit(cache=True)
+@kernel
 def cheapest_rectangle(
     graph: Graph,
     up: np.ndarray,

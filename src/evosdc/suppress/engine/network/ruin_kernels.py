@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.draw import draw
 from evosdc.suppress.engine.network.arrays import Arcs, Demands, Live, Long, Real, Work
 from evosdc.suppress.engine.network.changes import Log, forget, gain_of, remove, undo
@@ -41,7 +41,7 @@ class Walk(NamedTuple):
     critic: np.ndarray
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _ruin_near(arcs: Arcs, live: Live, log: Log, state: np.ndarray, many: int) -> None:
     """Publish cells met on a random walk along hidden cells."""
     cell = live.extra[draw(state, live.tally[0])]
@@ -67,7 +67,7 @@ def _ruin_near(arcs: Arcs, live: Live, log: Log, state: np.ndarray, many: int) -
             gone += 1
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _ruin_witness(
     arcs: Arcs, live: Live, log: Log, state: np.ndarray, level: int, many: int
 ) -> None:
@@ -85,7 +85,7 @@ def _ruin_witness(
                 return
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def ruin(
     arcs: Arcs,
     demands: Demands,
@@ -114,14 +114,14 @@ def ruin(
         remove(arcs, live, log, cell)
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _keep_best(live: Live, walk: Walk) -> None:
     walk.cost[1] = walk.cost[0]
     walk.size[0] = live.tally[0]
     walk.best[: live.tally[0]] = live.extra[: live.tally[0]]
 
 
-@njit(cache=True)
+@kernel(inner=True)
 def _step(
     arcs: Arcs,
     demands: Demands,
@@ -146,7 +146,7 @@ def _step(
     return DONE
 
 
-@njit(cache=True)
+@kernel
 def walk_on(
     arcs: Arcs,
     demands: Demands,

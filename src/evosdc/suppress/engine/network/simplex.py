@@ -11,15 +11,15 @@ which is kept as a first cost of its own so that no figure has to be large.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Flags, Live, Long, Real, Work
 from evosdc.suppress.engine.network.paths import slot_end, slot_origin, touch
 
 _LOWER, _BASIC, _UPPER = 1, 0, -1
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _usable(arcs: Arcs, live: Live, shut: Flags) -> np.ndarray:
     """Slots that flow may go through: hidden cells, and cells that can be hidden."""
     slots = np.empty(2 * len(shut), dtype=np.int32)
@@ -44,13 +44,13 @@ def _usable(arcs: Arcs, live: Live, shut: Flags) -> np.ndarray:
     return slots[:kept]
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _missing(supply: int) -> int:
     """What a unit to or from the root costs: so that it is missing at an end only."""
     return 1 if supply else 2
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def send_by_simplex(
     arcs: Arcs, live: Live, work: Work, shut: Flags, supply: Long, cost: Real
 ) -> int:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.network import heap
 from evosdc.suppress.engine.network.arrays import Flags, Real
 from evosdc.suppress.engine.network.flow import Graph, end_of, trace
 
 
-@njit(cache=True)
+@kernel
 def stratified_path(
     graph: Graph,
     up: np.ndarray,

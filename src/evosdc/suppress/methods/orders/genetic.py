@@ -9,7 +9,7 @@ import numpy as np
 
 from evosdc.evolution.replacement import worst
 from evosdc.evolution.selection import tournament
-from evosdc.suppress.engine.evaluator import Evaluator, Order, Outcome, Prefix
+from evosdc.suppress.engine.evaluator import Evaluator, Order, Prefix, PricedOrder
 from evosdc.suppress.methods.orders.operators import (
     Genes,
     adapt,
@@ -30,7 +30,7 @@ class Individual:
 
     order: Order
     genes: Genes
-    outcome: Outcome
+    priced: PricedOrder
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ class Child:
 class Evolution:
     """One run of the genetic algorithm.
 
-    Offspring replaces the dearest individual if it is cheaper; with a population of
-    one also if it costs the same, so that a local search can drift along plateaus.
+    Offspring replaces the dearest individual if it is cheaper, as published; with
+    `ties` also if it costs the same, so that a local search can cross plateaus.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ class Evolution:
         self._parameters = parameters
         self._search = search
         self._rng = search.rng(0)
-        self._known: dict[bytes, Outcome] = {}
-        self.people: list[Individual] = []
+        self._known: dict[bytes, PricedOrder] = {}
+        self.population: list[Individual] = []
         self._best = np.inf
         self._evaluated = 0
 
@@ -76,7 +76,7 @@ class Evolution:
         """Breed until a limit is met."""
         self._found()
         held = converged = 0
-        while self.people and not self._over(held, converged):
+        while self.population and not self._over(held, converged):
             before, evaluated = self._found_so_far(), self._evaluated
             children = [self._breed() for _ in range(self._parameters.batch)]
             for newcomer in self._judge(children):
@@ -114,20 +114,20 @@ class Evolution:
             part = children[first : 1 if first == 0 else first + step]
             if first and self._search.stopped():
                 return
-            self.people += self._judge(part)
+            self.population += self._judge(part)
 
     def _breed(self) -> Child:
         p, rng = self._parameters, self._rng
-        cost = np.array([one.outcome.cost for one in self.people])
-        one, other = (self.people[i] for i in tournament(cost, 2, rng).tolist())
+        cost = np.array([one.priced.cost for one in self.population])
+        one, other = (self.population[i] for i in tournament(cost, 2, rng).tolist())
         order = one.order
-        if len(self.people) > 1 and rng.random() < p.crossover:
+        if len(self.population) > 1 and rng.random() < p.crossover:
             order = cross(one.order, other.order, rng)
         genes = one.genes
         if p.mutation == "adapt":
             genes = adapt(genes, len(order), p.change, rng)
         order = mutate(order, genes, rng)
-        return Child(order, genes, Prefix(one.order, one.outcome))
+        return Child(order, genes, Prefix(one.order, one.priced))
 
     def _judge(self, children: list[Child]) -> list[Individual]:
         """Evaluate what is new; offer what is better than anything before."""
@@ -136,44 +136,42 @@ class Evolution:
             key = child.order.tobytes()
             if key not in self._known:
                 fresh.setdefault(key, child)
-        outcomes = self._evaluator.evaluate(
+        priced_orders = self._evaluator.evaluate(
             [(child.order, child.parent) for child in fresh.values()]
         )
-        for key, outcome in zip(fresh, outcomes, strict=True):
-            if outcome is not None:
-                self._remember(key, outcome)
+        for key, priced in zip(fresh, priced_orders, strict=True):
+            if priced is not None:
+                self._remember(key, priced)
         judged: list[Individual] = []
         for child in children:
-            outcome = self._known.get(child.order.tobytes())
-            if outcome is not None:
-                judged.append(Individual(child.order, child.genes, outcome))
+            priced = self._known.get(child.order.tobytes())
+            if priced is not None:
+                judged.append(Individual(child.order, child.genes, priced))
         return judged
 
-    def _remember(self, key: bytes, outcome: Outcome) -> None:
+    def _remember(self, key: bytes, priced: PricedOrder) -> None:
         if len(self._known) >= _MEMORY:
             self._known.pop(next(iter(self._known)))
-        self._known[key] = outcome
+        self._known[key] = priced
         self._evaluated += 1
         self._search.count()
-        if outcome.cost >= self._best:
+        if priced.cost >= self._best:
             return
-        self._best = outcome.cost
-        pattern = self._evaluator.complete(outcome, self._parameters.clean != "never")
+        self._best = priced.cost
+        pattern = self._evaluator.complete(priced, self._parameters.clean != "never")
         if pattern is not None:
             self._search.offer(pattern, "order")
 
     def _let_in(self, newcomer: Individual) -> None:
-        if len(self.people) == 1:
-            if newcomer.outcome.cost <= self.people[0].outcome.cost:
-                self.people[0] = newcomer
-            return
-        cost = np.array([one.outcome.cost for one in self.people])
-        at = worst(cost, newcomer.outcome.cost, np.zeros(0), self._rng)
+        cost = np.array([one.priced.cost for one in self.population])
+        at = worst(cost, newcomer.priced.cost, np.zeros(0), self._rng)
+        if at < 0 and self._parameters.ties and newcomer.priced.cost == cost.max():
+            at = int(cost.argmax())
         if at >= 0:
-            self.people[at] = newcomer
+            self.population[at] = newcomer
 
     def _is_converged(self) -> bool:
-        cost = np.array([one.outcome.cost for one in self.people])
+        cost = np.array([one.priced.cost for one in self.population])
         return bool(cost.mean() <= cost.min() * (1 + self._parameters.within))
 
     def _fresh(self) -> Genes:

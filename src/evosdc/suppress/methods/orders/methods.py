@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
+from evosdc.suppress.engine.base import AnyEngine
+from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.evaluator import Evaluator
-from evosdc.suppress.engine.general.orders import ProgramEvaluator
-from evosdc.suppress.engine.network.orders import FlowEvaluator
 from evosdc.suppress.methods.orders.genetic import Evolution
 from evosdc.suppress.methods.orders.parameters import (
     InsertParameters,
@@ -29,49 +27,42 @@ from evosdc.suppress.search import Search
 _SOURCE = "Smith, Clark, Staggemeier and Serpell 2011"
 
 
-def make_evaluator(
-    problem: Problem, parameters: WeightParameters, search: Search
-) -> Evaluator:
-    """Return what evaluates orders on this table."""
-    grouping = parameters.grouping_for(problem)
-    every = parameters.clean == "every"
-    if problem.network is not None:
-        return FlowEvaluator(problem, grouping, search, every)
-    return ProgramEvaluator(problem, grouping, search, every)
-
-
 def run_orders(
     problem: Problem, parameters: OrderParameters, search: Search
 ) -> Pattern:
     """Search for the order that leads to the cheapest pattern."""
-    evaluator = make_evaluator(problem, parameters, search)
-    refine = _refiner(evaluator, parameters.ruin_for(problem), search)
-    Evolution(evaluator, parameters, search, refine).run()
+    engine = engine_for(problem)
+    evaluator = _evaluator(engine, parameters, search)
+    ruin = parameters.ruin_for(engine)
+    if ruin == 0:
+        Evolution(evaluator, parameters, search).run()
+        return _answer(evaluator, search)
+    refiner = Refiner(engine, search, ruin * evaluator.length)
+    Evolution(evaluator, parameters, search, refiner.work).run()
+    refiner.close()
     return _answer(evaluator, search)
-
-
-def _refiner(
-    evaluator: Evaluator, ruin: float, search: Search
-) -> Callable[[int], None]:
-    """What to do between orders: walk on from the best pattern, or nothing."""
-    if ruin <= 0:
-        return lambda _: None
-    assert isinstance(evaluator, FlowEvaluator)
-    return Refiner(evaluator.network, search, ruin * evaluator.length).work
 
 
 def run_by_weight(
     problem: Problem, parameters: WeightParameters, search: Search
 ) -> Pattern:
     """Protect the cells in order of falling weight, as Fischetti & Salazar do."""
-    evaluator = make_evaluator(problem, parameters, search)
-    (outcome,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
-    if outcome is not None:
+    evaluator = _evaluator(engine_for(problem), parameters, search)
+    (priced,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
+    if priced is not None:
         search.count()
-        pattern = evaluator.complete(outcome, parameters.clean != "never")
+        pattern = evaluator.complete(priced, parameters.clean != "never")
         if pattern is not None:
             search.offer(pattern, "order of weight")
     return _answer(evaluator, search)
+
+
+def _evaluator(
+    engine: AnyEngine, parameters: WeightParameters, search: Search
+) -> Evaluator:
+    """Return what evaluates orders on this table."""
+    grouping = parameters.grouping_for(engine)
+    return engine.evaluator(grouping, search, parameters.clean == "every")
 
 
 def _answer(evaluator: Evaluator, search: Search) -> Pattern:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evosdc.errors import MethodError
+from evosdc.suppress.engine.base import AnyEngine
 from evosdc.suppress.methods.orders.operators import OPERATORS
-from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.elements import CELLS, GROUPINGS, Grouping
 
 CLEAN = ("never", "best", "every")
@@ -55,9 +55,9 @@ class WeightParameters:
         _need("grouping", self.grouping, GROUPINGS)
         _need("clean", self.clean, CLEAN)
 
-    def grouping_for(self, problem: Problem) -> Grouping:
+    def grouping_for(self, engine: AnyEngine) -> Grouping:
         """Settle what is left to the table."""
-        large = len(problem.table) > _LARGE
+        large = len(engine.problem.table) > _LARGE
         cells = self.cells
         if cells == "auto":
             cells = "unpicked" if large else "exposed"
@@ -66,7 +66,7 @@ class WeightParameters:
             groups = _GROUPS[cells] if large else 0
         together = self.together
         if together is None:
-            together = not large or problem.network is not None
+            together = not large or engine.quick
         return Grouping(cells, groups, self.grouping, together)
 
 
@@ -96,13 +96,16 @@ class OrderParameters(WeightParameters):
         genes that adapt; Staggemeier et al. use 5,000.
     within
         Share of the best cost.
+    ties
+        Whether offspring that costs as much as the dearest order replaces it. The
+        published rule asks for less; a local search crosses plateaus with it.
     batch
         Offspring bred before the first of them is let in; 1 as published, more keeps
         several workers busy.
     ruin
-        Steps of ruin and recreate (the method ls-ruin) that the best pattern makes for
-        every order evaluated, for each place of the order; 0 as published; -1 for a
-        half on networks of up to 30,000 cells and none elsewhere.
+        Steps of ruin and recreate (as in ls-ruin and ls-rebuild) that the best pattern
+        makes for every order evaluated, for each place of the order; 0 as published; -1
+        for a half on networks of up to 30,000 cells and none elsewhere.
     """
 
     clean: str = "best"
@@ -114,6 +117,7 @@ class OrderParameters(WeightParameters):
     patience: int = 1_000
     converged: int = 0
     within: float = 0.01
+    ties: bool = False
     batch: int = 1
     ruin: float = -1.0
 
@@ -131,18 +135,12 @@ class OrderParameters(WeightParameters):
                 expected="0 or more, or -1 for what suits the table",
             )
 
-    def ruin_for(self, problem: Problem) -> float:
+    def ruin_for(self, engine: AnyEngine) -> float:
         """Settle the steps of ruin and recreate where they are left to the table."""
-        if self.ruin > 0 and problem.network is None:
-            raise MethodError(
-                f"option ruin is {self.ruin:g} on a table that is no network",
-                expected="0 on tables of more than two dimensions",
-                hint="leave the option out; ls-rebuild improves patterns of any table",
-            )
         if self.ruin >= 0:
             return self.ruin
-        small = problem.network is not None and len(problem.table) <= _LARGE
-        return _RUIN if small else 0.0
+        small = len(engine.problem.table) <= _LARGE
+        return _RUIN if engine.quick and small else 0.0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,153 @@
+"""What a run is asked for, as objects: when to stop, against whom, and of which cells.
+
+Every field is also a keyword of the verbs; a verb takes the object or the keywords.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+from evosdc.api.requests import Labels, Preferences
+from evosdc.errors import InputError
+
+DEFAULT_TIME_LIMIT = 60.0
+
+Kind = TypeVar("Kind")
+
+
+class NotGiven:
+    """The type of `NOT_GIVEN`, which no user has a reason to write."""
+
+    def __repr__(self) -> str:
+        return "not given"
+
+
+NOT_GIVEN: Final = NotGiven()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stop:
+    """When a search ends: as soon as one of these holds, or on Ctrl-C.
+
+    Attributes
+    ----------
+    time_limit
+        Seconds for all of it, compiling on first use aside; 60 unless `evaluations` is
+        given. What the judge has no time for is said to be open.
+    evaluations
+        Patterns the search may build: the budget that repeats exactly.
+    gap
+        Stop when the answer is proven this close to the optimum.
+    """
+
+    time_limit: float | None = None
+    evaluations: int | None = None
+    gap: float = 0.01
+
+    def __post_init__(self) -> None:
+        for limit, name in (
+            (self.time_limit, "time limit"),
+            (self.evaluations, "evaluations"),
+        ):
+            # Written so that what is not a number is refused too.
+            if limit is not None and not limit > 0:
+                raise InputError(f"{name} is {limit}", expected="a number above 0")
+        if not 0 <= self.gap < 1:
+            raise InputError(f"gap is {self.gap}", expected="a share from 0 to below 1")
+
+    @property
+    def seconds(self) -> float | None:
+        """The limit that holds: a minute where neither time nor evaluations are set."""
+        if self.time_limit is None and self.evaluations is None:
+            return DEFAULT_TIME_LIMIT
+        return self.time_limit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attacker:
+    """Against whom, and how far, cells are protected.
+
+    Attributes
+    ----------
+    strict
+        Levels must be exceeded, not only reached.
+    singletons
+        Lone respondents, who know their own cells, are attackers too; by default where
+        the table says who contributes. See `evosdc.table.singletons`.
+    secondaries
+        Secondaries must be safe too: nobody can work one out exactly, and those with
+        levels of their own keep them.
+    """
+
+    strict: bool = False
+    singletons: bool | None = None
+    secondaries: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requests:
+    """What is asked of single cells, by label.
+
+    Attributes
+    ----------
+    hide, publish
+        Cells that must be hidden and cells that must be published:
+        ``hide="region=North,size=s*"``, ``publish={"region": "Total"}``, or
+        ``"@FILE"``. See `evosdc.api.requests`.
+    prefer
+        Factors on the cost of cells, above 1 to keep them and below 1 to hide them
+        first: ``prefer={"region=North": 5}``.
+    keep
+        Cells that the table says are secondary stay hidden, as last year's pattern in
+        an a-priori file; otherwise the search starts afresh.
+    """
+
+    hide: Labels = None
+    publish: Labels = None
+    prefer: Preferences = None
+    keep: bool = False
+
+
+def one_way(
+    kind: type[Kind],
+    name: str,
+    given: Kind | None,
+    keywords: Mapping[str, Any],
+    fields: Mapping[str, str] | None = None,
+) -> Kind:
+    """Return the object that was given, or the one that the keywords make.
+
+    Parameters
+    ----------
+    name
+        What the verb calls the object.
+    keywords
+        The verb's keywords with what was given for each, or `NOT_GIVEN`.
+    fields
+        Fields that are not called as the keyword is.
+    """
+    names = fields or {}
+    flat = {
+        names.get(keyword, keyword): value
+        for keyword, value in keywords.items()
+        if not isinstance(value, NotGiven)
+    }
+    if given is None:
+        return kind(**flat)
+    if not isinstance(given, kind):
+        raise InputError(
+            f"{name} is a {type(given).__name__}",
+            expected=f"evosdc.{kind.__name__}(...), or the keywords "
+            f"{', '.join(keywords)}",
+        )
+    if flat:
+        field = next(iter(flat))
+        keyword = next(k for k in keywords if names.get(k, k) == field)
+        raise InputError(
+            f"both {name} and {keyword} are given",
+            expected="one of the two",
+            hint=f"put it into {name}={kind.__name__}({field}=...)",
+        )
+    return given

@@ -1,0 +1,96 @@
+"""Requests about cells as users write them: labels as text, as mappings, in files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from evosdc.errors import InputError
+from evosdc.io import read_labels
+from evosdc.suppress.requests import CellRequests, Label
+from evosdc.table.codes import tidy_code
+
+Labels = str | Label | Sequence[str | Label] | None
+Preferences = (
+    Mapping[str, float] | Sequence[tuple[str | Label, float | None]] | str | None
+)
+
+
+def read_requests(hide: Labels, publish: Labels, prefer: Preferences) -> CellRequests:
+    """Read requests as users write them.
+
+    A label is a mapping from dimension to code, or text such as
+    ``"region=North,size=s*"``. Text that starts with ``@`` names a CSV file with a
+    column a dimension, blank for any code, and a column ``factor`` for preferences.
+    """
+    return CellRequests(
+        hide=[label for label, _ in _labels(hide)],
+        publish=[label for label, _ in _labels(publish)],
+        prefer=_preferences(prefer),
+    )
+
+
+def _labels(given: Labels) -> list[tuple[Label, float | None]]:
+    if given is None:
+        return []
+    if isinstance(given, (str, Mapping)):
+        given = [given]
+    found: list[tuple[Label, float | None]] = []
+    for one in given:
+        if not isinstance(one, str):
+            found.append(({k: str(v) for k, v in one.items()}, None))
+        elif one.startswith("@"):
+            found += read_labels(one[1:])
+        else:
+            found.append((_label(one), None))
+    return found
+
+
+def _preferences(given: Preferences) -> list[tuple[Label, float]]:
+    if given is None:
+        return []
+    if isinstance(given, str):
+        given = [preference(given)]
+    pairs: Iterable[Any] = given.items() if isinstance(given, Mapping) else given
+    found: list[tuple[Label, float]] = []
+    for one, times in pairs:
+        for label, factor in _labels(one):
+            number = times if factor is None else factor
+            if number is None:
+                raise InputError(
+                    f"{one} has no column 'factor'",
+                    expected="a factor for each label",
+                    hint="add the column: above 1 keeps cells, below 1 hides them",
+                )
+            found.append((label, float(number)))
+    return found
+
+
+def _label(text: str) -> Label:
+    label: dict[str, str] = {}
+    for part in text.split(","):
+        name, sign, code = (tidy_code(word) for word in part.partition("="))
+        if not (name and sign and code) or name in label:
+            raise InputError(
+                f"a label is {text!r}",
+                expected="DIMENSION=CODE, several with commas, such as "
+                "region=North,size=small",
+                hint="give codes with commas in them in a file: @FILE.csv",
+            )
+        label[name] = code
+    return label
+
+
+def preference(text: str) -> tuple[str, float | None]:
+    """Read ``region=North,size=small=5``, or ``@FILE`` with a column factor."""
+    if text.startswith("@"):
+        return text, None
+    label, _, number = text.rpartition("=")
+    try:
+        return label, float(number)
+    except ValueError:
+        raise InputError(
+            f"a preference is {text!r}",
+            expected="a label and a factor, such as region=North=5",
+            hint="above 1 keeps cells, below 1 hides them first",
+        ) from None

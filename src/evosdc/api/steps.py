@@ -1,0 +1,367 @@
+"""The way of a table through `protect`: prepare -> search -> settle -> audit.
+
+*Prepare* turns what is asked for into a problem of the cheapest pattern. *Search* runs
+a method on it. *Settle* hides more, or less, where the problem of the search was not
+all that was asked. *Audit* asks the judge, who sees the table and the pattern only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc import __version__
+from evosdc.api.claims import claim_of
+from evosdc.api.options import Attacker, Requests, Stop
+from evosdc.api.reach import within_reach
+from evosdc.api.requests import read_requests
+from evosdc.api.running import (
+    Clock,
+    ending,
+    first_bound,
+    lower_bound,
+    run,
+    stopping,
+)
+from evosdc.api.settling import (
+    as_demands,
+    blaming,
+    guarded,
+    judge_all,
+    settle_insiders,
+    settle_secondaries,
+)
+from evosdc.api.sources import Known
+from evosdc.errors import InputError, LevelError, MethodError
+from evosdc.evolution.record import Entry, RunRecord
+from evosdc.evolution.stopping import gap as gap_of
+from evosdc.results import Protection
+from evosdc.suppress.auto import choose
+from evosdc.suppress.cost import costs
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, find_method
+from evosdc.suppress.requests import CellRequests
+from evosdc.suppress.search import Search
+from evosdc.table import Table
+from evosdc.table.singletons import lone_respondents
+from evosdc.table.status import FIXED, PRIMARY, SECONDARY
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What `protect` was asked for, beside the table."""
+
+    method: str
+    cost: str
+    stop: Stop
+    attacker: Attacker
+    requests: Requests
+    seed: int
+    workers: int | None
+    options: Mapping[str, Any]
+    on_progress: Callable[[Entry], None] | None
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise InputError(
+                f"seed is {self.seed}", expected="a whole number of 0 or more"
+            )
+        if self.workers is not None and self.workers < 1:
+            raise InputError(
+                f"workers is {self.workers}", expected="1 or more processes"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table with its requests granted, and the problem that the search gets.
+
+    Attributes
+    ----------
+    given, granted
+        The table as it came, and with requested cells sensitive or fixed.
+    before
+        What everyone has from earlier publications.
+    kept, paid
+        Secondaries that stay hidden, and what they cost: free to the search, and paid
+        for by every pattern.
+    insiders
+        Whether lone respondents are attackers.
+    notes
+        What could not be asked of any pattern.
+    """
+
+    task: Task
+    given: Table
+    granted: Table
+    before: Known
+    requested: CellRequests
+    kept: Mask
+    paid: float
+    insiders: bool
+    problem: Problem
+    clock: Clock
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What the search found; its problem may ask for less than the one it got."""
+
+    method: Method
+    search: Search
+    problem: Problem
+    pattern: Pattern
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """The table with its final statuses, and which cells are hidden."""
+
+    table: Table
+    hidden: Mask
+    notes: tuple[str, ...]
+
+
+def prepare(table: Table, before: Known, task: Task) -> Prepared:
+    """Grant the requests, price the cells and set the problem up."""
+    requests = task.requests
+    requested = read_requests(requests.hide, requests.publish, requests.prefer)
+    kept = (table.status == SECONDARY) & requests.keep & ~before.cells
+    granted = requested.grant(table, kept)
+    kept &= (granted.status == SECONDARY) & granted.shown
+    insiders = guarded(granted, task.attacker.singletons)
+    if insiders:
+        lone_respondents(granted)  # refuses a table that does not know them
+    prices = costs(granted, task.cost) * requested.factors(granted)
+    prices[~granted.shown] = 0.0
+    asked = as_demands(granted, kept) if task.attacker.secondaries else granted
+    # What everyone has from before cannot be hidden any more.
+    asked = asked.replace(status=np.where(before.cells, FIXED, asked.status))
+    clock = Clock(task.stop.seconds)
+    problem, notes = _problem(
+        asked, np.where(kept, 0.0, prices), requested, task.attacker.strict, clock.end
+    )
+    return Prepared(
+        task=task,
+        given=table,
+        granted=granted,
+        before=before,
+        requested=requested,
+        kept=kept,
+        paid=float(prices[kept].sum()),
+        insiders=insiders,
+        problem=problem,
+        clock=clock,
+        notes=notes,
+    )
+
+
+def search(prepared: Prepared) -> Found:
+    """Run the method until a criterion ends it."""
+    task, problem, clock = prepared.task, prepared.problem, prepared.clock
+    method = _method(task.method, problem)
+    parameters = method.configure(task.options)
+    network = problem.network is not None
+    limit = clock.for_search(quick=network, insiders=prepared.insiders)
+    running = Search(
+        seed=task.seed,
+        stop=stopping(limit, task.stop.evaluations, task.stop.gap),
+        workers=task.workers or os.cpu_count() or 1,
+        record=RunRecord(listeners=[task.on_progress] if task.on_progress else []),
+    )
+    running.note(f"started: {method.name}")
+    first_bound(problem, running)
+    problem, pattern, notes = _searched(prepared, method, parameters, running)
+    if running.reason == "interrupted":
+        clock.hurry()
+    return Found(method, running, problem, pattern, notes)
+
+
+def settle(prepared: Prepared, found: Found) -> Settled:
+    """Make of a pattern what was asked for beyond the problem of the search."""
+    given, granted = prepared.given, prepared.granted
+    attacker = prepared.task.attacker
+    hidden = found.pattern.hidden | prepared.kept
+    hidden |= ~granted.shown | (granted.status == PRIMARY)
+    # What must be published, or was, is fixed for the search only.
+    status = np.where(granted.status == FIXED, given.status, granted.status)
+    # A requested cell without levels is judged as such: nobody may work it out.
+    table = granted.replace(status=status, lpl=given.lpl, upl=given.upl, spl=given.spl)
+    notes: tuple[str, ...] = ()
+    if attacker.secondaries:
+        hidden = settle_secondaries(
+            table,
+            found.problem,
+            hidden,
+            prepared.kept,
+            strict=attacker.strict,
+            search=found.search,
+        )
+    if prepared.insiders:
+        hidden, notes = settle_insiders(
+            table,
+            found.problem,
+            hidden,
+            strict=attacker.strict,
+            known=prepared.before.cells,
+            hints=found.pattern.hints,
+            search=found.search,
+            clock=prepared.clock,
+        )
+    # What was settled after the search is part of the cost, and of the record.
+    found.search.best = found.problem.pattern(hidden)
+    found.search.note(
+        ending(found.search, found.method.name, prepared.task.stop.evaluations)
+    )
+    return Settled(table.with_pattern(hidden), hidden, notes)
+
+
+def audit(prepared: Prepared, found: Found, settled: Settled) -> Protection:
+    """Ask the judge, bound the cost, and say what was done."""
+    task, before, table = prepared.task, prepared.before, settled.table
+    attacker = task.attacker
+    verdict, certificate = judge_all(
+        table,
+        strict=attacker.strict,
+        secondaries=attacker.secondaries,
+        singletons=attacker.singletons,
+        known=before.cells,
+        deadline=prepared.clock.end,
+        hints=found.pattern.hints,
+    )
+    seconds = found.search.seconds
+    final = found.problem.pattern(settled.hidden)
+    bound = lower_bound(found.problem, final, found.search, prepared.clock.left())
+    cost = final.cost + prepared.paid
+    bound = None if bound is None else bound + prepared.paid
+    return Protection(
+        table=table,
+        method=found.method.name,
+        cost=cost,
+        lower_bound=bound,
+        gap=gap_of(cost, bound),
+        verdict=verdict,
+        claim=claim_of(
+            table,
+            verdict,
+            strict=attacker.strict,
+            secondaries=attacker.secondaries,
+            earlier=before.words,
+            known=before.cells,
+        ),
+        certificate=certificate,
+        record=tuple(found.search.record.entries),
+        seconds=seconds,
+        evaluations=found.search.evaluations,
+        seed=task.seed,
+        version=__version__,
+        reason=found.search.reason or "finished",
+        settings=_settings(prepared, found, table),
+        notes=_notes(prepared, found, settled),
+        known=before.cells if before.words else None,
+        wished=(prepared.granted.status == PRIMARY)
+        & (prepared.given.status != PRIMARY),
+    )
+
+
+def _method(name: str, problem: Problem) -> Method:
+    chosen = find_method(choose(problem) if name == "auto" else name)
+    refused = chosen.takes(problem)
+    if refused is not None:
+        raise MethodError(
+            f"method {chosen.name!r} does not take this table: {refused}",
+            expected=chosen.tables,
+            hint="use --method auto, or see: evosdc methods",
+        )
+    return chosen
+
+
+def _problem(
+    table: Table,
+    prices: NDArray[np.float64],
+    requested: CellRequests,
+    strict: bool,
+    deadline: float | None,
+) -> tuple[Problem, tuple[str, ...]]:
+    """Set the problem up; levels that bounds rule out are lowered for the search."""
+    with blaming(requested):
+        try:
+            return Problem.of(table, prices, strict=strict), ()
+        except LevelError:
+            if requested.publish:
+                raise
+            reach = within_reach(table, strict=strict, deadline=deadline)
+            return Problem.of(reach.table, prices, strict=strict), reach.notes
+
+
+def _searched(
+    prepared: Prepared, method: Method, parameters: Any, running: Search
+) -> tuple[Problem, Pattern, tuple[str, ...]]:
+    """Run the method, again with lower levels where some are beyond any pattern."""
+    problem, strict = prepared.problem, prepared.task.attacker.strict
+    with blaming(prepared.requested):
+        try:
+            return (problem, *run(problem, method, parameters, running))
+        except LevelError:
+            if prepared.requested.publish:
+                raise
+    reach = within_reach(problem.table, strict=strict, deadline=prepared.clock.end)
+    lower = Problem.of(reach.table, problem.cost, strict=strict)
+    running.note("some levels are beyond any pattern: the others go on")
+    try:
+        pattern, notes = run(lower, method, parameters, running)
+    except LevelError:
+        # Next to the end of what can be had a method may miss it by rounding.
+        pattern = lower.pattern(lower.hideable)
+        notes = (f"{method.name!r} found no pattern: all that may be hidden is",)
+    return lower, pattern, reach.notes + notes
+
+
+def _notes(prepared: Prepared, found: Found, settled: Settled) -> tuple[str, ...]:
+    notes = (
+        *prepared.given.notes,
+        *prepared.before.notes,
+        *prepared.notes,
+        *found.notes,
+        *settled.notes,
+    )
+    if len(prepared.granted.primaries):
+        return notes
+    if prepared.given.origin.rules:
+        return (
+            *notes,
+            "the table has no sensitive cells, so there was nothing to protect",
+        )
+    return (*notes, "no cell is sensitive and no rule looked for any: not judged")
+
+
+def _settings(prepared: Prepared, found: Found, table: Table) -> dict[str, Any]:
+    task = prepared.task
+    return {
+        "method": found.method.name,
+        "cost": task.cost,
+        "time_limit": task.stop.seconds,
+        "evaluations": task.stop.evaluations,
+        "gap": task.stop.gap,
+        "seed": task.seed,
+        "strict": task.attacker.strict,
+        "singletons": prepared.insiders,
+        "secondaries": task.attacker.secondaries,
+        "keep_secondaries": task.requests.keep,
+        "bounds": table.origin.bounds,
+        "counts": table.origin.counts,
+        "threshold": table.origin.threshold,
+        "earlier": list(prepared.before.words),
+        **prepared.requested.settings(),
+        "options": dict(task.options),
+    }

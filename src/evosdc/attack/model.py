@@ -1,0 +1,238 @@
+"""The attacker's view in whole numbers: which cells can move, how far, how together.
+
+Doubles are read as shortest decimals and put over one scale, so that slacks and levels
+are whole numbers and every comparison is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from evosdc.attack.demands import Demands
+from evosdc.table import Table
+
+# Parts of a unit in which "not a single point" is asked for: a vertex of a table in
+# whole numbers moves by fractions with far smaller denominators than this.
+_FINE = 10**6
+
+
+@dataclass(frozen=True, eq=False)
+class AttackModel:
+    """The free cells of a table and their room, in whole numbers over `scale`.
+
+    Attributes
+    ----------
+    free
+        Hidden cells that can move: not known, not fixed by their bounds, nor by an
+        equation in which every other cell is fixed.
+    whole
+        Whether cells move by whole numbers only; bounds and needs are rounded to them
+        and `scale` is 1.
+    up, down
+        Room of each cell; where `up_open` or `down_open` is set there is no bound.
+    up_size, down_size
+        The same as doubles, infinite where open.
+    rows, columns
+        The equations over the free cells (CSR and CSC of all cells' numbers).
+    needs
+        For each judged cell ``(up, down, width)`` over `scale`.
+    """
+
+    table: Table
+    free: NDArray[np.bool_]
+    whole: bool
+    scale: int
+    up: list[int]
+    down: list[int]
+    up_open: NDArray[np.bool_]
+    down_open: NDArray[np.bool_]
+    up_size: NDArray[np.float64]
+    down_size: NDArray[np.float64]
+    rows: Any
+    columns: Any
+    needs: dict[int, tuple[int, int, int]]
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        demands: Demands,
+        *,
+        known: NDArray[np.bool_] | None = None,
+        in_whole: bool = False,
+    ) -> AttackModel:
+        """Look at a table as an attacker does.
+
+        Parameters
+        ----------
+        known
+            Hidden cells whose value the attacker knows all the same.
+        in_whole
+            Whether the attacker knows that all cells are whole numbers.
+        """
+        low, high = table.lower, table.upper
+        if in_whole:
+            low, high = np.ceil(low), np.floor(high)
+        asked = (demands.up, demands.down, demands.width)
+        scale, numbers = over_one_scale(
+            [*_table_decimals(table, in_whole), *map(Decimals, asked)]
+        )
+        if demands.apart.any() and not in_whole:
+            scale *= _FINE
+            numbers = [a * _FINE for a in numbers]
+        value, lower, upper, need_up, need_down, need_width = numbers
+        need_width = np.where(demands.apart, 1, need_width)
+        up_open, down_open = np.isposinf(high), np.isneginf(low)
+        up, down = np.maximum(upper - value, 0), np.maximum(value - lower, 0)
+        can_move = (up > 0) | up_open | (down > 0) | down_open
+        matrix = sparse.csr_array(table.matrix)
+        movable = table.hidden & can_move.astype(bool)
+        free = unpick(matrix, movable if known is None else movable & ~known)
+        columns = sparse.csc_array(matrix)
+        columns.data = columns.data * np.repeat(free, np.diff(columns.indptr))
+        columns.eliminate_zeros()
+        # Equations are homogeneous: whole coefficients do as well as decimal ones.
+        _, (factors,) = whole(columns.data)
+        if not len(factors) or np.abs(factors).max() < 2**53:
+            columns.data = factors.astype(np.float64)
+        return cls(
+            table=table,
+            free=free,
+            whole=in_whole,
+            scale=scale,
+            up=up.tolist(),
+            down=down.tolist(),
+            up_open=up_open,
+            down_open=down_open,
+            up_size=np.maximum(high - table.value, 0.0),
+            down_size=np.maximum(table.value - low, 0.0),
+            rows=sparse.csr_array(columns),
+            columns=columns,
+            needs=dict(
+                zip(
+                    demands.cells.tolist(),
+                    zip(
+                        need_up.tolist(),
+                        need_down.tolist(),
+                        need_width.tolist(),
+                        strict=True,
+                    ),
+                    strict=True,
+                )
+            ),
+        )
+
+    def room(self, cell: int, sign: int) -> int | None:
+        """How far a cell can go before it meets its bound; None without one."""
+        if sign > 0:
+            return None if self.up_open[cell] else self.up[cell]
+        return None if self.down_open[cell] else self.down[cell]
+
+    def has_room(self, cell: int, sign: int, amount: int) -> bool:
+        """Whether a cell is free and its own bound allows a move."""
+        room = self.room(cell, sign)
+        return bool(self.free[cell]) and (room is None or room >= amount)
+
+    @cached_property
+    def component(self) -> NDArray[np.int64]:
+        """The part of the table each cell belongs to: parts move independently."""
+        m, n = self.rows.shape
+        graph = sparse.bmat([[None, abs(self.rows)], [abs(self.rows).T, None]])
+        if graph.shape != (m + n, m + n):
+            return np.arange(n)
+        _, label = connected_components(graph, directed=False)
+        return np.asarray(label[m:], dtype=np.int64)
+
+    @cached_property
+    def coefficients(self) -> tuple[list[int], list[int], list[Any]]:
+        """The equations of each free cell as lists: starts, rows, exact factors."""
+        c = self.columns
+        _, (factors,) = whole(c.data)
+        return c.indptr.tolist(), c.indices.tolist(), factors.tolist()
+
+
+def unpick(matrix: Any, free: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Fix every cell that is alone in an equation, and what that fixes in turn."""
+    occurs = sparse.csr_array(
+        (np.ones(len(matrix.data), np.int64), matrix.indices, matrix.indptr),
+        shape=matrix.shape,
+    )
+    occurs.data[matrix.data == 0] = 0
+    free = free.copy()
+    while True:
+        alone = occurs @ free.astype(np.int64) == 1
+        fixed = free & (occurs.T @ alone.astype(np.int64) > 0)
+        if not fixed.any():
+            return free
+        free[fixed] = False
+
+
+def whole(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
+    """Put doubles, read as shortest decimals, over one scale; infinities become 0."""
+    return over_one_scale([Decimals(a) for a in arrays])
+
+
+class Decimals:
+    """Doubles read as shortest decimals; infinities become 0."""
+
+    def __init__(self, array: NDArray[np.float64]) -> None:
+        self.array = np.where(np.isfinite(array), array, 0.0)
+        self.plain = bool(
+            np.all((self.array == np.rint(self.array)) & (np.abs(self.array) < 2.0**50))
+        )
+        self._over: tuple[int, Any] | None = None
+
+    @cached_property
+    def ratios(self) -> list[tuple[int, int]]:
+        """Numerator and denominator of each, in lowest terms."""
+        return [Decimal(repr(x)).as_integer_ratio() for x in self.array.tolist()]
+
+    @cached_property
+    def denominators(self) -> frozenset[int]:
+        """The denominators that occur."""
+        return frozenset(d for _, d in self.ratios)
+
+    def over(self, scale: int) -> Any:
+        """Return the numbers times a scale that makes them whole; kept for the next."""
+        if self._over is None or self._over[0] != scale:
+            factor = {d: scale // d for d in self.denominators}
+            numbers = np.empty(len(self.array), dtype=object)
+            numbers[:] = [n * factor[d] for n, d in self.ratios]
+            self._over = (scale, numbers)
+        return self._over[1]
+
+
+def over_one_scale(columns: Sequence[Decimals]) -> tuple[int, list[Any]]:
+    """Return the smallest power of ten that makes all numbers whole, and these."""
+    if all(column.plain for column in columns):
+        return 1, [column.array.astype(np.int64) for column in columns]
+    denominators = frozenset().union(*(column.denominators for column in columns))
+    scale = 1
+    while any(scale % d for d in denominators):
+        scale *= 10
+    return scale, [column.over(scale) for column in columns]
+
+
+# What a table is in decimals is asked for once for each lone respondent.
+_READ: WeakKeyDictionary[Table, dict[bool, list[Decimals]]] = WeakKeyDictionary()
+
+
+def _table_decimals(table: Table, in_whole: bool) -> list[Decimals]:
+    """Values and bounds of a table, read once."""
+    known = _READ.setdefault(table, {})
+    if in_whole not in known:
+        low, high = table.lower, table.upper
+        if in_whole:
+            low, high = np.ceil(low), np.floor(high)
+        known[in_whole] = [Decimals(a) for a in (table.value, low, high)]
+    return known[in_whole]

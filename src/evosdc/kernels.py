@@ -1,0 +1,296 @@
+"""How kernels are compiled: each one once, however many others call it.
+
+Numba copies the code of a kernel into each kernel that calls it, and of that into each
+that calls the caller: what stands at the bottom is optimised again at every level.
+Here only what is small enough to be inlined is copied. A larger kernel is compiled
+once and called where it lies, under a name that says what it takes and returns.
+
+The name is the same in every process. What a kernel calls is written down with its
+compiled code, and is fetched before that code is loaded from the disk.
+
+``kernel(inner=True)`` is for kernels that only kernels call: Python has no way in,
+which is half of the work where the arguments are dozens of arrays. Python may still
+call them; another version is compiled then.
+
+In a small job (see `small_jobs`) Python runs a kernel as it is written, until that has
+taken long or a compiled version is on disk.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+from numba.core import config, types
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.registry import CPUDispatcher
+from numba.core.types.misc import unliteral
+from numba.core.typing.templates import make_concrete_template
+
+from evosdc import clock, small_jobs
+
+# LLVM inlines what has fewer instructions than about this many.
+_SMALL = 250
+# Symbols of the kernels that can be called in this process.
+_NAMED: set[str] = set()
+# Seconds that Python may spend on a kernel before it is worth compiling.
+_LONG = 5.0
+
+
+def kernel(
+    function: Callable[..., Any] | None = None,
+    *,
+    inner: bool = False,
+    inline: str = "never",
+    nogil: bool = False,
+) -> Any:
+    """Compile a function on first use and keep the code on disk.
+
+    Parameters
+    ----------
+    function
+        Loops over plain arrays.
+    inner
+        Whether only other kernels call it.
+    inline
+        "always" for what is copied into its callers as it is written.
+    nogil
+        Whether other threads may run meanwhile.
+    """
+
+    def made(function: Callable[..., Any]) -> Any:
+        if config.DISABLE_JIT:
+            return function
+        options: dict[str, Any] = {"nopython": True, "boundscheck": None}
+        options["no_cfunc_wrapper"] = True
+        if inner:
+            options["no_cpython_wrapper"] = True
+        if inline != "never":
+            options["inline"] = inline
+        if nogil:
+            options["nogil"] = True
+        return Kernel(function, targetoptions=options)
+
+    return made if function is None else made(function)
+
+
+class Kernel(CPUDispatcher):
+    """A function that is compiled for the types it is called with."""
+
+    def __init__(
+        self,
+        py_func: Callable[..., Any],
+        locals: dict[str, Any] | None = None,
+        targetoptions: dict[str, Any] | None = None,
+        **further: Any,
+    ) -> None:
+        super().__init__(py_func, locals, targetoptions, **further)
+        self._inner = bool(self.targetoptions.get("no_cpython_wrapper"))
+        self._shown: Kernel | None = None
+        self._plain: Callable[..., Any] | None = None
+        self._interpreted = 0.0
+        self._cache = _Cache(py_func, inner=self._inner)
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for argument types, or load; larger ones are then called in place."""
+        known = len(self.overloads)
+        with clock.stopped():
+            entry = super().compile(sig)
+            for compiled in list(self.overloads.values())[known:]:
+                self._stand_apart(compiled)
+        return entry
+
+    def add_overload(self, cres: Any) -> None:
+        """Add a version; Python does not get to see one that it cannot call."""
+        if self._inner:
+            self.overloads[tuple(cres.signature.args)] = cres
+        else:
+            super().add_overload(cres)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Type a call by another kernel: one version for whole numbers of any width."""
+        pysig, args = self._compiler.fold_argument_types(args, kws)
+        wide = tuple(map(_widest, args))
+        self.compile(wide)
+        name = self.py_func.__name__
+        template = make_concrete_template(
+            f"CallTemplate({name})", name, [self.overloads[wide].signature]
+        )
+        return template, pysig, args, {}
+
+    def symbol_for(self, args: tuple[types.Type, ...]) -> str:
+        """Return the name under which compiled code finds the version for `args`."""
+        self.compile(args)
+        return _symbol(self.overloads[args])
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        """Python calls: an inner kernel is compiled once more, with a way in."""
+        if self._is_interpreted(args):
+            return self._interpret
+        if not self._inner:
+            return super()._compile_for_args(*args, **kws)
+        if self._shown is None:
+            options = dict(self.targetoptions)
+            del options["no_cpython_wrapper"]
+            self._shown = Kernel(self.py_func, targetoptions=options)
+        return self._shown._compile_for_args(*args, **kws)
+
+    def plain(self) -> Callable[..., Any]:
+        """Return the function for Python, which calls kernels as such functions too."""
+        if self._plain is None:
+            function = self.py_func
+            names = dict(function.__globals__)
+            self._plain = FunctionType(
+                function.__code__,
+                names,
+                function.__name__,
+                function.__defaults__,
+                function.__closure__,
+            )
+            for name in function.__code__.co_names:
+                value = names.get(name)
+                if isinstance(value, Kernel):
+                    names[name] = value.plain()
+                elif isinstance(value, ModuleType):
+                    names[name] = _plain_module(value)
+        return self._plain
+
+    def _is_interpreted(self, args: tuple[Any, ...]) -> bool:
+        """Whether Python runs the function: in a small job, while that is quick."""
+        if not small_jobs.small() or self._interpreted > _LONG:
+            return False
+        types_ = tuple(self.typeof_pyval(argument) for argument in args)
+        return not self._cache.holds(types_, self.targetctx.codegen())
+
+    def _interpret(self, *args: Any) -> Any:
+        began = time.perf_counter()
+        try:
+            # Random numbers are meant to wrap around.
+            with np.errstate(over="ignore"):
+                return self.plain()(*args)
+        finally:
+            self._interpreted += time.perf_counter() - began
+
+    def _stand_apart(self, compiled: Any) -> None:
+        """Have callers call a version instead of copying it, unless it is small."""
+        library, name = compiled.library, compiled.fndesc.llvm_func_name
+        # Numba forgets this when it loads a library.
+        library._reload_init.update(compiled.reload_init)
+        symbol = _symbol(compiled)
+        llvm.add_symbol(symbol, library.get_pointer_to_function(name))
+        _NAMED.add(symbol)
+        if _size(library, name) <= _SMALL:
+            return
+        described = copy.copy(compiled.fndesc)
+        described.mangled_name = symbol
+        needed = _Needed(
+            self.py_func.__module__,
+            self.py_func.__qualname__,
+            tuple(compiled.signature.args),
+            symbol,
+        )
+        self.targetctx.remove_user_function(compiled.entry_point)
+        self.targetctx.insert_user_function(
+            compiled.entry_point, described, [_Elsewhere(library, needed)]
+        )
+
+
+@dataclass(frozen=True)
+class _Needed:
+    """A kernel that compiled code calls, to be there before that code is loaded."""
+
+    module: str
+    name: str
+    args: tuple[types.Type, ...]
+    symbol: str
+
+    def __call__(self) -> None:
+        if self.symbol in _NAMED:
+            return
+        found = getattr(import_module(self.module), self.name, None)
+        if not isinstance(found, Kernel) or found.symbol_for(self.args) != self.symbol:
+            raise _OutOfDateError(self.symbol)
+
+
+class _OutOfDateError(Exception):
+    """Code on disk calls a kernel that takes or returns something else by now."""
+
+
+class _Elsewhere:
+    """A library that callers do not copy: they only remember that they need it."""
+
+    def __init__(self, library: Any, needed: _Needed) -> None:
+        self._library = library  # Code is unloaded with its last user.
+        self._reload_init = {needed}
+
+    def _ensure_finalized(self) -> None:
+        self._library._ensure_finalized()
+
+    def _get_module_for_linking(self) -> Any:
+        codegen = self._library.codegen
+        return llvm.parse_assembly(str(codegen._create_empty_module("elsewhere")))
+
+
+class _Cache(FunctionCache):
+    """Compiled versions on disk, apart by what was asked of the compiler."""
+
+    _impl_class = CompileResultCacheImpl
+
+    def __init__(self, py_func: Callable[..., Any], inner: bool) -> None:
+        self._asked = (inner, bool(config.BOUNDSCHECK))
+        super().__init__(py_func)
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        return (*super()._index_key(sig, codegen), self._asked)
+
+    def holds(self, sig: Any, codegen: Any) -> bool:
+        """Whether a version is on disk."""
+        return self._index_key(sig, codegen) in self._cache_file._load_index()
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            found = super().load_overload(sig, target_context)
+        except _OutOfDateError:
+            found = None
+        if found is None:
+            clock.tell_of_compiling()
+        return found
+
+
+def _plain_module(module: ModuleType) -> Any:
+    """Return a module as interpreted kernels see it."""
+    kernels = {k: v for k, v in vars(module).items() if isinstance(v, Kernel)}
+    if not kernels:
+        return module
+    plain = {name: kernel.plain() for name, kernel in kernels.items()}
+    return SimpleNamespace(**(vars(module) | plain))
+
+
+def _widest(type_: types.Type) -> types.Type:
+    """Return the type that a kernel is compiled for where it gets such an argument."""
+    type_ = unliteral(type_)
+    if type_ in types.signed_domain:
+        return types.int64
+    return type_
+
+
+def _symbol(compiled: Any) -> str:
+    """Name a version by its place, and by what it takes and returns."""
+    described = compiled.fndesc
+    types_ = repr((compiled.signature.args, compiled.signature.return_type))
+    digest = hashlib.sha256(types_.encode()).hexdigest()[:16]
+    return f"evosdc.{described.modname}.{described.qualname}.{digest}"
+
+
+def _size(library: Any, name: str) -> int:
+    """Count the instructions of a compiled function."""
+    body = library._get_module_for_linking().get_function(name)
+    return sum(1 for block in body.blocks for _ in block.instructions)

@@ -1,0 +1,1 @@
+"""What the pages share: one style sheet, numbers and labels as text, charts, parts."""

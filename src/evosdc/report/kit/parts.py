@@ -1,0 +1,81 @@
+"""Parts of a page: sections, the banner of a verdict, lists, tables, the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evosdc.report.kit.style import STYLE
+from evosdc.report.kit.text import esc
+
+# Ours: by this a folder to be overwritten is known.
+_BY = '<meta name="generator" content="evosdc">'
+
+
+def whole_page(heading: str, body: str) -> str:
+    """Put a page around its content."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">{_BY}'
+        # Nothing is fetched, whatever a label contains.
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{esc(heading)}</title><style>{STYLE}</style></head>"
+        f"<body><main>{body}</main></body></html>\n"
+    )
+
+
+def header(heading: str, facts: Sequence[str]) -> str:
+    """Write the heading and what the page is about, in a line."""
+    return f"<header><h1>{esc(heading)}</h1><p>{' · '.join(facts)}</p></header>"
+
+
+def section(title: str, content: str, kind: str = "") -> str:
+    """Write one part of a page."""
+    name = f' class="{kind}"' if kind else ""
+    return f"<section{name}><h2>{title}</h2>{content}</section>"
+
+
+def banner(kind: str, title: str, text: str, more: str = "") -> str:
+    """Write the part that comes first: safe, bad or open."""
+    return (
+        f'<section class="verdict {kind}"><h2>{title}</h2><p>{text}</p>{more}</section>'
+    )
+
+
+def bullets(lines: Iterable[object]) -> str:
+    """Write a list, a line for each."""
+    return "<ul>" + "".join(f"<li>{esc(line)}</li>" for line in lines) + "</ul>"
+
+
+def named_rows(rows: Iterable[tuple[object, object]], kind: str = "facts") -> str:
+    """Write names with what there is to say of each."""
+    body = "".join(
+        f'<tr><th scope="row">{esc(name)}</th><td>{esc(text)}</td></tr>'
+        for name, text in rows
+    )
+    return f'<table class="plain {kind}"><tbody>{body}</tbody></table>'
+
+
+def plain_table(
+    heads: Sequence[str], rows: Iterable[str], *, whole: bool = False
+) -> str:
+    """Write rows of ready-made cells under their heads, scrolled where too many.
+
+    A head that begins with ``>`` stands above numbers. A table that is shown `whole`
+    is scrolled only where it is too wide.
+    """
+    top = "".join(
+        f'<th class="n">{esc(head[1:])}</th>'
+        if head.startswith(">")
+        else f"<th>{esc(head)}</th>"
+        for head in heads
+    )
+    return (
+        f'<div class="{"across" if whole else "scroll"}"><table class="plain">'
+        f"<thead><tr>{top}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def numbers(words: Iterable[str]) -> str:
+    """Write cells of numbers, ready to be read."""
+    return "".join(f'<td class="n">{word}</td>' for word in words)

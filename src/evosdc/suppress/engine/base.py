@@ -1,0 +1,276 @@
+"""The protocols of an engine: what a method may ask of any table.
+
+An *engine* knows one table. Its *states* are patterns that stay safe while they change:
+hidden cells with a witness for each demand that they cover. A method that is written on
+these protocols runs on two-dimensional tables and on all others; `engine_for` chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.evaluator import Evaluator
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.search import Search
+from evosdc.suppress.structure.elements import Grouping
+
+Cells = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Costs = NDArray[np.float64]
+Stopped = Callable[[], bool]
+
+
+def never() -> bool:
+    """Let a search run to its end."""
+    return False
+
+
+@dataclass(frozen=True, eq=False)
+class Demands:
+    """What must be reached: `cell` movable by `amount` in direction `sign`, per row.
+
+    Sliding levels have been turned into ordinary ones. Levels that the primaries cover
+    by themselves may be left out.
+    """
+
+    cell: Cells
+    sign: NDArray[np.int8]
+    amount: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.cell)
+
+    def by_weight(self, weight: NDArray[np.float64]) -> Cells:
+        """Rows in order of falling weight, both directions of a cell together."""
+        return np.lexsort((-self.sign, self.cell, -weight[self.cell]))
+
+
+class State(Protocol):
+    """Hidden cells of a table, with a witness for each demand that they cover."""
+
+    @property
+    def hidden(self) -> Mask:
+        """Which cells are hidden; not to be written to."""
+        ...
+
+    @property
+    def secondaries(self) -> Cells:
+        """Hidden cells that are not sensitive, in order of number."""
+        ...
+
+    @property
+    def cost(self) -> float:
+        """What the secondaries cost."""
+        ...
+
+    @property
+    def uncovered(self) -> Cells:
+        """Demands without a witness."""
+        ...
+
+    def hide(self, cells: ArrayLike) -> None:
+        """Hide cells, as far as they may be; no witness is lost."""
+        ...
+
+    def publish(self, cells: ArrayLike) -> Cells:
+        """Publish cells again; return the demands that lost their cover by it.
+
+        Sensitive cells stay hidden.
+        """
+        ...
+
+    def become(self, hidden: Mask) -> None:
+        """Hide exactly these cells and the primaries; keep the witnesses that hold."""
+        ...
+
+    def cover(
+        self,
+        order: ArrayLike | None = None,
+        *,
+        price: Costs | None = None,
+        stopped: Stopped = never,
+    ) -> None:
+        """Cover every demand, or those of an order, hiding cells where it takes some.
+
+        `price` is what hiding a cell costs meanwhile, the problem's costs unless given.
+        When `stopped` says so the rest is covered the quick way, which may be dear.
+
+        Raises
+        ------
+        LevelError
+            For levels that no pattern can give.
+        """
+        ...
+
+    def repair(self, price: Costs | None = None, stopped: Stopped = never) -> int:
+        """Cover every demand, by hidden cells alone wherever these do.
+
+        Returns how many demands needed more cells.
+        """
+        ...
+
+    def clean_up(
+        self, order: ArrayLike | None = None, stopped: Stopped = never
+    ) -> bool:
+        """Publish every cell that is not needed, dearest first unless told otherwise.
+
+        Needs every demand covered. Returns False where it was stopped half-way; the
+        pattern is safe all the same.
+        """
+        ...
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        ...
+
+    def pattern(self) -> Pattern:
+        """Return the hidden cells as a priced pattern, with hints where there are."""
+        ...
+
+
+class Separator(Protocol):
+    """A source of cuts."""
+
+    def first(self) -> Iterator[Cut]:
+        """Yield the cuts of single equations."""
+        ...
+
+    def violated(self, x: NDArray[np.float64], stopped: Stopped) -> Iterator[Cut]:
+        """Yield cuts that cells hidden to the extent `x` violate."""
+        ...
+
+
+@dataclass(frozen=True)
+class WalkOptions:
+    """How a walker ruins and recreates.
+
+    Attributes
+    ----------
+    most
+        Cells a step publishes at most.
+    blur
+        How far the costs that steer stray: the standard deviation of their logarithms.
+    turn
+        Steps between two blurs.
+    memory
+        Steps that late acceptance looks back; 1 never lets the pattern get dearer.
+    patience
+        Steps without a better pattern after which the walk begins anew from one that
+        is largely rebuilt, and at least twenty per secondary; 0 for never.
+    """
+
+    most: int
+    blur: float
+    turn: int
+    memory: int = 1
+    patience: int = 0
+
+
+class Walker(Protocol):
+    """One pattern on its walk through ruin and recreate."""
+
+    @property
+    def steps(self) -> int:
+        """Steps made so far."""
+        ...
+
+    @property
+    def best_cost(self) -> float:
+        """Cost of the best pattern met."""
+        ...
+
+    def best(self) -> Pattern:
+        """Return the best pattern met."""
+        ...
+
+    def turn(self, stopped: Stopped, most: int | None = None) -> bool:
+        """Make the steps of one turn under freshly blurred costs, `most` at most.
+
+        Returns False where nothing is left to publish.
+        """
+        ...
+
+
+S = TypeVar("S", bound=State)
+
+
+class Mender(Protocol[S]):
+    """Changes whole patterns and makes them safe again, by the short way."""
+
+    def child(self, parent: S, hidden: Mask) -> S:
+        """Return a safe pattern that hides these cells, or as few more as it takes.
+
+        It starts from a copy of `parent`, all of whose demands are covered; redundant
+        cells are published.
+        """
+        ...
+
+    def prune(self, state: S) -> None:
+        """Publish every cell that no demand needs, the dearest first."""
+        ...
+
+    def drop_in_turn(self, state: S, order: Cells) -> None:
+        """Drop each secondary in turn and keep what covers the demands at less cost."""
+        ...
+
+
+class Engine(Protocol[S]):
+    """What can be asked of one table.
+
+    One engine serves one run: it may keep solvers warm from one question to the next.
+    """
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of the table."""
+        ...
+
+    @property
+    def quick(self) -> bool:
+        """Whether a demand is covered in microseconds, without solving a program."""
+        ...
+
+    @property
+    def demands(self) -> Demands:
+        """What every pattern must reach; states number their demands by its rows."""
+        ...
+
+    def start(self, hidden: Mask | None = None, after: S | None = None) -> S:
+        """Return a state that hides these cells and the primaries.
+
+        Its demands are not covered yet. What a state `after` which this one comes has
+        found out is used again: it may be the same object, changed, or be given up.
+        """
+        ...
+
+    def cuts(self) -> Separator:
+        """Return a source of cuts."""
+        ...
+
+    def walker(
+        self, state: S, rng: np.random.Generator, options: WalkOptions | None = None
+    ) -> Walker | None:
+        """Ruin and recreate from a state whose demands are covered; it is changed.
+
+        None where there is nothing to walk on. The options are the engine's own unless
+        given.
+        """
+        ...
+
+    def mender(self, rng: np.random.Generator, stopped: Stopped = never) -> Mender[S]:
+        """Return what breeds patterns; when `stopped` says so it hurries."""
+        ...
+
+    def evaluator(self, grouping: Grouping, search: Search, clean: bool) -> Evaluator:
+        """Return what prices orders of the sensitive cells, cleaned up or not."""
+        ...
+
+
+AnyEngine = Engine[Any]

@@ -1,0 +1,19 @@
+"""Which engine serves a table: the only place that asks."""
+
+from __future__ import annotations
+
+from evosdc.suppress.engine.base import AnyEngine
+from evosdc.suppress.engine.general.engine import GeneralEngine
+from evosdc.suppress.engine.network.network_engine import NetworkEngine
+from evosdc.suppress.problem import Problem
+
+
+def engine_for(problem: Problem) -> AnyEngine:
+    """Return an engine of the kind that suits the table, for one run.
+
+    It is made anew: solvers that another run has warmed could lead to another of
+    several equally good answers. What an engine sets up, it sets up when asked.
+    """
+    if problem.network is not None:
+        return NetworkEngine(problem)
+    return GeneralEngine(problem)

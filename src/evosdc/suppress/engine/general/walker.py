@@ -1,0 +1,84 @@
+"""Ruin and recreate on any table with dimensions: cheapest boxes and cycles.
+
+No program is solved on the way, so tables of 200,000 cells take hundreds of steps a
+second.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evosdc.suppress.engine.base import Cells, Stopped, WalkOptions
+from evosdc.suppress.engine.general.boxes import Boxes
+from evosdc.suppress.engine.general.state import GeneralState
+from evosdc.suppress.pattern import Pattern
+
+DEFAULT = WalkOptions(most=4, blur=0.3, turn=32)
+# Secondaries drawn each turn and published if nothing needs them.
+_TIDIED = 8
+
+
+class GeneralWalker:
+    """One pattern that is rebuilt in place and never gets dearer."""
+
+    def __init__(
+        self,
+        state: GeneralState,
+        boxes: Boxes,
+        rng: np.random.Generator,
+        options: WalkOptions,
+    ) -> None:
+        self._state = state
+        self._problem = state.table.problem
+        self._boxes = boxes
+        self._rng = rng
+        self._options = options
+        self.steps = 0
+        self.best_cost = self._problem.pattern(state.hidden).cost
+
+    def best(self) -> Pattern:
+        return self._problem.pattern(self._state.hidden.copy())
+
+    def turn(self, stopped: Stopped, most: int | None = None) -> bool:
+        state, problem, rng = self._state, self._problem, self._rng
+        secondaries = state.secondaries
+        if not len(secondaries):
+            return False
+        noise = rng.normal(0.0, self._options.blur, len(state.hidden))
+        blurred = self._boxes.with_price(problem.cost * np.exp(noise))
+        shuffle = rng.random(len(state.table.demands))
+        turn = self._options.turn
+        for _ in range(turn if most is None else min(turn, most)):
+            blurred.rebuild(
+                state.witnesses,
+                state.hidden,
+                self._targets(secondaries),
+                shuffle,
+                problem.cost,
+            )
+            self.steps += 1
+            if stopped():
+                break
+        few = rng.choice(secondaries, min(_TIDIED, len(secondaries)), replace=False)
+        self._boxes.drop(state.witnesses, state.hidden, few[state.hidden[few]])
+        self.best_cost = problem.pattern(state.hidden).cost
+        return True
+
+    def _targets(self, secondaries: Cells) -> Cells:
+        """Draw a secondary, dear ones more often, and others on one of its lines."""
+        problem, rng = self._problem, self._rng
+        table, hidden = problem.table, self._state.hidden
+        # The dearest of two draws: quick, and no cell is left out.
+        pair = secondaries[rng.integers(len(secondaries), size=2)]
+        cell = int(pair[np.argmax(problem.cost[pair])])
+        start, end = table.columns.indptr[cell : cell + 2]
+        if end == start:
+            return np.array([cell])
+        row = int(table.columns.indices[rng.integers(start, end)])
+        line = table.matrix.indices[
+            table.matrix.indptr[row] : table.matrix.indptr[row + 1]
+        ]
+        line = line[hidden[line] & ~problem.primary[line]]
+        more = int(rng.integers(0, self._options.most))
+        near = rng.permutation(line)[:more]
+        return np.append(cell, near).astype(np.int64)

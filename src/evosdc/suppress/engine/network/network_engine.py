@@ -1,0 +1,68 @@
+"""The engine of two-dimensional tables: paths and flows on their network."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, never
+from evosdc.suppress.engine.network.cuts import NetworkCuts
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.engine.network.orders import FlowEvaluator
+from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.search import Search
+from evosdc.suppress.structure.elements import Grouping
+
+
+class NetworkEngine:
+    """Implements `engine.base.Engine` for tables that are networks."""
+
+    quick = True
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    @cached_property
+    def network(self) -> TableNetwork:
+        """The network with its capacities and the levels still open."""
+        return TableNetwork(self.problem)
+
+    @cached_property
+    def demands(self) -> Demands:
+        cell, sign, amount = self.network.demands
+        return Demands(cell, sign, (amount * self.network.unit).astype(np.float64))
+
+    def start(
+        self, hidden: Mask | None = None, after: PatternState | None = None
+    ) -> PatternState:
+        if after is not None:
+            after.become(self.problem.primary if hidden is None else hidden)
+            return after
+        state = PatternState(self.network)
+        if hidden is not None:
+            state.hide(np.flatnonzero(hidden))
+        return state
+
+    def cuts(self) -> NetworkCuts:
+        return NetworkCuts(self.problem)
+
+    def walker(
+        self,
+        state: PatternState,
+        rng: np.random.Generator,
+        options: WalkOptions | None = None,
+    ) -> NetworkWalker | None:
+        if not len(state.secondaries):
+            return None
+        return NetworkWalker(state, rng, DEFAULT if options is None else options)
+
+    def mender(self, rng: np.random.Generator, _: Stopped = never) -> Mender:
+        return Mender(self.network, rng)
+
+    def evaluator(
+        self, grouping: Grouping, search: Search, clean: bool
+    ) -> FlowEvaluator:
+        return FlowEvaluator(self.network, grouping, search, clean)

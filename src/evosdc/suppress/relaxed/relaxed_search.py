@@ -1,0 +1,149 @@
+"""What the methods that steer by the relaxed check share: build, descend, make safe."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.suppress.engine.repair import Repair
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.relaxed.balance import (
+    AHEAD,
+    CHEAPEST,
+    LARGEST,
+    PER_UNIT,
+    Choice,
+    construct,
+    make_choice,
+    rows_of,
+)
+from evosdc.suppress.relaxed.check import Live, make_frame, make_live, start_from
+from evosdc.suppress.relaxed.moves import descend
+from evosdc.suppress.relaxed.options import RULES
+from evosdc.suppress.search import Search
+
+_RULE = dict(zip(RULES, (CHEAPEST, PER_UNIT, LARGEST, AHEAD), strict=True))
+# Cells a descent looks at between two looks at the clock.
+_PIECE = 200
+
+
+class RelaxedSearch:
+    """One problem laid out for the relaxed check, with the strict repair at hand."""
+
+    def __init__(self, problem: Problem, search: Search, check: str) -> None:
+        self.problem = problem
+        self.search = search
+        self.frame = make_frame(problem, claims=check == "claims")
+        self.repair = Repair(problem, search)
+
+    def choice(self, rule: str, size: int = 1, **more: Any) -> Choice:
+        """Set up how cells are chosen; see `make_choice`."""
+        return make_choice(self.frame, _RULE[rule], size, **more)
+
+    @cached_property
+    def by_weight(self) -> NDArray[np.int64]:
+        """Sensitive cells by falling weight."""
+        cells = np.flatnonzero(self.problem.primary)
+        return cells[np.argsort(-self.problem.table.weight[cells], kind="stable")]
+
+    def in_order(self, order: str) -> NDArray[np.int64]:
+        """Sensitive cells by falling weight, or as given."""
+        if order == "weight":
+            return self.by_weight
+        return np.flatnonzero(self.problem.primary)
+
+    @cached_property
+    def depth(self) -> NDArray[np.int64]:
+        """How deep in the hierarchy each equation stands."""
+        return equation_depth(self.problem.table.matrix)
+
+    def build(
+        self,
+        choice: Choice,
+        cells: NDArray[np.int64] | None = None,
+        *,
+        by_level: bool = False,
+    ) -> Live:
+        """Build a pattern for the sensitive cells in order, or from the top down."""
+        live = make_live(self.frame)
+        order = rows_of(self.frame, self.by_weight if cells is None else cells)
+        if by_level:
+            order = order[np.argsort(self.depth[order], kind="stable")]
+        construct(self.frame, live, choice, order, by_level)
+        return live
+
+    def descend(
+        self,
+        live: Live,
+        choice: Choice,
+        *,
+        swaps: bool = True,
+        passes: int = 20,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        """Publish or swap secondaries, dearest first, as long as a pass finds some."""
+        cost = self.frame.cost
+        for _ in range(passes):
+            cells = np.sort(live.extra[: live.tally[2]])
+            if rng is not None:
+                cells = rng.permutation(cells)
+            cells = cells[np.argsort(-cost[cells], kind="stable")]
+            moved = 0
+            for first in range(0, len(cells), _PIECE):
+                if self.search.stopped():
+                    return
+                part = cells[first : first + _PIECE]
+                moved += descend(self.frame, live, choice, part, swaps)
+            if not moved:
+                return
+
+    def restart(self, live: Live, hidden: NDArray[np.bool_], choice: Choice) -> None:
+        """Go on from other hidden cells, and hide more where the check asks for it."""
+        start_from(self.frame, live, hidden)
+        construct(self.frame, live, choice, rows_of(self.frame, self.by_weight), False)
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing can be cheaper than the best pattern."""
+        return self.search.best is not None and self.search.best.cost == 0
+
+    def safe(self, live: Live, event: str) -> Pattern:
+        """Make a pattern safe and offer it."""
+        return self.repair(live.hidden, event)
+
+    def answer(self) -> Pattern:
+        """Close the run and return its best pattern."""
+        self.repair.close()
+        assert self.search.best is not None
+        return self.search.best
+
+
+def equation_depth(matrix: Any) -> NDArray[np.int64]:
+    """Count the totals above the total of each equation; labels are not needed.
+
+    An equation of one total and its parts has all factors but one of the same sign.
+    Others count as the top.
+    """
+    rows, n = matrix.shape
+    row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
+    negative = np.bincount(row, weights=matrix.data < 0, minlength=rows)
+    positive = np.bincount(row, weights=matrix.data > 0, minlength=rows)
+    sign = np.where(negative == 1, -1.0, np.where(positive == 1, 1.0, 0.0))
+    is_head = np.sign(matrix.data) == sign[row]
+    head = np.full(rows, -1, dtype=np.int64)
+    head[row[is_head]] = matrix.indices[is_head]
+    parts = ~is_head & (head[row] >= 0)
+    part, above = matrix.indices[parts], head[row[parts]]
+    depth = np.zeros(n, dtype=np.int64)
+    # Linked tables may go round in a circle: no hierarchy is deeper than its rows.
+    for _ in range(min(rows, 64)):
+        deeper = depth.copy()
+        np.maximum.at(deeper, part, depth[above] + 1)
+        if np.array_equal(deeper, depth):
+            break
+        depth = deeper
+    return np.where(head >= 0, depth[head], 0)

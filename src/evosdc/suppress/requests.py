@@ -1,0 +1,139 @@
+"""What an office requests of single cells: hidden, published, cheap or dear to hide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import RequestError
+from evosdc.suppress.problem import least_levels
+from evosdc.table import Table
+from evosdc.table.select import select
+from evosdc.table.status import FIXED, PRIMARY
+
+Label = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class CellRequests:
+    """Cells by label: see `evosdc.table.select.select`.
+
+    Attributes
+    ----------
+    hide
+        Cells that must be hidden. They count as sensitive; those without levels must
+        only not be worked out exactly.
+    publish
+        Cells that must be published.
+    prefer
+        Factors on the cost of cells: above 1 to keep them, below 1 to hide them first.
+        Where several fit a cell they are multiplied.
+    """
+
+    hide: Sequence[Label] = ()
+    publish: Sequence[Label] = ()
+    prefer: Sequence[tuple[Label, float]] = ()
+
+    def grant(self, table: Table, kept: NDArray[np.bool_]) -> Table:
+        """Return the table with the requested cells sensitive or fixed.
+
+        Parameters
+        ----------
+        kept
+            Secondaries that stay hidden.
+
+        Raises
+        ------
+        RequestError
+            For a sensitive cell that must be published, for a cell that must be both,
+            and for one that cannot be hidden.
+        """
+        hide, publish = _any_of(table, self.hide), _any_of(table, self.publish)
+        _refuse(
+            table,
+            hide & publish,
+            "both to be hidden and to be published",
+            "one of the two",
+        )
+        _refuse(
+            table,
+            publish & (table.status == PRIMARY),
+            "sensitive and must be published",
+            "requests to publish that leave out sensitive cells",
+        )
+        _refuse(
+            table,
+            publish & kept,
+            "secondaries to keep and must be published",
+            "requests to publish that leave out the secondaries to keep",
+        )
+        _refuse(
+            table,
+            hide & (table.status == FIXED),
+            "fixed and must be hidden",
+            "requests to hide cells that are not fixed",
+        )
+        status = np.where(hide, PRIMARY, np.where(publish, FIXED, table.status))
+        return with_least_levels(table, hide).replace(status=status)
+
+    def factors(self, table: Table) -> NDArray[np.float64]:
+        """What the cost of each cell is multiplied by."""
+        factor = np.ones(len(table))
+        for label, times in self.prefer:
+            if not (isfinite(times) and times >= 0):
+                raise RequestError(
+                    f"a preference of {times} for {_words(label)}",
+                    expected="a factor of 0 or more, 1 for no preference",
+                )
+            factor[select(table, label)] *= times
+        return factor
+
+    def settings(self) -> dict[str, list[str]]:
+        """Write the requests down, as the command line takes them."""
+        return {
+            "hide": [_words(label) for label in self.hide],
+            "publish": [_words(label) for label in self.publish],
+            "prefer": [f"{_words(label)}={times:g}" for label, times in self.prefer],
+        }
+
+
+def with_least_levels(table: Table, cells: NDArray[np.bool_]) -> Table:
+    """Give cells without levels the least one: their value must not be given away."""
+    upl, lpl = least_levels(table, cells)
+    _refuse(
+        table,
+        cells & (upl == 0) & (lpl == 0) & (table.spl == 0),
+        "known to everyone by its bounds and must be hidden",
+        "cells whose bounds leave room",
+    )
+    return table.replace(upl=upl, lpl=lpl)
+
+
+def _any_of(table: Table, labels: Sequence[Label]) -> NDArray[np.bool_]:
+    chosen = np.zeros(len(table), dtype=bool)
+    for label in labels:
+        chosen |= select(table, label)
+    return chosen
+
+
+def _words(label: Label) -> str:
+    return ",".join(f"{name}={code}" for name, code in label.items())
+
+
+def _refuse(table: Table, bad: NDArray[np.bool_], what: str, expected: str) -> None:
+    cells = np.flatnonzero(bad)
+    if not len(cells):
+        return
+    shown = "; ".join(table.label(int(cell)) for cell in cells[:5])
+    more = f" and {len(cells) - 5} more" if len(cells) > 5 else ""
+    number = "1 cell is" if len(cells) == 1 else f"{len(cells)} cells are"
+    raise RequestError(
+        f"{number} {what}: {shown}{more}",
+        expected=expected,
+        hint="make the label narrower; a preference (--prefer) keeps cells where it "
+        "can and contradicts nothing",
+    )

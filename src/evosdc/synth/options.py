@@ -1,0 +1,115 @@
+"""Options of a synthesis: a few small objects, or their fields as flat keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from evosdc.errors import InputError
+from evosdc.synth.data.domain import Coding
+from evosdc.synth.data.rules import Rule
+from evosdc.synth.objective.scenario import Scenario
+from evosdc.synth.objective.trade_off import TradeOff
+from evosdc.synth.search.operators import Operators
+from evosdc.synth.search.run import Generation
+from evosdc.synth.search.schedule import Schedule
+
+GROUPS: dict[str, type] = {
+    "scenario": Scenario,
+    "trade_off": TradeOff,
+    "coding": Coding,
+    "operators": Operators,
+    "schedule": Schedule,
+}
+# The object that each flat keyword is a field of.
+FLAT = {f.name: group for group, kind in GROUPS.items() for f in fields(kind)}
+
+
+@dataclass(frozen=True)
+class Options:
+    """All that a run is told beside the data; see `Synthesiser`."""
+
+    scenario: Scenario = field(default_factory=Scenario)
+    trade_off: TradeOff = field(default_factory=TradeOff)
+    coding: Coding = field(default_factory=Coding)
+    operators: Operators = field(default_factory=Operators)
+    schedule: Schedule = field(default_factory=Schedule)
+    columns: Sequence[str] | None = None
+    rules: Sequence[Rule] = ()
+    copies: int = 1
+    seed: int = 0
+    listener: Callable[[Generation], None] | None = None
+
+    def __post_init__(self) -> None:
+        if self.copies < 1:
+            raise InputError(f"copies is {self.copies}", expected="at least 1")
+        if self.schedule.memetic:
+            # Said before anything is read or compiled.
+            _ = self.operators.memetic_crossing
+
+    @property
+    def named(self) -> list[str]:
+        """The columns that the user names as part of the attack or the copy."""
+        return [*self.scenario.named, *(self.columns or ()), *self.coding.binned]
+
+
+def gather(
+    given: Mapping[str, Any], flat: Mapping[str, Any], now: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the option objects by name, from objects or from flat keywords.
+
+    Parameters
+    ----------
+    given
+        Objects by name; None for one that is not given.
+    flat
+        Fields of any of them by keyword.
+    now
+        The objects whose fields stay where neither is given.
+    """
+    out = dict(now)
+    for group, value in given.items():
+        if value is None:
+            continue
+        if not isinstance(value, GROUPS[group]):
+            raise InputError(
+                f"{group} is of type {type(value).__name__!r}",
+                expected=f"an evosdc.synth.{GROUPS[group].__name__}",
+            )
+        out[group] = value
+    changes: dict[str, dict[str, Any]] = {}
+    for name, value in flat.items():
+        group = FLAT.get(name, "")
+        if not group:
+            raise InputError(
+                f"unknown parameter {name!r}",
+                expected="one of " + ", ".join([*GROUPS, *FLAT]),
+            )
+        if given.get(group) is not None:
+            raise InputError(
+                f"{name!r} is given twice: as a keyword and within {group!r}",
+                expected="one of the two",
+                hint=f"write {group}={GROUPS[group].__name__}({name}=...)",
+            )
+        changes.setdefault(group, {})[name] = value
+    for group, values in changes.items():
+        out[group] = replace(out[group], **values)
+    return out
+
+
+class FlatOption:
+    """An attribute that is a field of an option object, under its flat keyword."""
+
+    def __init__(self, group: str, name: str) -> None:
+        self.group = group
+        self.name = name
+
+    def __get__(self, owner: Any, kind: type) -> Any:
+        if owner is None:
+            return self
+        return getattr(getattr(owner, self.group), self.name)
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        changed = replace(getattr(owner, self.group), **{self.name: value})
+        setattr(owner, self.group, changed)

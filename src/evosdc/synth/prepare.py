@@ -1,0 +1,180 @@
+"""From a table and options to what a search needs: codes, floors, limits, indices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from evosdc.errors import InputError
+from evosdc.synth.data.domain import Domain, make_domain
+from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.identifiers import Identifier, find_identifiers
+from evosdc.synth.data.rules import build_rules, cut_points
+from evosdc.synth.data.shades import Exact, exact_values
+from evosdc.synth.objective.front import Front
+from evosdc.synth.objective.goal import CandidateGoal
+from evosdc.synth.objective.names import parse_objective
+from evosdc.synth.objective.noise import (
+    Floor,
+    bootstrap_risks,
+    deep,
+    floors_that_bind,
+    noise_floor,
+)
+from evosdc.synth.objective.pairs import stir
+from evosdc.synth.objective.risk import RiskIndex, build_risk, no_risk
+from evosdc.synth.objective.scenario import (
+    FRESH_SHARE,
+    RiskLimits,
+    base_goal,
+    make_limits,
+    positions,
+)
+from evosdc.synth.objective.stirred_floor import raised
+from evosdc.synth.objective.tables import JSD, Component, build_target
+from evosdc.synth.options import Options
+from evosdc.synth.search.population import SynthesisProblem
+
+FULL = Component(JSD, 0)
+_ALWAYS = (Component(JSD, 1), Component(JSD, 2), FULL)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table ready for the search.
+
+    Attributes
+    ----------
+    table
+        The original without the columns that are left out or made anew.
+    codes, exact
+        The original by levels, and by the exact values of key and target.
+    objective, components
+        What is minimised, as users write it and part by part.
+    measured
+        The distances of the result: the components and those that everybody asks for.
+    floor
+        What a fresh sample of the same population would score.
+    """
+
+    table: pa.Table
+    identifiers: list[Identifier]
+    domain: Domain
+    codes: Codes
+    exact: Exact
+    objective: str
+    components: tuple[Component, ...]
+    measured: tuple[Component, ...]
+    floor: Floor
+    limits: RiskLimits
+    problem: SynthesisProblem
+
+
+def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prepared:
+    """Encode a table, find what chance alone would show, and index it."""
+    coding, trade_off, seed = options.coding, options.trade_off, options.seed
+    identifiers = find_identifiers(
+        table, coding.least, dict(coding.identifiers or {}), options.named
+    )
+    table = table.drop_columns([i.name for i in identifiers if i.action != "keep"])
+    domain = make_domain(table, coding, cut_points(list(options.rules)))
+    codes = domain.encode(table)
+    objective = trade_off.resolved(options.schedule.memetic)
+    components = parse_objective(objective)
+    measured = components + tuple(c for c in _ALWAYS if c not in components)
+    key, target = positions(domain, options.scenario)
+    exact = exact_values(table, domain, codes, key, target, seed)
+    floor = noise_floor(
+        codes,
+        domain.sizes,
+        measured if trade_off.front else components,
+        key,
+        target,
+        rng,
+        exact,
+    )
+    limits = make_limits(options.scenario, trade_off, key, target, floor, len(codes))
+    return Prepared(
+        table,
+        identifiers,
+        domain,
+        codes,
+        exact,
+        objective,
+        components,
+        measured,
+        floor,
+        limits,
+        make_problem(domain, codes, exact, components, limits, options, floor),
+    )
+
+
+def make_problem(
+    domain: Domain,
+    codes: Codes,
+    exact: Exact,
+    components: tuple[Component, ...],
+    limits: RiskLimits,
+    options: Options,
+    floor: Floor,
+) -> SynthesisProblem:
+    """Index the original for the search."""
+    sizes, least = domain.sizes, options.coding.least
+    free = _free_columns(domain, options)
+    # A stream of its own: what is stirred changes no other draw.
+    rng = np.random.default_rng([options.seed, 6])
+    stirred = stir(codes, sizes, free, domain.ordered, least, rng)
+    target = build_target(codes, sizes, components, stirred.numbers)
+    if options.trade_off.noise_floor:
+        fresh = raised(
+            floor.objectives[: len(components)],
+            codes,
+            sizes,
+            components,
+            free,
+            domain.ordered,
+            least if stirred.exchanges else 0,
+            rng,
+        )
+        target = target._replace(floor=floors_that_bind(fresh, components))
+    rules = build_rules(list(options.rules), domain, codes)
+    risk = _risk_index(codes, sizes, exact, limits)
+    return SynthesisProblem(stirred.records, sizes, target, risk, rules, free)
+
+
+def _free_columns(domain: Domain, options: Options) -> Ints:
+    """Return the positions of the columns that are synthesised."""
+    if options.columns is None:
+        return np.arange(len(domain.variables))
+    free = np.array(sorted({domain.position(c) for c in options.columns}), np.int64)
+    if not len(free):
+        raise InputError("no column is to be synthesised", hint="name some columns")
+    return free
+
+
+def _risk_index(
+    codes: Codes, sizes: Ints, exact: Exact, limits: RiskLimits
+) -> RiskIndex:
+    if limits.key is None or limits.target is None:
+        return no_risk(codes, sizes)
+    return build_risk(exact.codes, exact.sizes, limits.key, limits.target, exact.shades)
+
+
+def make_goals(prepared: Prepared, options: Options, size: int) -> list[CandidateGoal]:
+    """Return what each of so many candidates aims at."""
+    goal = base_goal(prepared.limits, options.trade_off)
+    if not (options.trade_off.front and options.schedule.memetic):
+        return [goal] * size
+    # A stream of its own: what a front needs to know changes no other draw.
+    rng = np.random.default_rng([options.seed, 2])
+    front = Front(
+        goal,
+        deep(prepared.components),
+        options.trade_off.noise_floor,
+        prepared.limits.risks,
+        FRESH_SHARE * prepared.floor.risks,
+        bootstrap_risks(prepared.exact.codes, prepared.problem.risk, rng),
+    )
+    return front.goals(size)

@@ -1,0 +1,76 @@
+"""The size of a run: candidates, generations, record moves, and when it ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evosdc.errors import InputError
+
+_GENERATIONS = {True: 60, False: 1000}
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long a run is and how it moves.
+
+    Attributes
+    ----------
+    population, generations, time_limit
+        Size of the run. The result repeats with the seed unless the run ended by its
+        time limit or an interruption.
+    patience
+        Stop after so many generations without improvement.
+    stop_utility
+        Stop at this distance once every risk limit is met.
+    memetic
+        Improve candidates by record moves; without it the run is the genetic algorithm
+        of Chen (2020).
+    moves
+        Record moves of each candidate in a whole memetic run.
+    acceptance
+        Which moves stand: those of simulated "annealing", or by "late" acceptance.
+    softness
+        Memetic runs round off Jensen-Shannon distances of tables of two variables at
+        this many times their present mean, so that exact tables can still move; 0 for
+        not at all.
+    initial
+        "univariate", "uniform", "network", "cart", "mutation", "mutation:RATE",
+        "mutation:RATE:univariate", or frames to start from. "auto" is "network" for
+        memetic runs on more than two million elements, else "univariate".
+    """
+
+    population: int | None = None
+    generations: int | None = None
+    time_limit: float | None = 60.0
+    patience: int | None = None
+    stop_utility: float | None = None
+    memetic: bool = True
+    moves: int | None = None
+    acceptance: str = "annealing"
+    softness: float = 1.0
+    initial: Any = "auto"
+
+    def __post_init__(self) -> None:
+        if self.acceptance not in ("annealing", "late"):
+            raise InputError(
+                f"unknown acceptance {self.acceptance!r}", expected="annealing, late"
+            )
+        for name in ("population", "generations", "moves"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"{name} is {value}", expected="at least 1")
+        if not 0.0 <= self.softness < np.inf:
+            raise InputError(
+                f"softness is {self.softness}",
+                expected="a number from 0 (off) to 3 or so",
+            )
+
+    @property
+    def most_generations(self) -> int:
+        """The number of generations of a run that nothing ends earlier."""
+        if self.generations is None:
+            return _GENERATIONS[bool(self.memetic)]
+        return self.generations

@@ -1,0 +1,118 @@
+"""What tests of several folders make: tables, problems, runs. One builder per idea."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import find_method
+from evosdc.suppress.search import Search
+from evosdc.synth.data.rules import RuleIndex, no_rules
+from evosdc.synth.objective.names import parse_objective
+from evosdc.synth.objective.risk import build_risk
+from evosdc.synth.objective.tables import build_target
+from evosdc.synth.search import population
+from evosdc.table import Dimension, Hierarchy, Table, build_table
+
+# A command with its words; exit code, stdout and stderr.
+Command = Callable[..., tuple[int, str, str]]
+
+
+def caller(
+    name: str,
+    program: Callable[[], None],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Command:
+    """Return a function that calls a command line in this process."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", [name, *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            program()
+        shown = capsys.readouterr()
+        return int(ended.value.code or 0), shown.out, shown.err
+
+    return call
+
+
+def flat_table(
+    dimensions: Mapping[str, Sequence[str]], values: ArrayLike, **columns: Any
+) -> Table:
+    """A table without sub-totals: the codes of each dimension, inner cells in order.
+
+    `columns` are those of `build_table`, for inner cells as well; the totals follow.
+    """
+    dims = [Dimension(name, Hierarchy.flat(list(c))) for name, c in dimensions.items()]
+    sizes = [len(codes) for codes in dimensions.values()]
+    codes = np.indices(sizes).reshape(len(sizes), -1).T + 1
+    return build_table(dims, codes, np.ravel(values), **columns)
+
+
+def grid_of(values: NDArray[np.floating], names: str = "abc", **columns: Any) -> Table:
+    """A flat table of as many dimensions as the values have: a0, a1, ... by b0, b1."""
+    dims = {
+        f"dim_{name}": [f"{name}{i}" for i in range(size)]
+        for name, size in zip(names, values.shape, strict=False)
+    }
+    return flat_table(dims, values, **columns)
+
+
+def unlabelled(table: Table) -> Table:
+    """Forget the labels, as a JJ file does."""
+    return table.replace(dimensions=(), codes=np.empty((len(table), 0), np.int32))
+
+
+def run_method(
+    name: str, table: Problem | Table, search: Search | None = None, **options: object
+) -> Pattern:
+    """Run a method of suppression by its name, to its end unless `search` stops it."""
+    method = find_method(name)
+    problem = Problem.of(table) if isinstance(table, Table) else table
+    return method.run(problem, method.configure(options), search or Search())
+
+
+def synthesis_problem(
+    codes: NDArray[np.integer],
+    sizes: Sequence[int] | NDArray[np.integer],
+    objective: str,
+    rules: RuleIndex | None = None,
+    free: Sequence[int] | None = None,
+) -> population.SynthesisProblem:
+    """A problem of synthesis: the last column is the target, the others the key."""
+    kept, levels = codes.astype(np.int16), np.asarray(sizes)
+    last = len(levels) - 1
+    return population.SynthesisProblem(
+        kept,
+        levels,
+        build_target(kept, levels, parse_objective(objective)),
+        build_risk(kept, levels, tuple(range(last)), last),
+        rules or no_rules(last + 1),
+        np.arange(last + 1) if free is None else np.array(free),
+    )
+
+
+def shuffled_columns(
+    problem: population.SynthesisProblem, seed: int
+) -> NDArray[np.int16]:
+    """The original with each free column in an order of its own."""
+    rng = np.random.default_rng(seed)
+    out = problem.original.copy()
+    for j in problem.free:
+        out[:, j] = rng.permutation(out[:, j])
+    return out
+
+
+def records_in(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file, as text."""
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))

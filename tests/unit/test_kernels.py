@@ -1,0 +1,128 @@
+"""Kernels: one version each, called where they lie; small jobs compile nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evosdc import small_jobs
+from evosdc.suppress.engine.sort import order_of
+
+CALLEE = """
+from evosdc.kernels import kernel
+
+@kernel(inner=True)
+def large(x, n):
+    total = x
+    {steps}
+    return {result}
+"""
+CALLER = """
+from callee import large
+from evosdc.kernels import kernel
+
+@kernel
+def caller(x, n):
+    return large(x, n) + large(x, 1)
+"""
+ASK = """
+import json
+from numba.core import event
+from numba import int32
+names = []
+
+class Ear(event.Listener):
+    def on_start(self, event):
+        names.append(event.data["dispatcher"].py_func.__name__)
+
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Ear())
+import numpy as np
+from caller import caller
+value = caller(np.arange(3.0)[1], 4)
+print(json.dumps([value, [n for n in names if n in ("large", "caller")]]))
+"""
+
+
+class House:
+    """Two modules of kernels, and processes that call them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.write("total")
+        (folder / "caller.py").write_text(CALLER)
+
+    def write(self, result: str) -> None:
+        """Write a kernel that is too large to be inlined."""
+        steps = "\n    ".join(f"total = total * 0.5 + {k} * n" for k in range(200))
+        text = CALLEE.format(steps=steps, result=result)
+        (self.folder / "callee.py").write_text(text)
+
+    def ask(self) -> tuple[object, list[str]]:
+        done = subprocess.run(
+            [sys.executable, "-c", ASK],
+            cwd=self.folder,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(self.folder / "cache")},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        value, names = json.loads(done.stdout)
+        return value, names
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    return House(tmp_path)
+
+
+def test_a_large_callee_is_found_again_by_another_process(house: House) -> None:
+    first, names = house.ask()
+    assert sorted(names) == ["caller", "large"]
+    again, names = house.ask()
+    assert again == first
+    assert names == []
+
+
+def test_code_that_calls_something_else_by_now_is_compiled_again(house: House) -> None:
+    first, _ = house.ask()
+    house.write("2.0 * total")
+    doubled, names = house.ask()
+    assert doubled == pytest.approx(2 * first)
+    assert names == ["large"]
+    # Another type is another name: the caller must not call it by the old one.
+    house.write("int(n)")
+    whole, names = house.ask()
+    assert whole == 5
+    assert sorted(names) == ["caller", "large"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_order_is_stable(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    key = rng.integers(0, 9, rng.integers(0, 90)).astype(float)
+    expected = np.argsort(key, kind="stable")
+    np.testing.assert_array_equal(order_of(key), expected)
+    np.testing.assert_array_equal(order_of.plain()(key), expected)
+
+
+def test_a_job_is_large_until_its_size_is_known() -> None:
+    assert not small_jobs.small()
+    with small_jobs.job():
+        assert not small_jobs.small()
+        small_jobs.has(49)
+        assert small_jobs.small()
+        with small_jobs.job():
+            assert not small_jobs.small()
+        small_jobs.has(100_000)
+        assert not small_jobs.small()
+    assert not small_jobs.small()
