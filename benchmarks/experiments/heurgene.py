@@ -5,7 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from benchmarks.experiments.experiment import Experiment
-from benchmarks.experiments.published import HEURGENE_FIGURES, HYPERCUBE
+from benchmarks.experiments.heurgene_page import STEPS, UNPRUNED, WISHES, write
+from benchmarks.experiments.published import (
+    HEURGENE,
+    HEURGENE_FIGURES,
+    HYPERCUBE,
+    STRATEGIES,
+    portfolio,
+)
 from benchmarks.experiments.run import Instance
 from evosdc.errors import InputError
 from evosdc.instances import make
@@ -31,13 +38,21 @@ EXPERIMENT = Experiment(
         "The experiment of Herrington (2015), chapter 4: real values 0..1000, levels "
         "of 10 % both ways. Sets 1 to 3 are 100x100 with 0.5, 1 and 3 % sensitive "
         "cells; sets 4 to 6 are 400x250 with the same shares, set 7 has 0.25 %. The "
-        "source's times leave out making the first population; ours include it."
+        "source's times leave out making the first population; ours include it. "
+        f"`{HYPERCUBE}` is the source's HyperCube, `{HEURGENE}` its HeurGene to the "
+        "letter, `heurgene` ours."
     ),
     families=FAMILIES,
     methods=(
+        HYPERCUBE,
+        HYPERCUBE + UNPRUNED,
+        HEURGENE,
+        *(portfolio(name) for name in STRATEGIES[:-1]),
+        *(name for name, _ in STEPS if name not in (HEURGENE, "heurgene")),
+        *(name for name, _ in WISHES if name != "heurgene"),
         "sp",
         "castro",
-        HYPERCUBE,
+        "hypercube-2d+skip-covered=true",
         "kelly",
         "pbp",
         "gensup",
@@ -50,4 +65,5 @@ EXPERIMENT = Experiment(
     instance=instance,
     reference=HYPERCUBE,
     published=HEURGENE_FIGURES,
+    write=write,
 )

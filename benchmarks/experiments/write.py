@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,6 +59,12 @@ _QUANTITIES = {
 # Published statistics that the page leaves out, to stay readable.
 _LEFT_OUT = {
     ("cost", "median"),
+    ("cost", "lowest median"),
+    # These have a table of their own.
+    *(
+        ("cost", f"run mean {name}")
+        for name in ("mean", "median", "best", "worst", "sd")
+    ),
     *(("cpu_seconds", name) for name in ("median", "best", "worst", "sd")),
 }
 
@@ -77,19 +83,36 @@ class Page:
     facts: Sequence[Row] = ()
 
 
-def write_page(page: Page, folder: Path) -> None:
-    """Write ``NAME.md`` and its plots."""
+def write_page(
+    page: Page,
+    folder: Path,
+    *,
+    sections: Callable[[Page], list[str]] = lambda _: [],
+    beside_others: Callable[[str], bool] = lambda _: True,
+) -> None:
+    """Write ``NAME.md`` and its plots.
+
+    Parameters
+    ----------
+    sections
+        What else the page says, before the results.
+    beside_others
+        Whether a contender is tested against the others and drawn; variants of one
+        method have sections of their own.
+    """
     path = folder / f"{page.name}.md"
     remarks = kept_remarks(path)
     rows = with_ratio(page.rows, page.reference)
-    plots = _draw(rows, page.name, folder)
+    main = [row for row in rows if beside_others(row["method"])]
+    plots = _draw(main, page.name, folder)
     parts = [
         f"# {page.title}",
         page.about,
         made_by(page),
+        *sections(page),
         _results(rows, page.reference),
         beside(rows, page.published),
-        tests_of_difference(rows),
+        tests_of_difference(main),
         "## Plots\n\n" + "\n\n".join(f"![{title}]({p})" for title, p in plots),
     ]
     if remarks:

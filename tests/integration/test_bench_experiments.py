@@ -62,6 +62,7 @@ def test_the_command_writes_rows_page_and_plots(bench: Command, tmp_path: Path) 
         "gensup.md",
         "gensup.quality.svg",
         "gensup.sittings.json",
+        "gensup.tables.csv",
         "gensup.time.svg",
     ]
     assert "6/6 class2-6x6" in err

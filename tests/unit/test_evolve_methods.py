@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from evosdc.errors import MethodError
+from evosdc.attack import judge
+from evosdc.errors import MethodError, ProtectionFailed
 from evosdc.instances import make
 from evosdc.suppress.draw import draw
+from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.methods.castro import CastroParameters, run_castro
+from evosdc.suppress.methods.circuits import (
+    Individual,
+    add_and_publish,
+    further_rectangle,
+    rectangle_each,
+    rectangles,
+    renew,
+)
 from evosdc.suppress.methods.gensup import (
     GensupParameters,
     Population,
@@ -32,8 +46,9 @@ def problem() -> Problem:
 
 
 class FakeState:
-    def __init__(self, cost: float) -> None:
+    def __init__(self, cost: float, cells: int = 1) -> None:
         self.cost = cost
+        self.secondaries = np.arange(cells)
 
 
 def test_population_is_sorted_and_has_no_two_of_a_cost():
@@ -43,6 +58,13 @@ def test_population_is_sorted_and_has_no_two_of_a_cost():
     assert let_in == [True, True, False, True, False, True]
     assert population.cost.tolist() == [1.0, 3.0, 4.0]
     assert [state.cost for state in population.states] == [1.0, 3.0, 4.0]
+
+
+def test_of_equal_cost_the_smaller_pattern_stays():
+    people = Population(3)
+    let_in = [people.add(FakeState(5.0, cells)) for cells in (4, 6, 3, 3)]
+    assert let_in == [True, False, True, False]
+    assert [len(state.secondaries) for state in people.states] == [3]
 
 
 def test_four_children_as_published():
@@ -93,6 +115,118 @@ def test_wishes_of_the_author(problem):
     assert run_heurgene(problem, wished, Search(1)).cost < plain.cost
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rectangles": "further", "redraw": True, "replace_best": True},
+        {"rectangles": "both"},
+        {"pruned": False},
+        {"crossover": "directed"},
+        {"mutation": "add"},
+        {"population": 1},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", ["class1", "class2"])
+def test_published_steps_and_wishes_end_in_safe_patterns(kind, options):
+    table = make(kind, seed=4, rows=16, columns=12)
+    search = Search(1)
+    wanted = HeurgeneParameters(**{"patience": 10} | options)
+    pattern = run_heurgene(Problem.of(table), wanted, search)
+    verdict, _ = judge(table.with_pattern(pattern.hidden))
+    assert verdict.safe
+    assert pattern.cost == search.best.cost
+    assert (search.generations == 0) == (wanted.population == 1)
+
+
+def test_a_rectangle_for_each_level_costs_less_than_one_for_both():
+    network = TableNetwork(Problem.of(make("heurgene", 1, rows=30, columns=30)))
+    cells = np.unique(network.demands.cell)
+    cost = []
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(cells)
+        states = (rectangles(network, order), rectangle_each(network, order, False))
+        for state, circuits in states:
+            assert not len(state.uncovered)
+            assert sorted(circuits) == cells.tolist()
+        cost.append([state.cost for state, _ in states])
+    both, each = np.mean(cost, axis=0)
+    assert each < both
+
+
+def test_further_rectangles_are_rectangles_that_hide_something_new():
+    network = TableNetwork(Problem.of(make("class2", 4, rows=16, columns=12)))
+    state = PatternState(network)
+    seen = 0
+    for level in range(len(network)):
+        cell = int(network.demands.cell[level])
+        for _ in range(5):
+            corners = further_rectangle(state, level)
+            assert len(corners) == 3
+            assert cell not in corners
+            ends = np.append(corners, cell)
+            nodes = np.append(network.arcs.tail[ends], network.arcs.head[ends])
+            assert (np.unique(nodes, return_counts=True)[1] == 2).all()
+            fresh = corners[~state.hidden[corners]]
+            assert len(fresh)
+            seen += 1
+            state.hide(corners)
+    assert seen
+    state, _ = rectangle_each(network, np.unique(network.demands.cell), True)
+    assert not len(state.uncovered)
+
+
+def test_a_cell_is_added_only_where_more_can_be_published():
+    network = TableNetwork(Problem.of(make("heurgene", 2, rows=30, columns=30)))
+    mender = Mender(network, np.random.default_rng(0))
+    cells = np.unique(network.demands.cell)
+    state, circuits = rectangles(network, cells)
+    mender.prune(state)
+    person = Individual.of(state, renew(state, circuits, 32))
+    paid = 0
+    for cell in cells.tolist():
+        before = person.cost
+        if add_and_publish(person, mender, cell, 20, 32):
+            paid += 1
+            assert person.cost < before
+        else:
+            assert person.cost == before
+        assert person.cost == pytest.approx(person.state.cost)
+        assert not len(person.state.uncovered)
+    assert paid
+
+
+def test_gensup_to_the_letter_is_safe_and_prunes_less():
+    table = make("class1", seed=3, rows=20, columns=20)
+    for options in ({"guide": "zero"}, {"pruned": False}):
+        pattern = run_gensup(
+            Problem.of(table), GensupParameters(iterations=3, **options), Search(1)
+        )
+        verdict, _ = judge(table.with_pattern(pattern.hidden))
+        assert verdict.safe
+    with pytest.raises(MethodError):
+        GensupParameters(guide="mine")
+
+
+def test_one_path_a_level_fails_where_several_do():
+    problem = Problem.of(make("class2", seed=1, rows=50, columns=50))
+    several = CastroParameters(recovery=False)
+    assert run_castro(problem, several, Search(0)).cost > 0
+    with pytest.raises(ProtectionFailed):
+        run_castro(problem, replace(several, paths=1), Search(0))
+
+
+def test_castro_counts_new_cells_before_their_cost():
+    problem = Problem.of(make("class1", seed=3, rows=30, columns=30))
+    raw = CastroParameters(clean_up=False)
+    few = run_castro(problem, replace(raw, strata="cells"), Search(0))
+    cheap = run_castro(problem, raw, Search(0))
+    assert few.hidden.sum() < cheap.hidden.sum()
+    assert few.cost > cheap.cost
+    with pytest.raises(MethodError):
+        CastroParameters(strata="mine")
+
+
 def test_cost_benefit_ends_the_run():
     problem = Problem.of(make("class1", seed=3, rows=12, columns=12))
     clock = iter(np.arange(0.0, 1e6, 0.1).tolist())
@@ -103,7 +237,16 @@ def test_cost_benefit_ends_the_run():
 
 
 @pytest.mark.parametrize(
-    "options", [{"strategy": "best"}, {"diversity": "none"}, {"seeding": "mine"}]
+    "options",
+    [
+        {"strategy": "best"},
+        {"diversity": "none"},
+        {"seeding": "mine"},
+        {"rectangles": "none"},
+        {"crossover": "mine"},
+        {"mutation": "mine"},
+        {"population": 0},
+    ],
 )
 def test_unknown_choices_are_refused(options):
     with pytest.raises(MethodError):

@@ -109,6 +109,104 @@ def rectangles(
     return state, circuits
 
 
+def rectangle_each(
+    network: TableNetwork, order: Cells, further: bool
+) -> tuple[PatternState, dict[int, Cells]]:
+    """Protect cells in order by rectangles, one for each level (Herrington 2015).
+
+    The upper level of a cell gets the cheapest rectangle that takes it, then the lower
+    one, where hidden cells do not take it already. Where no rectangle could take all
+    levels of a cell, the cheapest paths do: that of one level would run through the
+    grand total. With `further` rectangles are used there too, as published, and where
+    none takes a level the cheapest ones that hide something new are added until they
+    do together; the source fails where they never do, the cheapest paths come last
+    here.
+    """
+    state = PatternState(network)
+    primary = network.problem.primary
+    circuits: dict[int, Cells] = {}
+    for cell in order.tolist():
+        every = np.flatnonzero(network.demands.cell == cell)
+        state.check(every)
+        covered = state.live.length[every] >= 0
+        parts = [state.witness(int(level))[0] for level in every[covered]]
+        short = every[~covered]
+        if len(short) and not further and not len(_rectangle(state, cell, short)):
+            state.cover(short)
+            parts += [state.witness(int(level))[0] for level in short]
+        for level in short.tolist():
+            parts += _rectangles_of(state, level, further)
+        cells = np.unique(np.concatenate(parts))
+        circuits[cell] = cells[~primary[cells]]
+    return state, circuits
+
+
+def _rectangles_of(state: PatternState, level: int, further: bool) -> list[Cells]:
+    """Cover a level by its cheapest rectangle, further ones or paths."""
+    only = np.array([level])
+    cell = int(state.network.demands.cell[level])
+    parts: list[Cells] = []
+    state.check(only)
+    if state.live.length[level] >= 0:
+        return parts
+    corners = _rectangle(state, cell, only)
+    while state.live.length[level] < 0:
+        if not len(corners) and further:
+            corners = further_rectangle(state, level)
+        if not len(corners):
+            state.cover(only)
+            return [*parts, state.witness(level)[0]]
+        state.hide(corners)
+        parts.append(corners)
+        corners = corners[:0]
+        state.check(only)
+    return parts
+
+
+def further_rectangle(state: PatternState, level: int) -> Cells:
+    """Return the corners of the cheapest rectangle with room and a cell to hide."""
+    network = state.network
+    arcs, problem = network.arcs, network.problem
+    cell = int(network.demands.cell[level])
+    near, far = int(arcs.head[cell]), int(arcs.tail[cell])
+    if network.demands.sign[level] < 0:
+        near, far = far, near
+    # Cells that leave the near node, and those that enter the far one, by other end.
+    leaving = _beside(network, near, cell, outward=True)
+    entering = _beside(network, far, cell, outward=False)
+    price = np.where(state.hidden, 0.0, problem.cost)
+    least, found = np.inf, np.zeros(0, dtype=np.int64)
+    for begin, end, room in (
+        (arcs.tail, arcs.head, arcs.up),
+        (arcs.head, arcs.tail, arcs.down),
+    ):
+        first, last = leaving[begin], entering[end]
+        across = np.flatnonzero((first >= 0) & (last >= 0) & (room > 0))
+        corners = np.stack([first[across], across, last[across]])
+        corners = corners[:, ~state.hidden[corners].all(axis=0)]
+        if corners.shape[1]:
+            total = price[corners].sum(axis=0)
+            at = int(np.argmin(total))
+            if total[at] < least:
+                least, found = float(total[at]), corners[:, at]
+    return found
+
+
+def _beside(network: TableNetwork, node: int, cell: int, *, outward: bool) -> Cells:
+    """Return, for each node, a cell that joins it to a node and has room that way."""
+    arcs, hideable = network.arcs, network.problem.hideable
+    joined = np.full(network.nodes, -1, dtype=np.int64)
+    for begin, end, room in (
+        (arcs.tail, arcs.head, arcs.up),
+        (arcs.head, arcs.tail, arcs.down),
+    ):
+        here, there = (begin, end) if outward else (end, begin)
+        some = np.flatnonzero((here == node) & (room > 0) & hideable)
+        some = some[some != cell]
+        joined[there[some]] = some
+    return joined
+
+
 def _rectangle(state: PatternState, cell: int, levels: Cells) -> Cells:
     """Return the corners of the cheapest rectangle for some levels, if there is one."""
     network, demands = state.network, state.network.demands
@@ -212,3 +310,50 @@ def _join(individual: Individual, cell: int, most: int) -> None:
     fresh = Individual.of(individual.state, merged)
     individual.circuits, individual.shared = fresh.circuits, fresh.shared
     individual.cost = fresh.cost
+
+
+def add_and_publish(
+    individual: Individual, mender: Mender, cell: int, tries: int, most: int
+) -> bool:
+    """Hide a cell that lets circuits combine, where more can be published for it.
+
+    The cheapest candidates are tried first, at most so many. Returns whether one paid.
+    """
+    for added in _closing_cells(individual.state, individual.circuits[cell], tries):
+        state = individual.state.copy()
+        state.hide([added])
+        mender.prune(state)
+        if state.cost < individual.cost * (1 - 1e-12):
+            fresh = Individual.of(state, renew(state, individual.circuits, most))
+            individual.state, individual.circuits = fresh.state, fresh.circuits
+            individual.shared, individual.cost = fresh.shared, fresh.cost
+            return True
+    return False
+
+
+def _closing_cells(state: PatternState, circuit: Cells, most: int) -> list[int]:
+    """Return published cells cheaper than the dearest of a circuit that join its ends.
+
+    A cell joins ends where both its nodes meet hidden cells, one of them of the
+    circuit.
+    """
+    arcs, problem = state.network.arcs, state.network.problem
+    own = circuit[state.hidden[circuit]]
+    if not len(own):
+        return []
+    touched = np.zeros(state.network.nodes, dtype=np.bool_)
+    touched[arcs.tail[own]] = touched[arcs.head[own]] = True
+    hidden = np.flatnonzero(state.hidden)
+    met = np.zeros(state.network.nodes, dtype=np.bool_)
+    met[arcs.tail[hidden]] = met[arcs.head[hidden]] = True
+    joins = (touched[arcs.tail] & met[arcs.head]) | (
+        met[arcs.tail] & touched[arcs.head]
+    )
+    cells = np.flatnonzero(
+        joins
+        & ~state.hidden
+        & problem.hideable
+        & (problem.cost < problem.cost[own].max())
+    )
+    order = np.argsort(problem.cost[cells], kind="stable")[:most]
+    return [int(cell) for cell in cells[order]]

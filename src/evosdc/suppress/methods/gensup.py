@@ -4,6 +4,9 @@ Individuals are safe patterns. The first generation comes from the shortest path
 heuristic with its own costs and with costs guided by the row and column bound, and from
 parallel bound and path. Each of the best is mated with another at random; four children
 are repaired along cheapest paths.
+
+Two steps differ where ours costs less; ``guide=zero`` and ``pruned=false`` put the
+published ones back.
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 Flags = NDArray[np.bool_]
+GUIDES = ("share", "zero")
+# A relaxation hides more than this of a cell, or none of it.
+_HIDDEN = 1e-9
 # Cells dropped between two looks at the clock.
 _CELLS_A_CALL = 64
 
@@ -44,6 +50,13 @@ class GensupParameters:
         Iterations without a better best (beta).
     elite_share
         Share of the population whose members are each mated with one of the others.
+    guide
+        Cost of a cell in the guided individual: cheap to the extent that the relaxation
+        hides it (share), or nothing where it hides any of it (zero, as published).
+    pruned
+        Publish what is redundant in the individuals of parallel bound and path and in
+        children before they enter; the source does so only to the two individuals of
+        the shortest path heuristic.
     best_share
         Chance of the fourth child to take a cell that only its better parent hides;
         those that only the other hides have the chance that is left.
@@ -54,8 +67,14 @@ class GensupParameters:
     patience: int = 10
     elite_share: float = 0.25
     best_share: float = 0.75
+    guide: str = "share"
+    pruned: bool = True
 
     def __post_init__(self) -> None:
+        if self.guide not in GUIDES:
+            raise MethodError(
+                f"guide {self.guide!r}", expected=f"one of {', '.join(GUIDES)}"
+            )
         if self.population < 2 or not 0 < self.elite_share < 1:
             raise MethodError(
                 f"a population of {self.population} with an elite of "
@@ -73,12 +92,18 @@ class Population:
         self.cost = np.zeros(0)
 
     def add(self, state: State) -> bool:
-        """Let a pattern in unless one of its cost is there; the dearest gives way."""
+        """Let a pattern in; of equal cost the one with fewer cells stays.
+
+        The dearest gives way.
+        """
         cost = state.cost
         at = int(np.searchsorted(self.cost, cost))
-        near = self.cost[max(0, at - 1) : at + 1]
-        if np.any(np.abs(near - cost) <= 1e-9 * max(1.0, cost)):
-            return False
+        for near in range(max(0, at - 1), min(at + 1, len(self.cost))):
+            if abs(self.cost[near] - cost) <= 1e-9 * max(1.0, cost):
+                if len(state.secondaries) >= len(self.states[near].secondaries):
+                    return False
+                self.states[near], self.cost[near] = state, cost
+                return True
         if at >= self.size:
             return False
         self.states.insert(at, state)
@@ -99,7 +124,7 @@ def run_gensup(
     """Run GenSup."""
     engine = NetworkEngine(problem)
     mender = engine.mender(search.rng(0))
-    population = first_generation(engine, mender, parameters.population, search)
+    population = first_generation(engine, mender, parameters, search)
     rng = search.rng(1)
     held = 0
     for iteration in range(1, parameters.iterations + 1):
@@ -118,9 +143,13 @@ def run_gensup(
 
 
 def first_generation(
-    engine: NetworkEngine, mender: Mender[Any], size: int, search: Search
+    engine: NetworkEngine,
+    mender: Mender[Any],
+    parameters: GensupParameters,
+    search: Search,
 ) -> Population:
     """Make the first generation; the first pattern is always made in full."""
+    size = parameters.population
     population = Population(size)
     state: State = engine.start()
     state.cover()
@@ -130,14 +159,21 @@ def first_generation(
         return population
     bound = node_bound(engine.problem)
     search.raise_bound(bound.value)
-    state = guided_state(engine, mender, bound.fractions)
+    share = bound.fractions
+    if parameters.guide == "zero":
+        state = engine.start()
+        state.cover(price=np.where(share > _HIDDEN, 0.0, engine.problem.cost))
+        mender.prune(state)
+    else:
+        state = guided_state(engine, mender, share)
     admit(population, state, search, "shortest paths guided by the bound")
     # Shifts that lead to a pattern of a cost already there are passed over.
     for shift in range(2 * size):
         if search.stopped() or len(population.states) == size:
             break
         state = bound_and_path(engine.network, shift)
-        mender.prune(state)
+        if parameters.pruned:
+            mender.prune(state)
         admit(population, state, search, "bound and path")
     return population
 
@@ -150,6 +186,8 @@ def guided_state(
     stopped: Stopped = never,
 ) -> State:
     """Cover everything with cells cheap to the extent a relaxation hides them."""
+    # A cell hidden in full keeps a thousandth of its cost: of two ways through such
+    # cells the cheaper one is taken.
     price = engine.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
     state: State = engine.start()
     state.cover(price=price * noise, stopped=stopped)
@@ -195,7 +233,7 @@ def breed(
         for hidden in cross(better.hidden, other.hidden, parameters.best_share, rng):
             if until():
                 return improved
-            child = mender.child(better, hidden)
+            child = repaired(mender, better, hidden, parameters.pruned)
             improved |= admit_child(population, child, mender, search, until)
             children.append(child)
         if mutate_all:
@@ -204,6 +242,16 @@ def breed(
             improved |= admit_child(population, best, mender, search, until)
     search.note("generation", population.diversity())
     return improved
+
+
+def repaired(mender: Mender[Any], parent: State, hidden: Flags, pruned: bool) -> State:
+    """Make the child that hides some cells safe along cheapest paths."""
+    if pruned:
+        return mender.child(parent, hidden)
+    state = parent.copy()
+    state.become(hidden)
+    state.cover(state.uncovered)
+    return state
 
 
 def cross(

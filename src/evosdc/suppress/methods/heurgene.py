@@ -4,6 +4,11 @@ Crossover swaps the whole circuit of a sensitive cell between two patterns and k
 cells that other circuits share, so that children are safe as a rule; it is accepted
 only where a child beats the cheaper parent. Mutation publishes a redundant cell and
 joins the circuits that it stood in.
+
+The defaults are as published but for three steps where ours is cheaper; options put
+the published ones back: ``rectangles=further``, ``redraw`` and ``replace_best``. What
+the author asks for in his last chapter has options too: `diversity`, `seeding`,
+`crossover`, `mutation` and `cost_benefit`.
 """
 
 from __future__ import annotations
@@ -21,7 +26,9 @@ from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.methods.circuits import (
     Individual,
+    add_and_publish,
     publish_redundant,
+    rectangle_each,
     rectangles,
     renew,
     witness_circuit,
@@ -44,6 +51,11 @@ STRATEGIES = {
 }
 DIVERSITIES = ("cells", "circuits")
 SEEDINGS = ("random", "bound-and-path")
+RECTANGLES = ("each", "further", "both")
+CROSSOVERS = ("random", "directed")
+MUTATIONS = ("publish", "add")
+# "Several" individuals are drawn for a place, says the source, and no number.
+_DRAWN = 3
 
 
 @dataclass(frozen=True)
@@ -53,9 +65,23 @@ class HeurgeneParameters:
     Attributes
     ----------
     population
-        Individuals.
+        Individuals; one is not bred, and is the hypercube method of the source.
     generations, patience
         Generations in all, and without a better best.
+    rectangles
+        each: the cheapest rectangle for each level of a cell (published), the cheapest
+        paths where none takes it. further: where none does, rectangles are added until
+        they do together (published). both: one rectangle takes both levels of a cell.
+    pruned
+        Publish what is redundant in the first generation (published, in outline).
+    redraw
+        A generation mates one pair; where that fails new parents are drawn, and so
+        many failures in a row as `patience` says end the run (published). Otherwise a
+        generation mates half the population and failures are let be.
+    replace_best
+        A newcomer may take the place of the best (published): of several drawn, the
+        one most like it, or the dearest if the newcomer is cheaper. Otherwise the best
+        stays, and all are looked at for the one most like the newcomer.
     strategy
         A pair of selection and replacement, or probabilistic: roulette and tournament,
         kill tournament and most similar for 45 % each, elite for the rest.
@@ -69,6 +95,14 @@ class HeurgeneParameters:
     seeding
         The first generation: rectangles over a random order (published) or the
         non-random patterns of parallel bound and path (the author's wish).
+    crossover
+        random: the first circuit of a random order whose swap makes a cheaper child
+        (published). directed: the swap of all circuits that makes the cheapest child,
+        as long as the child is safe (the author's wish).
+    mutation
+        publish: a redundant cell is published (published). add: a cell that closes a
+        rectangle with hidden cells of a circuit is hidden first, where more can be
+        published for it (the author's wish).
     cost_benefit
         Stop when the gain a second falls below this share of the cost (the author's
         wish); 0 never does.
@@ -82,6 +116,12 @@ class HeurgeneParameters:
     tries: int = 100
     diversity: str = "cells"
     seeding: str = "random"
+    rectangles: str = "each"
+    pruned: bool = True
+    redraw: bool = False
+    replace_best: bool = False
+    crossover: str = "random"
+    mutation: str = "publish"
     cost_benefit: float = 0.0
 
     def __post_init__(self) -> None:
@@ -89,15 +129,18 @@ class HeurgeneParameters:
             ("strategy", (*STRATEGIES, PROBABILISTIC)),
             ("diversity", DIVERSITIES),
             ("seeding", SEEDINGS),
+            ("rectangles", RECTANGLES),
+            ("crossover", CROSSOVERS),
+            ("mutation", MUTATIONS),
         ):
             if getattr(self, name) not in known:
                 raise MethodError(
                     f"{name} {getattr(self, name)!r}",
                     expected=f"one of {', '.join(known)}",
                 )
-        if self.population < 2:
+        if self.population < 1:
             raise MethodError(
-                f"a population of {self.population}", expected="at least 2"
+                f"a population of {self.population}", expected="at least 1"
             )
 
 
@@ -113,6 +156,8 @@ class _Run:
         self.mender: Mender = Mender(network, search.rng(0))
         self.rng = search.rng(1)
         self.population: list[Individual] = []
+        # Whether the last pair had no child.
+        self.barren = False
         self.open = np.unique(network.demands.cell)
 
     def settle(self) -> None:
@@ -121,7 +166,8 @@ class _Run:
             if number and self.search.stopped():
                 return
             state, circuits = self._first(number)
-            self.mender.prune(state)
+            if self.parameters.pruned:
+                self.mender.prune(state)
             kept = renew(state, circuits, self.parameters.circuit)
             self.population.append(Individual.of(state, kept))
             self._report(self.population[-1], "first generation")
@@ -129,19 +175,29 @@ class _Run:
     def _first(self, number: int) -> tuple[PatternState, dict[int, Cells]]:
         if self.parameters.seeding == "random":
             order = self.search.rng(2, number).permutation(self.open)
-            return rectangles(self.network, order)
+            how = self.parameters.rectangles
+            if how == "both":
+                return rectangles(self.network, order)
+            return rectangle_each(self.network, order, further=how == "further")
         state = bound_and_path(self.network, number)
         most = self.parameters.circuit
         return state, {k: witness_circuit(state, k, most) for k in self.open.tolist()}
 
     def generation(self) -> bool:
-        """Mate as many pairs as there are halves; return whether the best improved."""
+        """Mate one pair or as many as there are halves; whether the best improved."""
         improved = False
-        for _ in range(self.parameters.population // 2):
-            if self.search.stopped():
-                return improved
+        redraw = self.parameters.redraw
+        for _ in range(1 if redraw else self.parameters.population // 2):
             select, replace = self._strategy()
-            for child in self._cross(*self._parents(select)):
+            children: list[Individual] = []
+            for _ in range(self.parameters.patience if redraw else 1):
+                if self.search.stopped():
+                    return improved
+                children = self._cross(*self._parents(select))
+                if children:
+                    break
+            self.barren = not children
+            for child in children:
                 self._mutate(child)
                 improved |= self._report(child, "child")
                 self._admit(child, replace)
@@ -170,6 +226,8 @@ class _Run:
         least = min(one.cost, two.cost) * (1 - 1e-12)
         if one is two or not len(self.open):
             return []
+        if self.parameters.crossover == "directed":
+            return self._cross_directed(one, two, least)
         cost = self.network.problem.cost
         for cell in self.rng.permutation(self.open)[: self.parameters.tries].tolist():
             mine, theirs = one.circuits[cell], two.circuits[cell]
@@ -181,11 +239,30 @@ class _Run:
                 return [child for child in both if child is not None]
         return []
 
+    def _cross_directed(
+        self, one: Individual, two: Individual, least: float
+    ) -> list[Individual]:
+        """Swap the circuit that makes the cheapest safe child below `least`."""
+        swaps = []
+        for cell in self.open.tolist():
+            mine, theirs = one.circuits[cell], two.circuits[cell]
+            if not np.array_equal(mine, theirs):
+                swaps.append((one.swap(cell, theirs)[2], cell, one, theirs))
+                swaps.append((two.swap(cell, mine)[2], cell, two, mine))
+        for cost, cell, parent, circuit in sorted(swaps, key=lambda swap: swap[:2]):
+            if cost >= least:
+                break
+            child = parent.with_circuit(cell, circuit)
+            if child is not None:
+                return [child]
+        return []
+
     def _mutate(self, child: Individual) -> None:
-        circuit = child.circuits[int(self.rng.choice(self.open))]
-        publish_redundant(
-            child, self.mender, self.rng.permutation(circuit), self.parameters.circuit
-        )
+        cell, most = int(self.rng.choice(self.open)), self.parameters.circuit
+        if self.parameters.mutation == "add":
+            add_and_publish(child, self.mender, cell, self.parameters.tries, most)
+        circuit = self.rng.permutation(child.circuits[cell])
+        publish_redundant(child, self.mender, circuit, most)
 
     def _admit(self, child: Individual, replace: str) -> None:
         cost = np.array([individual.cost for individual in self.population])
@@ -195,10 +272,18 @@ class _Run:
             else child.distance
         )
         similar = replace == "most-similar"
-        distance = np.array([measure(p) if similar else 0 for p in self.population])
-        at = REPLACEMENTS[replace](
-            cost, child.cost, distance.astype(np.float64), self.rng
-        )
+        if self.parameters.replace_best and replace != "elite":
+            drawn = self.rng.integers(0, len(cost), min(_DRAWN, len(cost)))
+            if similar:
+                at = min(drawn.tolist(), key=lambda n: measure(self.population[n]))
+            else:
+                at = max(drawn.tolist(), key=lambda n: cost[n])
+                at = at if child.cost < cost[at] else -1
+        else:
+            distance = np.array([measure(p) if similar else 0 for p in self.population])
+            at = REPLACEMENTS[replace](
+                cost, child.cost, distance.astype(np.float64), self.rng
+            )
         if at >= 0:
             self.population[at] = child
 
@@ -231,13 +316,19 @@ def run_heurgene(
     run.settle()
     held = 0
     worth = CostBenefit(parameters.cost_benefit) if parameters.cost_benefit else None
-    while len(run.population) > 1 and len(run.open) and not search.stopped():
+    while (
+        len(run.population) > 1
+        and len(run.open)
+        and search.generations < parameters.generations
+        and held < parameters.patience
+        and not search.stopped()
+    ):
         held = 0 if run.generation() else held + 1
         search.generations += 1
+        if parameters.redraw and run.barren:
+            break
         if search.generations % 10 == 0:
             search.note("generation", run.diversity())
-        if search.generations >= parameters.generations or held >= parameters.patience:
-            break
         if worth is not None and worth.reason(search.progress()) is not None:
             break
     assert search.best is not None
