@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Arcs, Demands, Live, Work
+from evosdc.suppress.engine.network.arrays import Arcs, Demands, PatternArrays, Work
 from evosdc.suppress.engine.network.blocking import send_in_phases
 from evosdc.suppress.engine.network.cheapest import cheapest_path
 from evosdc.suppress.engine.network.paths import (
@@ -56,7 +56,7 @@ def drop_flow(work: Work) -> None:
 @kernel(inner=True)
 def send_hidden(
     arcs: Arcs,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     source: int,
     target: int,
@@ -74,7 +74,7 @@ def send_hidden(
 @kernel(inner=True)
 def send_and_hide(
     arcs: Arcs,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     source: int,
     target: int,
@@ -99,7 +99,7 @@ def send_and_hide(
 @kernel(inner=True)
 def _hide_by_simplex(
     arcs: Arcs,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     source: int,
     target: int,
@@ -139,7 +139,12 @@ def _hide_by_simplex(
 
 @kernel(inner=True)
 def cover_level(
-    arcs: Arcs, demands: Demands, live: Live, work: Work, level: int, may_hide: bool
+    arcs: Arcs,
+    demands: Demands,
+    live: PatternArrays,
+    work: Work,
+    level: int,
+    may_hide: bool,
 ) -> int:
     """Send a level's flow, hiding cells along cheapest paths where need be.
 
@@ -158,7 +163,7 @@ def cover_level(
 
 
 @kernel(inner=True)
-def store_witness(live: Live, work: Work, level: int) -> bool:
+def store_witness(live: PatternArrays, work: Work, level: int) -> bool:
     """Keep the flow as the witness of a level and clear it.
 
     False, and nothing stored, where the pool has no room left.
@@ -187,7 +192,7 @@ def store_witness(live: Live, work: Work, level: int) -> bool:
 
 
 @kernel(inner=True)
-def load_witness(live: Live, work: Work, level: int) -> None:
+def load_witness(live: PatternArrays, work: Work, level: int) -> None:
     """Set the flow to the witness of a level."""
     for at in range(live.begin[level], live.begin[level] + live.length[level]):
         cell = live.pool_cell[at]
@@ -199,7 +204,7 @@ def load_witness(live: Live, work: Work, level: int) -> None:
 
 @kernel
 def covered_without_hiding(
-    arcs: Arcs, demands: Demands, live: Live, work: Work
+    arcs: Arcs, demands: Demands, live: PatternArrays, work: Work
 ) -> np.ndarray:
     """Say which levels the hidden cells cover; nothing is kept."""
     covered = np.zeros(len(demands.cell), dtype=np.bool_)
@@ -213,7 +218,7 @@ def covered_without_hiding(
 def cover_levels(
     arcs: Arcs,
     demands: Demands,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     order: np.ndarray,
     position: int,
@@ -238,7 +243,7 @@ def cover_levels(
 
 
 @kernel(inner=True)
-def _several_published(live: Live, level: int) -> bool:
+def _several_published(live: PatternArrays, level: int) -> bool:
     """Whether a witness runs through more than one published cell."""
     count = 0
     for at in range(live.begin[level], live.begin[level] + live.length[level]):
@@ -248,7 +253,9 @@ def _several_published(live: Live, level: int) -> bool:
 
 
 @kernel(inner=True)
-def reroute(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) -> int:
+def reroute(
+    arcs: Arcs, demands: Demands, live: PatternArrays, work: Work, level: int
+) -> int:
     """Send the part of a witness that runs through published cells another way.
 
     Where that fails the old witness stays; no flow covers the level then. What ran
@@ -282,7 +289,7 @@ def reroute(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) ->
 
 
 @kernel(inline="always")
-def uses(live: Live, level: int, cell: int) -> bool:
+def uses(live: PatternArrays, level: int, cell: int) -> bool:
     """Whether the witness of a level runs through a cell."""
     for at in range(live.begin[level], live.begin[level] + live.length[level]):
         if live.pool_cell[at] == cell:
@@ -294,7 +301,7 @@ def uses(live: Live, level: int, cell: int) -> bool:
 def clean_up(
     arcs: Arcs,
     demands: Demands,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     order: np.ndarray,
     position: int,
@@ -323,7 +330,9 @@ def clean_up(
 
 
 @kernel
-def recheck(arcs: Arcs, demands: Demands, live: Live, work: Work, position: int) -> int:
+def recheck(
+    arcs: Arcs, demands: Demands, live: PatternArrays, work: Work, position: int
+) -> int:
     """Find witnesses through published cells and send them another way.
 
     Levels where that fails lose their witness. Returns the level where the pool was
@@ -345,7 +354,7 @@ def recheck(arcs: Arcs, demands: Demands, live: Live, work: Work, position: int)
 
 
 @kernel
-def change(arcs: Arcs, live: Live, cells: np.ndarray, hidden: bool) -> None:
+def change(arcs: Arcs, live: PatternArrays, cells: np.ndarray, hidden: bool) -> None:
     """Hide or publish cells; sensitive ones and those already so are passed over."""
     for cell in cells:
         if hidden and not live.hidden[cell]:

@@ -19,7 +19,7 @@ from evosdc.suppress.engine.network import cover
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
     Demands,
-    Live,
+    PatternArrays,
     Work,
     copy_live,
     make_arcs,
@@ -159,11 +159,11 @@ class TableNetwork:
         keys = (of_cell, side) if by_side else (side, of_cell)
         return np.lexsort((self.demands.cell, *keys))
 
-    def bare(self) -> Live:
+    def bare(self) -> PatternArrays:
         """Return a state that hides the primaries and covers no open level."""
         return self._bare(len(self))
 
-    def _bare(self, levels: int) -> Live:
+    def _bare(self, levels: int) -> PatternArrays:
         pool = max(1024, 8 * levels)
         live = make_live(self.nodes, len(self.problem.table), levels, pool)
         hide_primaries(self.arcs, live, self.primaries)

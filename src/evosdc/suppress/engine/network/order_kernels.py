@@ -14,8 +14,8 @@ from evosdc.suppress.engine.network.arrays import (
     Arcs,
     Demands,
     Int,
-    Live,
     Long,
+    PatternArrays,
     Real,
     Work,
 )
@@ -41,7 +41,7 @@ def _ask(
 def _settle(
     arcs: Arcs,
     demands: Demands,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     flows: Flows,
     levels: np.ndarray,
@@ -66,7 +66,7 @@ def _settle(
 def protect_level(
     arcs: Arcs,
     demands: Demands,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     flows: Flows,
     cost: Real,
@@ -120,7 +120,7 @@ def _covered_by_turn(demands: Demands, flows: Flows, last: int, level: int) -> b
 def protect_together(
     arcs: Arcs,
     demands: Demands,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     flows: Flows,
     cost: Real,
@@ -183,7 +183,7 @@ def protect_together(
 def run_order(
     arcs: Arcs,
     demands: Demands,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     flows: Flows,
     cost: Real,
