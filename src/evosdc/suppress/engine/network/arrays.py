@@ -37,7 +37,7 @@ class Arcs(NamedTuple):
     price: Real
 
 
-class Demands(NamedTuple):
+class NetworkDemands(NamedTuple):
     """Levels that primaries alone do not cover, in whole units."""
 
     cell: Long

@@ -11,7 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Arcs, Demands, PatternArrays, Work
+from evosdc.suppress.engine.network.arrays import (
+    Arcs,
+    NetworkDemands,
+    PatternArrays,
+    Work,
+)
 from evosdc.suppress.engine.network.blocking import send_in_phases
 from evosdc.suppress.engine.network.cheapest import cheapest_path
 from evosdc.suppress.engine.network.paths import (
@@ -35,7 +40,7 @@ FAILED, DONE, FULL = 0, 1, 2
 
 
 @kernel
-def level_ends(arcs: Arcs, demands: Demands, level: int) -> tuple[int, int]:
+def level_ends(arcs: Arcs, demands: NetworkDemands, level: int) -> tuple[int, int]:
     """Return the nodes that a level's flow runs from and to."""
     cell = demands.cell[level]
     if demands.sign[level] > 0:
@@ -140,7 +145,7 @@ def _hide_by_simplex(
 @kernel(inner=True)
 def cover_level(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     level: int,
@@ -204,7 +209,7 @@ def load_witness(live: PatternArrays, work: Work, level: int) -> None:
 
 @kernel
 def covered_without_hiding(
-    arcs: Arcs, demands: Demands, live: PatternArrays, work: Work
+    arcs: Arcs, demands: NetworkDemands, live: PatternArrays, work: Work
 ) -> np.ndarray:
     """Say which levels the hidden cells cover; nothing is kept."""
     covered = np.zeros(len(demands.cell), dtype=np.bool_)
@@ -217,7 +222,7 @@ def covered_without_hiding(
 @kernel
 def cover_levels(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     order: np.ndarray,
@@ -254,7 +259,7 @@ def _several_published(live: PatternArrays, level: int) -> bool:
 
 @kernel(inner=True)
 def reroute(
-    arcs: Arcs, demands: Demands, live: PatternArrays, work: Work, level: int
+    arcs: Arcs, demands: NetworkDemands, live: PatternArrays, work: Work, level: int
 ) -> int:
     """Send the part of a witness that runs through published cells another way.
 
@@ -300,7 +305,7 @@ def uses(live: PatternArrays, level: int, cell: int) -> bool:
 @kernel
 def clean_up(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     order: np.ndarray,
@@ -331,7 +336,7 @@ def clean_up(
 
 @kernel
 def recheck(
-    arcs: Arcs, demands: Demands, live: PatternArrays, work: Work, position: int
+    arcs: Arcs, demands: NetworkDemands, live: PatternArrays, work: Work, position: int
 ) -> int:
     """Find witnesses through published cells and send them another way.
 

@@ -18,7 +18,7 @@ from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped, never
 from evosdc.suppress.engine.network import cover
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
-    Demands,
+    NetworkDemands,
     PatternArrays,
     Work,
     copy_live,
@@ -83,10 +83,10 @@ class TableNetwork:
         self.work = make_work(network.nodes, len(problem.table))
         self.primaries = np.flatnonzero(problem.primary)
         cell, sign, amount, row = network_levels(problem, self.arcs, capacities)
-        every = Demands(cell, sign, amount)
+        every = NetworkDemands(cell, sign, amount)
         bare = self._bare(len(cell))
         still = ~cover.covered_without_hiding(self.arcs, every, bare, self.work)
-        self.demands = Demands(cell[still], sign[still], amount[still])
+        self.demands = NetworkDemands(cell[still], sign[still], amount[still])
         self.row = row[still]
         self.dropped = int(len(cell) - still.sum())
 
@@ -342,7 +342,7 @@ class PatternState:
                     self.make_room()
         return left
 
-    def _parts(self) -> tuple[Arcs, Demands, Work]:
+    def _parts(self) -> tuple[Arcs, NetworkDemands, Work]:
         return self.network.arcs, self.network.demands, self.network.work
 
     def make_room(self) -> None:

@@ -8,8 +8,8 @@ from evosdc.kernels import kernel
 from evosdc.suppress.draw import draw
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
-    Demands,
     Long,
+    NetworkDemands,
     PatternArrays,
     Real,
     Work,
@@ -45,7 +45,7 @@ _TIDIED = 48
 
 
 @kernel(inner=True)
-def _affected(demands: Demands, live: PatternArrays, levels: Long) -> int:
+def _affected(demands: NetworkDemands, live: PatternArrays, levels: Long) -> int:
     """List the levels whose witness runs through published cells."""
     count = 0
     for level in range(len(demands.cell)):
@@ -59,7 +59,7 @@ def _affected(demands: Demands, live: PatternArrays, levels: Long) -> int:
 
 @kernel(inner=True)
 def _mend(
-    arcs: Arcs, demands: Demands, live: PatternArrays, work: Work, level: int
+    arcs: Arcs, demands: NetworkDemands, live: PatternArrays, work: Work, level: int
 ) -> bool:
     """Send what ran through published cells another way, hiding cells if need be.
 
@@ -93,7 +93,7 @@ def _mend(
 @kernel
 def recreate(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     log: Log,
@@ -170,7 +170,9 @@ def _near_changes(
 
 
 @kernel(inner=True)
-def _concerned(demands: Demands, live: PatternArrays, work: Work, levels: Long) -> int:
+def _concerned(
+    demands: NetworkDemands, live: PatternArrays, work: Work, levels: Long
+) -> int:
     """List the levels whose witness uses a cell marked in ``work.listed``."""
     count = 0
     for level in range(len(demands.cell)):
@@ -185,7 +187,7 @@ def _concerned(demands: Demands, live: PatternArrays, work: Work, levels: Long) 
 @kernel
 def prune(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     log: Log,
@@ -232,7 +234,7 @@ def prune(
 @kernel(inner=True)
 def tidy(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     log: Log,
@@ -256,7 +258,7 @@ def tidy(
 @kernel
 def drop_in_turn(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     log: Log,

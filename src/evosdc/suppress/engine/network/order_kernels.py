@@ -12,9 +12,9 @@ import numpy as np
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
-    Demands,
     Int,
     Long,
+    NetworkDemands,
     PatternArrays,
     Real,
     Work,
@@ -26,7 +26,12 @@ from evosdc.suppress.engine.network.paths import hide
 
 @kernel(inner=True)
 def _ask(
-    demands: Demands, flows: Flows, level: int, source: int, target: int, amount: int
+    demands: NetworkDemands,
+    flows: Flows,
+    level: int,
+    source: int,
+    target: int,
+    amount: int,
 ) -> None:
     """Ask for a level's amount: its cell is shut, its ends are source and target."""
     flows.shut[demands.cell[level]] = True
@@ -40,7 +45,7 @@ def _ask(
 @kernel(inner=True)
 def _settle(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     flows: Flows,
@@ -65,7 +70,7 @@ def _settle(
 @kernel(inner=True)
 def protect_level(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     flows: Flows,
@@ -106,7 +111,9 @@ def _turns(arcs: Arcs, work: Work) -> bool:
 
 
 @kernel(inner=True)
-def _covered_by_turn(demands: Demands, flows: Flows, last: int, level: int) -> bool:
+def _covered_by_turn(
+    demands: NetworkDemands, flows: Flows, last: int, level: int
+) -> bool:
     """Say whether the flow of the level before, turned round, covers a level."""
     return (
         flows.tally[1] != 0
@@ -119,7 +126,7 @@ def _covered_by_turn(demands: Demands, flows: Flows, last: int, level: int) -> b
 @kernel(inner=True)
 def protect_together(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     flows: Flows,
@@ -182,7 +189,7 @@ def protect_together(
 @kernel(nogil=True)
 def run_order(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     flows: Flows,

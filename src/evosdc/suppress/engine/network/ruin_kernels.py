@@ -14,8 +14,8 @@ from evosdc.kernels import kernel
 from evosdc.suppress.draw import draw
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
-    Demands,
     Long,
+    NetworkDemands,
     PatternArrays,
     Real,
     Work,
@@ -97,7 +97,7 @@ def _ruin_witness(
 @kernel(inner=True)
 def ruin(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     log: Log,
     cost: Real,
@@ -133,7 +133,7 @@ def _keep_best(live: PatternArrays, walk: Walk) -> None:
 @kernel(inner=True)
 def _step(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     log: Log,
@@ -158,7 +158,7 @@ def _step(
 @kernel
 def walk_on(
     arcs: Arcs,
-    demands: Demands,
+    demands: NetworkDemands,
     live: PatternArrays,
     work: Work,
     log: Log,
