@@ -28,7 +28,7 @@ from evosdc.suppress.engine.network.mend_kernels import recreate, tidy
 _NEAR, _DEAR, _WITNESS = 1, 2, 3
 
 
-class Walk(NamedTuple):
+class WalkArrays(NamedTuple):
     """Where a run of steps stands.
 
     ``state`` is the state of the random numbers; ``cost`` the present and the best
@@ -124,7 +124,7 @@ def ruin(
 
 
 @kernel(inner=True)
-def _keep_best(live: PatternArrays, walk: Walk) -> None:
+def _keep_best(live: PatternArrays, walk: WalkArrays) -> None:
     walk.cost[1] = walk.cost[0]
     walk.size[0] = live.tally[0]
     walk.best[: live.tally[0]] = live.extra[: live.tally[0]]
@@ -137,7 +137,7 @@ def _step(
     live: PatternArrays,
     work: Work,
     log: Log,
-    walk: Walk,
+    walk: WalkArrays,
     cost: Real,
     most: int,
     levels: Long,
@@ -162,7 +162,7 @@ def walk_on(
     live: PatternArrays,
     work: Work,
     log: Log,
-    walk: Walk,
+    walk: WalkArrays,
     cost: Real,
     most: int,
     steps: int,
