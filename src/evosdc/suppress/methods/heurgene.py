@@ -20,7 +20,7 @@ from evosdc.evolution.stopping import CostBenefit
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.methods.circuits import (
-    Individual,
+    CircuitIndividual,
     publish_redundant,
     rectangles,
     renew,
@@ -112,7 +112,7 @@ class _Run:
         self.search = search
         self.mender: Mender = Mender(network, search.rng(0))
         self.rng = search.rng(1)
-        self.population: list[Individual] = []
+        self.population: list[CircuitIndividual] = []
         self.open = np.unique(network.demands.cell)
 
     def settle(self) -> None:
@@ -123,7 +123,7 @@ class _Run:
             state, circuits = self._first(number)
             self.mender.prune(state)
             kept = renew(state, circuits, self.parameters.circuit)
-            self.population.append(Individual.of(state, kept))
+            self.population.append(CircuitIndividual.of(state, kept))
             self._report(self.population[-1], "first generation")
 
     def _first(self, number: int) -> tuple[PatternState, dict[int, Cells]]:
@@ -156,7 +156,7 @@ class _Run:
             return STRATEGIES["elite/elite"]
         return names[0][int(draw[0] >= 0.45)], names[1][int(draw[1] >= 0.5)]
 
-    def _parents(self, select: str) -> tuple[Individual, Individual]:
+    def _parents(self, select: str) -> tuple[CircuitIndividual, CircuitIndividual]:
         cost = np.array([individual.cost for individual in self.population])
         by_circuits = self.parameters.diversity == "circuits"
         wanted = min(3 if by_circuits else 2, len(cost))
@@ -165,7 +165,9 @@ class _Run:
         # max keeps the first of equals, so the same seed mates the same pair.
         return first, max(others, key=first.differing) if by_circuits else others[0]
 
-    def _cross(self, one: Individual, two: Individual) -> list[Individual]:
+    def _cross(
+        self, one: CircuitIndividual, two: CircuitIndividual
+    ) -> list[CircuitIndividual]:
         """Swap a circuit where a child beats the cheaper parent; unsafe ones go."""
         least = min(one.cost, two.cost) * (1 - 1e-12)
         if one is two or not len(self.open):
@@ -181,13 +183,13 @@ class _Run:
                 return [child for child in both if child is not None]
         return []
 
-    def _mutate(self, child: Individual) -> None:
+    def _mutate(self, child: CircuitIndividual) -> None:
         circuit = child.circuits[int(self.rng.choice(self.open))]
         publish_redundant(
             child, self.mender, self.rng.permutation(circuit), self.parameters.circuit
         )
 
-    def _admit(self, child: Individual, replace: str) -> None:
+    def _admit(self, child: CircuitIndividual, replace: str) -> None:
         cost = np.array([individual.cost for individual in self.population])
         measure = (
             child.differing
@@ -202,7 +204,7 @@ class _Run:
         if at >= 0:
             self.population[at] = child
 
-    def _report(self, individual: Individual, event: str) -> bool:
+    def _report(self, individual: CircuitIndividual, event: str) -> bool:
         self.search.count()
         best = self.search.best
         if best is not None and individual.cost >= best.cost:
