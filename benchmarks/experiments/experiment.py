@@ -11,8 +11,8 @@ from benchmarks.experiments.run import (
     COLUMNS,
     KEY,
     Contender,
-    Hear,
     Instance,
+    OnRow,
     Run,
     run_all,
 )
@@ -140,7 +140,7 @@ def conduct(
     *,
     command: str,
     force: bool = False,
-    hear: Hear = lambda *_: None,
+    on_row: OnRow = lambda *_: None,
 ) -> list[Path]:
     """Run what is not there yet and write CSV, page and plots; return the files.
 
@@ -159,7 +159,7 @@ def conduct(
             store,
             workers=settings.workers,
             bound_limit=settings.bound_limit,
-            hear=hear,
+            on_row=on_row,
             samples=experiment.samples,
         )
     finally:

@@ -21,7 +21,7 @@ from benchmarks.experiments.thesis_trials import COLUMNS, KEY, Trial
 from evosdc.errors import InputError
 
 NAME = "thesis"
-Hear = Callable[[Row, int, int], None]
+OnRow = Callable[[Row, int, int], None]
 AnyTrial = Trial | PressureTrial | MutantTrial | PeopleTrial
 
 # The thesis's GA: no elite, no noise floor, no record moves, no clock.
@@ -316,7 +316,7 @@ def conduct(
     workers: int = 1,
     command: str,
     force: bool = False,
-    hear: Hear = lambda *_: None,
+    on_row: OnRow = lambda *_: None,
 ) -> list[Path]:
     """Run what is not there yet and write CSV, page and plots; return the files.
 
@@ -335,7 +335,7 @@ def conduct(
         for done, trial in enumerate(trials, 1):
             if trial.key not in store:
                 store.add(trial.run(material, workers))
-                hear(store.get(trial.key) or {}, done, len(trials))
+                on_row(store.get(trial.key) or {}, done, len(trials))
     finally:
         if len(store):
             store.sort(_order(store.rows))
