@@ -40,7 +40,7 @@ def run_tiny(folder: Path, settings: Settings = TINY, **more) -> list[Row]:
         settings,
         folder,
         command="python -m benchmarks gensup",
-        hear=lambda row, done, total: heard.append(row),
+        on_row=lambda row, done, total: heard.append(row),
         **more,
     )
     return heard

@@ -143,7 +143,7 @@ def test_interrupted_studies_go_on(
         SMALL,
         tmp_path,
         command="x",
-        hear=lambda row, *_: heard.append(row),
+        on_row=lambda row, *_: heard.append(row),
     )
     assert len(heard) == 3
     page = tmp_path / "ons.md"
@@ -154,7 +154,7 @@ def test_interrupted_studies_go_on(
         more,
         tmp_path,
         command="y",
-        hear=lambda row, *_: heard.append(row),
+        on_row=lambda row, *_: heard.append(row),
     )
     assert [row["method"] for row in heard[3:]] == ["greedy"]
     assert page.read_text().endswith("B only.\n")

@@ -149,7 +149,7 @@ def test_rows_are_kept_and_the_page_is_made_again(tmp_path: Path) -> None:
             experiments=["selection", "pressure"],
             methods=["exponential-rank:0.7"],
             command="python -m benchmarks thesis",
-            hear=lambda row, done, total: told.append((done, total)),
+            on_row=lambda row, done, total: told.append((done, total)),
             **options,  # type: ignore[arg-type]
         )
 
