@@ -6,7 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.experiments.sittings import read_sittings, this_sitting, write_sittings
+from benchmarks.experiments.provenance import (
+    provenance_now,
+    read_provenance,
+    write_provenance,
+)
 from benchmarks.experiments.store import Row, Store
 from benchmarks.experiments.thesis_adaptive import formulas, grid, late
 from benchmarks.experiments.thesis_data import find_material
@@ -365,9 +369,9 @@ def _prepare(output: Path, force: bool) -> Path:
 
 
 def _write(store: Store, output: Path, command: str, added: int, words: str) -> None:
-    path = output / f"{NAME}.sittings.json"
-    sittings = read_sittings(path)
-    if added or not sittings:
-        sittings.append(this_sitting(command, added))
-        write_sittings(path, sittings)
-    write_thesis(store.rows, sittings, words, output)
+    path = output / f"{NAME}.provenance.json"
+    provenance = read_provenance(path)
+    if added or not provenance:
+        provenance.append(provenance_now(command, added))
+        write_provenance(path, provenance)
+    write_thesis(store.rows, provenance, words, output)

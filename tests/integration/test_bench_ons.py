@@ -47,7 +47,7 @@ def test_the_command_writes_the_page_of_the_study(
     code, out, err = bench(*words, "-o", tmp_path)
     assert code == 0
     names = [Path(line).name for line in out.splitlines()]
-    assert names == ["ons.csv", "ons.md", "ons.sittings.json", "ons.tables.csv"]
+    assert names == ["ons.csv", "ons.md", "ons.provenance.json", "ons.tables.csv"]
     assert "8/8" in err
     page = (tmp_path / "ons.md").read_text()
     assert "| order-by-weight | 0.00 | 0.00 |" in page  # the reference against itself
