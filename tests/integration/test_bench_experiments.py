@@ -60,8 +60,8 @@ def test_the_command_writes_rows_page_and_plots(bench: Command, tmp_path: Path) 
     assert names == [
         "gensup.csv",
         "gensup.md",
-        "gensup.quality.svg",
         "gensup.provenance.json",
+        "gensup.quality.svg",
         "gensup.time.svg",
     ]
     assert "6/6 class2-6x6" in err
