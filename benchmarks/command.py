@@ -81,7 +81,7 @@ def bench(
             workers=workers,
             command=_command(),
             force=force,
-            hear=_tell_trial,
+            on_row=_tell_trial,
         ):
             typer.echo(str(path))
         return
@@ -119,7 +119,7 @@ def bench(
             output,
             command=_command(),
             force=force,
-            hear=_tell,
+            on_row=_tell,
         )
     except KeyboardInterrupt:
         typer.echo(

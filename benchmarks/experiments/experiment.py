@@ -6,21 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.experiments.provenance import (
+    Provenance,
+    provenance_now,
+    read_provenance,
+    write_provenance,
+)
 from benchmarks.experiments.published import Figure
 from benchmarks.experiments.run import (
     COLUMNS,
     KEY,
     Contender,
-    Hear,
     Instance,
+    OnRow,
     Run,
     run_all,
-)
-from benchmarks.experiments.sittings import (
-    Sitting,
-    read_sittings,
-    this_sitting,
-    write_sittings,
 )
 from benchmarks.experiments.store import Row, Store
 from benchmarks.experiments.write import Page, write_page
@@ -140,7 +140,7 @@ def conduct(
     *,
     command: str,
     force: bool = False,
-    hear: Hear = lambda *_: None,
+    on_row: OnRow = lambda *_: None,
 ) -> list[Path]:
     """Run what is not there yet and write CSV, page and plots; return the files.
 
@@ -159,7 +159,7 @@ def conduct(
             store,
             workers=settings.workers,
             bound_limit=settings.bound_limit,
-            hear=hear,
+            on_row=on_row,
             samples=experiment.samples,
         )
     finally:
@@ -172,7 +172,7 @@ def conduct(
                 rows=store.rows,
                 reference=settings.reference or experiment.reference,
                 published=experiment.published,
-                sittings=_sittings(files, command, len(store) - before),
+                provenance=_provenance(files, command, len(store) - before),
                 facts=facts,
             )
             experiment.write(page, files.folder)
@@ -201,13 +201,13 @@ def _describe(experiment: Experiment, runs: Sequence[Run], files: _Files) -> lis
     return store.rows
 
 
-def _sittings(files: _Files, command: str, added: int) -> list[Sitting]:
-    """Keep who made the rows; return all sittings."""
-    sittings = read_sittings(files.sittings)
-    if added or not sittings:
-        sittings.append(this_sitting(command, added))
-        write_sittings(files.sittings, sittings)
-    return sittings
+def _provenance(files: _Files, command: str, added: int) -> list[Provenance]:
+    """Keep who made the rows; return all that is known of it."""
+    provenance = read_provenance(files.provenance)
+    if added or not provenance:
+        provenance.append(provenance_now(command, added))
+        write_provenance(files.provenance, provenance)
+    return provenance
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,8 @@ class _Files:
         return self.folder / f"{self.name}.tables.csv"
 
     @property
-    def sittings(self) -> Path:
-        return self.folder / f"{self.name}.sittings.json"
+    def provenance(self) -> Path:
+        return self.folder / f"{self.name}.provenance.json"
 
     def prepare(self, force: bool) -> None:
         """Make the folder; pages that are not of an experiment are left alone."""

@@ -48,7 +48,7 @@ COLUMNS = (
     "why",
 )
 
-Hear = Callable[[Row, int, int], None]
+OnRow = Callable[[Row, int, int], None]
 _CONTENDER = re.compile(r"([^@#]+)(?:@([^@#]+))?(?:#([^@#]+))?")
 # A method that passes over its limit is given this much more CPU time, then ended.
 _GRACE_TIMES = 3.0
@@ -202,7 +202,7 @@ def run_all(
     *,
     workers: int = 1,
     bound_limit: float = 60.0,
-    hear: Hear = lambda *_: None,
+    on_row: OnRow = lambda *_: None,
     samples: Sequence[Callable[[], Table]] = (),
 ) -> None:
     """Make the runs that the store does not hold, and bound each table once.
@@ -211,7 +211,7 @@ def run_all(
     ----------
     bound_limit
         Seconds for the bounds of a table; 0 leaves them out.
-    hear
+    on_row
         Told of each row, with how many runs are done of how many.
     samples
         Small tables like those to come, on which code is compiled before the clock
@@ -231,7 +231,7 @@ def run_all(
             for row in mapper.stream(_call, mine):
                 store.add(row)
                 done += 1
-                hear(row, done, len(runs))
+                on_row(row, done, len(runs))
 
 
 def _prepare(

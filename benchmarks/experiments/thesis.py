@@ -6,7 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.experiments.sittings import read_sittings, this_sitting, write_sittings
+from benchmarks.experiments.provenance import (
+    provenance_now,
+    read_provenance,
+    write_provenance,
+)
 from benchmarks.experiments.store import Row, Store
 from benchmarks.experiments.thesis_adaptive import formulas, grid, late
 from benchmarks.experiments.thesis_data import find_material
@@ -21,7 +25,7 @@ from benchmarks.experiments.thesis_trials import COLUMNS, KEY, Trial
 from evosdc.errors import InputError
 
 NAME = "thesis"
-Hear = Callable[[Row, int, int], None]
+OnRow = Callable[[Row, int, int], None]
 AnyTrial = Trial | PressureTrial | MutantTrial | PeopleTrial
 
 # The thesis's GA: no elite, no noise floor, no record moves, no clock.
@@ -316,7 +320,7 @@ def conduct(
     workers: int = 1,
     command: str,
     force: bool = False,
-    hear: Hear = lambda *_: None,
+    on_row: OnRow = lambda *_: None,
 ) -> list[Path]:
     """Run what is not there yet and write CSV, page and plots; return the files.
 
@@ -335,7 +339,7 @@ def conduct(
         for done, trial in enumerate(trials, 1):
             if trial.key not in store:
                 store.add(trial.run(material, workers))
-                hear(store.get(trial.key) or {}, done, len(trials))
+                on_row(store.get(trial.key) or {}, done, len(trials))
     finally:
         if len(store):
             store.sort(_order(store.rows))
@@ -365,9 +369,9 @@ def _prepare(output: Path, force: bool) -> Path:
 
 
 def _write(store: Store, output: Path, command: str, added: int, words: str) -> None:
-    path = output / f"{NAME}.sittings.json"
-    sittings = read_sittings(path)
-    if added or not sittings:
-        sittings.append(this_sitting(command, added))
-        write_sittings(path, sittings)
-    write_thesis(store.rows, sittings, words, output)
+    path = output / f"{NAME}.provenance.json"
+    provenance = read_provenance(path)
+    if added or not provenance:
+        provenance.append(provenance_now(command, added))
+        write_provenance(path, provenance)
+    write_thesis(store.rows, provenance, words, output)

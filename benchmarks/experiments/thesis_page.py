@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.experiments.plots import dots
-from benchmarks.experiments.sittings import Sitting
+from benchmarks.experiments.provenance import Provenance
 from benchmarks.experiments.statistics import (
     block_up,
     column,
@@ -295,7 +295,7 @@ SECTIONS = (
 
 
 def write_thesis(
-    rows: Sequence[Row], sittings: Sequence[Sitting], words: str, folder: Path
+    rows: Sequence[Row], provenance: Sequence[Provenance], words: str, folder: Path
 ) -> None:
     """Write ``thesis.md`` and its plots."""
     path = folder / "thesis.md"
@@ -307,7 +307,7 @@ def write_thesis(
         "ours are other data of the same records, variables and levels, chosen among "
         "many draws so that a copy by independent margins is as far away as in the "
         "source. What can be compared is relative fall, order and who wins.",
-        _made_by(rows, sittings, words),
+        _made_by(rows, provenance, words),
         *(_section(section, rows, folder) for section in SECTIONS),
     ]
     if remarks:
@@ -315,9 +315,9 @@ def write_thesis(
     write_text(path, "\n\n".join(part for part in parts if part) + "\n", force=True)
 
 
-def _made_by(rows: Sequence[Row], sittings: Sequence[Sitting], words: str) -> str:
-    commands = "\n".join(f"{s.command}   # {s.date}, {s.runs} runs" for s in sittings)
-    machines = dict.fromkeys(sitting.machine for sitting in sittings)
+def _made_by(rows: Sequence[Row], provenance: Sequence[Provenance], words: str) -> str:
+    commands = "\n".join(f"{s.command}   # {s.date}, {s.runs} runs" for s in provenance)
+    machines = dict.fromkeys(entry.machine for entry in provenance)
     seeds = sorted({int(row["seed"]) for row in rows})
     lines = [
         [name, f"{s.rows:,}", ", ".join(map(str, s.levels)), s.source, f"{s.start:g}"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.experiments.plots import dots, trade_off
+from benchmarks.experiments.provenance import Provenance
 from benchmarks.experiments.published import Figure
-from benchmarks.experiments.sittings import Sitting
 from benchmarks.experiments.statistics import (
     Friedman,
     Pair,
@@ -79,7 +79,7 @@ class Page:
     rows: Sequence[Row]
     reference: str
     published: Sequence[Figure]
-    sittings: Sequence[Sitting]
+    provenance: Sequence[Provenance]
     facts: Sequence[Row] = ()
 
 
@@ -150,12 +150,12 @@ def percent(share: float | None) -> str:
 def made_by(page: Page) -> str:
     """Say by which commands, when, where and from which seeds the rows were made."""
     rows = page.rows
-    count = sum(sitting.runs for sitting in page.sittings)
+    count = sum(entry.runs for entry in page.provenance)
     commands = "\n".join(
-        f"{sitting.command}   # {sitting.date}, {sitting.runs} runs"
-        for sitting in page.sittings
+        f"{entry.command}   # {entry.date}, {entry.runs} runs"
+        for entry in page.provenance
     )
-    machines = dict.fromkeys(sitting.machine for sitting in page.sittings)
+    machines = dict.fromkeys(entry.machine for entry in page.provenance)
     tables = sorted({row["table"] for row in rows})
     seeds = sorted({row["seed"] for row in rows})
     return "\n\n".join(

@@ -40,7 +40,7 @@ def run_tiny(folder: Path, settings: Settings = TINY, **more) -> list[Row]:
         settings,
         folder,
         command="python -m benchmarks gensup",
-        hear=lambda row, done, total: heard.append(row),
+        on_row=lambda row, done, total: heard.append(row),
         **more,
     )
     return heard
@@ -60,8 +60,8 @@ def test_the_command_writes_rows_page_and_plots(bench: Command, tmp_path: Path) 
     assert names == [
         "gensup.csv",
         "gensup.md",
+        "gensup.provenance.json",
         "gensup.quality.svg",
-        "gensup.sittings.json",
         "gensup.tables.csv",
         "gensup.time.svg",
     ]
@@ -75,8 +75,8 @@ def test_the_command_writes_rows_page_and_plots(bench: Command, tmp_path: Path) 
     ):
         assert part in page
     assert "13.16 %" in page  # a published figure
-    (sitting,) = json.loads((tmp_path / "gensup.sittings.json").read_text())
-    assert sitting["runs"] == 6
+    (entry,) = json.loads((tmp_path / "gensup.provenance.json").read_text())
+    assert entry["runs"] == 6
     assert (tmp_path / "gensup.quality.svg").read_text().startswith("<?xml")
 
 
@@ -130,16 +130,16 @@ def test_rows_that_are_there_are_not_run_again(tmp_path: Path) -> None:
     assert before[0] in stored(tmp_path)
     assert page.read_text().endswith("## Remarks\n\nSmall tables.\n")
     assert run_tiny(tmp_path) == []
-    sittings = json.loads((tmp_path / "gensup.sittings.json").read_text())
-    assert [s["runs"] for s in sittings] == [1, 7]
+    provenance = json.loads((tmp_path / "gensup.provenance.json").read_text())
+    assert [s["runs"] for s in provenance] == [1, 7]
 
 
 @pytest.mark.usefixtures("undrawn")
 def test_force_begins_anew(tmp_path: Path) -> None:
     run_tiny(tmp_path)
     assert len(run_tiny(tmp_path, force=True)) == 8
-    sittings = json.loads((tmp_path / "gensup.sittings.json").read_text())
-    assert len(sittings) == 1
+    provenance = json.loads((tmp_path / "gensup.provenance.json").read_text())
+    assert len(provenance) == 1
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -47,7 +47,7 @@ def test_the_command_writes_the_page_of_the_study(
     code, out, err = bench(*words, "-o", tmp_path)
     assert code == 0
     names = [Path(line).name for line in out.splitlines()]
-    assert names == ["ons.csv", "ons.md", "ons.sittings.json", "ons.tables.csv"]
+    assert names == ["ons.csv", "ons.md", "ons.provenance.json", "ons.tables.csv"]
     assert "8/8" in err
     page = (tmp_path / "ons.md").read_text()
     assert "| order-by-weight | 0.00 | 0.00 |" in page  # the reference against itself
@@ -143,7 +143,7 @@ def test_interrupted_studies_go_on(
         SMALL,
         tmp_path,
         command="x",
-        hear=lambda row, *_: heard.append(row),
+        on_row=lambda row, *_: heard.append(row),
     )
     assert len(heard) == 3
     page = tmp_path / "ons.md"
@@ -154,7 +154,7 @@ def test_interrupted_studies_go_on(
         more,
         tmp_path,
         command="y",
-        hear=lambda row, *_: heard.append(row),
+        on_row=lambda row, *_: heard.append(row),
     )
     assert [row["method"] for row in heard[3:]] == ["greedy"]
     assert page.read_text().endswith("B only.\n")

@@ -149,7 +149,7 @@ def test_rows_are_kept_and_the_page_is_made_again(tmp_path: Path) -> None:
             experiments=["selection", "pressure"],
             methods=["exponential-rank:0.7"],
             command="python -m benchmarks thesis",
-            hear=lambda row, done, total: told.append((done, total)),
+            on_row=lambda row, done, total: told.append((done, total)),
             **options,  # type: ignore[arg-type]
         )
 
@@ -158,7 +158,7 @@ def test_rows_are_kept_and_the_page_is_made_again(tmp_path: Path) -> None:
         "thesis.csv",
         "thesis.md",
         "thesis.pressure.svg",
-        "thesis.sittings.json",
+        "thesis.provenance.json",
     }
     assert len(told) == 10
     page = (tmp_path / "out" / "thesis.md").read_text()

@@ -14,7 +14,7 @@ from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.engine.general import pool as pools
 from evosdc.suppress.engine.general import witness as witness_module
 from evosdc.suppress.engine.general.model import Move
-from evosdc.suppress.engine.general.witness import Trial, Witnesses
+from evosdc.suppress.engine.general.witness import DoubtedWitnesses, Witnesses
 from evosdc.suppress.problem import Problem
 
 CELLS = 12
@@ -115,7 +115,7 @@ def test_pool_does_what_lists_and_sets_do(
     problem, demands = setting(rng)
     witnesses = Witnesses(problem, demands)
     twin = Twin(demands, problem.up, problem.down)
-    trial: Trial | None = None
+    trial: DoubtedWitnesses | None = None
     before = deepcopy(twin)
     grown = undone = 0
     for _ in range(160):

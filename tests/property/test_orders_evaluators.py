@@ -14,7 +14,7 @@ from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.evaluator import Prefix
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.network.arrays import Demands
+from evosdc.suppress.engine.network.arrays import NetworkDemands
 from evosdc.suppress.engine.network.cheapest_flow import make_flows
 from evosdc.suppress.engine.network.cover import drop_flow, level_ends
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
@@ -131,7 +131,7 @@ def test_flows_are_as_cheap_as_programs(seed: int) -> None:
         program = cheapest_by_program(
             problem, hidden, {int(demands.cell[level]): amount}
         )
-        one = Demands(*(a[level : level + 1] for a in demands))
+        one = NetworkDemands(*(a[level : level + 1] for a in demands))
         begin = np.array([0, 1])
         failed = run_order(
             network.arcs,

@@ -17,7 +17,7 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.relaxed.balance import construct, make_choice, rows_of
 from evosdc.suppress.relaxed.check import (
     Frame,
-    Live,
+    RelaxedArrays,
     forget,
     hide,
     lacking,
@@ -79,11 +79,11 @@ def naive_short(
     return short
 
 
-def kernel_short(frame: Frame, live: Live) -> np.ndarray:
+def kernel_short(frame: Frame, live: RelaxedArrays) -> np.ndarray:
     return np.array([lacking(frame, live, row) for row in range(len(live.known))])
 
 
-def assert_same(problem: Problem, frame: Frame, live: Live) -> None:
+def assert_same(problem: Problem, frame: Frame, live: RelaxedArrays) -> None:
     """Sums kept must be those of a fresh state, and agree with the definition."""
     fresh = make_live(frame)
     start_from(frame, fresh, live.hidden)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from builders import flat_table, run_method
 from evosdc.attack import judge
-from evosdc.attack.demands import demands_of
+from evosdc.attack.demands import judged_levels
 from evosdc.attack.hints import Hint, take_hints
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel
@@ -41,7 +41,7 @@ def box(table: Table, step: float = 4.0) -> Hint:
 
 
 def ledger_after(table: Table, *hints: Hint) -> Ledger:
-    ledger = Ledger(AttackModel.of(table, demands_of(table, False, False)))
+    ledger = Ledger(AttackModel.of(table, judged_levels(table, False, False)))
     take_hints(ledger, hints)
     return ledger
 

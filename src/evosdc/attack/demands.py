@@ -14,7 +14,7 @@ from evosdc.table.status import PRIMARY, SECONDARY
 
 
 @dataclass(frozen=True, eq=False)
-class Demands:
+class JudgedLevels:
     """The levels of the judged cells, strict margins included, one row per cell.
 
     `up`, `down` and `width` are distances; 0 asks for nothing. A row of `apart` asks
@@ -40,7 +40,7 @@ def strict_margin(table: Table) -> NDArray[np.float64]:
     return 2e-6 * np.maximum(1.0, size) + 2e-10 * max(1.0, float(size.max()))
 
 
-def demands_of(
+def judged_levels(
     table: Table,
     strict: bool,
     secondaries: bool,
@@ -48,7 +48,7 @@ def demands_of(
     whole: bool = False,
     among: NDArray[np.bool_] | None = None,
     room: Mapping[int, float] | None = None,
-) -> Demands:
+) -> JudgedLevels:
     """Collect the levels of the primaries, and of the secondaries where asked.
 
     Parameters
@@ -85,13 +85,13 @@ def demands_of(
         if room is not None and cell in room:
             down[i] = min(down[i], room[cell])
             apart[i] |= up[i] == down[i] == width[i] == 0
-    return Demands(cells, up, down, width, apart)
+    return JudgedLevels(cells, up, down, width, apart)
 
 
-def nothing_asked() -> Demands:
+def nothing_asked() -> JudgedLevels:
     """Return the demands of nobody."""
     none = np.empty(0)
-    return Demands(none.astype(np.int64), none, none, none, none.astype(bool))
+    return JudgedLevels(none.astype(np.int64), none, none, none, none.astype(bool))
 
 
 def counts_whole(table: Table, whole: bool | None) -> bool:

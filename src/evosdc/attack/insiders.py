@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from evosdc.attack.certificate import FLOATING, joined
 from evosdc.attack.checker import verify
-from evosdc.attack.demands import Demands, counts_whole, demands_of
+from evosdc.attack.demands import JudgedLevels, counts_whole, judged_levels
 from evosdc.attack.judge import judge
 from evosdc.clock import moment
 from evosdc.results import Certificate, Exposure, Verdict
@@ -62,7 +62,7 @@ def judge_insiders(
     """
     respondent = lone_respondents(table)
     in_whole = counts_whole(table, whole)
-    demands = demands_of(table, strict, False, whole=in_whole)
+    demands = judged_levels(table, strict, False, whole=in_whole)
     settled = {e.cell for e in verdict.exposed}
     doubts = _doubts(demands, certificate, respondent, deadline)
     found: dict[tuple[int, int], Exposure] = {}
@@ -138,7 +138,7 @@ def _names(respondent: NDArray[np.int64]) -> dict[int, int]:
 
 
 def _doubts(
-    demands: Demands,
+    demands: JudgedLevels,
     certificate: Certificate,
     respondent: NDArray[np.int64],
     deadline: float | None,
@@ -181,7 +181,7 @@ def _furthest(
 
 
 def _moves(
-    demands: Demands, certificate: Certificate
+    demands: JudgedLevels, certificate: Certificate
 ) -> dict[int, list[tuple[int, Fraction]]]:
     """Witnesses that move each judged cell, and by how much."""
     moves: dict[int, list[tuple[int, Fraction]]] = defaultdict(list)

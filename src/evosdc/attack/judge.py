@@ -13,7 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from evosdc.attack.certificate import FLOATING, assemble
 from evosdc.attack.checker import verify
-from evosdc.attack.demands import Demands, counts_whole, demands_of, nothing_asked
+from evosdc.attack.demands import (
+    JudgedLevels,
+    counts_whole,
+    judged_levels,
+    nothing_asked,
+)
 from evosdc.attack.hints import Hint, Places, take_hints
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel
@@ -72,7 +77,7 @@ def judge(
         The verdict, and the witness tables that prove the levels that are covered.
     """
     in_whole = counts_whole(table, whole)
-    demands = demands_of(
+    demands = judged_levels(
         table, strict, secondaries, whole=in_whole, among=among, room=room
     )
     attacker = AttackModel.of(table, demands, known=known, in_whole=in_whole)
@@ -240,7 +245,7 @@ class _Case:
     """All that is known when exposed cells are named."""
 
     attacker: AttackModel
-    demands: Demands
+    demands: JudgedLevels
     finder: Any
     ledger: Ledger
     known: NDArray[np.bool_] | None

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from evosdc.attack.demands import Demands
+from evosdc.attack.demands import JudgedLevels
 from evosdc.table import Table
 
 # Parts of a unit in which "not a single point" is asked for: a vertex of a table in
@@ -66,7 +66,7 @@ class AttackModel:
     def of(
         cls,
         table: Table,
-        demands: Demands,
+        demands: JudgedLevels,
         *,
         known: NDArray[np.bool_] | None = None,
         in_whole: bool = False,

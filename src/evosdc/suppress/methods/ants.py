@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.relaxed.check import Live
+from evosdc.suppress.relaxed.check import RelaxedArrays
 from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
 from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
@@ -88,7 +88,7 @@ class DirectColony:
         self._options = parameters
         self._trail = np.ones(len(relaxed.problem.table))
 
-    def walk(self, rng: np.random.Generator) -> tuple[Live, NDArray[np.int64]]:
+    def walk(self, rng: np.random.Generator) -> tuple[RelaxedArrays, NDArray[np.int64]]:
         """Build a pattern; what the trail is laid on comes with it."""
         options = self._options
         choice = self._relaxed.choice(
@@ -117,7 +117,7 @@ class IndirectColony:
         self._places = np.ones((len(relaxed.by_weight), _BANDS))
         self._rules = np.ones(len(RULES))
 
-    def walk(self, rng: np.random.Generator) -> tuple[Live, NDArray[np.int64]]:
+    def walk(self, rng: np.random.Generator) -> tuple[RelaxedArrays, NDArray[np.int64]]:
         """Draw an order and a rule and build the pattern they give."""
         options, relaxed = self._options, self._relaxed
         chance = self._rules**options.trail_weight
@@ -156,7 +156,7 @@ def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pa
         relaxed, parameters
     )
     for cycle in range(parameters.cycles):
-        best: tuple[Live, NDArray[np.int64]] | None = None
+        best: tuple[RelaxedArrays, NDArray[np.int64]] | None = None
         for ant in range(parameters.ants):
             if search.stopped() or relaxed.done:
                 break

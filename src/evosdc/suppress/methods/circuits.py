@@ -19,7 +19,7 @@ Cells = NDArray[np.int64]
 
 
 @dataclass(eq=False)
-class Individual:
+class CircuitIndividual:
     """A safe pattern and its circuits.
 
     Attributes
@@ -40,7 +40,7 @@ class Individual:
     cost: float
 
     @classmethod
-    def of(cls, state: PatternState, circuits: dict[int, Cells]) -> Individual:
+    def of(cls, state: PatternState, circuits: dict[int, Cells]) -> CircuitIndividual:
         """Count the circuits of each cell and price the pattern."""
         shared = np.zeros(len(state.hidden), dtype=np.int32)
         for circuit in circuits.values():
@@ -59,23 +59,23 @@ class Individual:
         fresh = circuit[~hidden[circuit]]
         return gone, fresh, self.cost - cost[gone].sum() + cost[fresh].sum()
 
-    def with_circuit(self, cell: int, circuit: Cells) -> Individual | None:
+    def with_circuit(self, cell: int, circuit: Cells) -> CircuitIndividual | None:
         """Return a copy where a cell has another circuit; None if it is not safe."""
         gone, fresh, _ = self.swap(cell, circuit)
         state = self.state.copy()
         state.hide(fresh)
         if len(state.publish(gone)):
             return None
-        return Individual.of(state, self.circuits | {cell: circuit})
+        return CircuitIndividual.of(state, self.circuits | {cell: circuit})
 
-    def differing(self, other: Individual) -> int:
+    def differing(self, other: CircuitIndividual) -> int:
         """How many sensitive cells have different circuits."""
         return sum(
             not np.array_equal(circuit, other.circuits[cell])
             for cell, circuit in self.circuits.items()
         )
 
-    def distance(self, other: Individual) -> int:
+    def distance(self, other: CircuitIndividual) -> int:
         """How many cells are hidden in one and published in the other."""
         return int(np.count_nonzero(self.state.hidden != other.state.hidden))
 
@@ -280,7 +280,7 @@ def simple_rectangles(state: PatternState) -> dict[int, Cells]:
 
 
 def publish_redundant(
-    individual: Individual, mender: Mender, cells: Cells, most: int
+    individual: CircuitIndividual, mender: Mender, cells: Cells, most: int
 ) -> bool:
     """Publish the first redundant cell; join the circuits that it stood in.
 
@@ -297,7 +297,7 @@ def publish_redundant(
     return False
 
 
-def _join(individual: Individual, cell: int, most: int) -> None:
+def _join(individual: CircuitIndividual, cell: int, most: int) -> None:
     """Merge the circuits that a published cell stood in, at most so many cells."""
     circuits = individual.circuits
     touched = [k for k, circuit in circuits.items() if cell in circuit]
@@ -307,13 +307,13 @@ def _join(individual: Individual, cell: int, most: int) -> None:
         merged = circuits | dict.fromkeys(touched, joined)
     else:
         merged = circuits
-    fresh = Individual.of(individual.state, merged)
+    fresh = CircuitIndividual.of(individual.state, merged)
     individual.circuits, individual.shared = fresh.circuits, fresh.shared
     individual.cost = fresh.cost
 
 
 def add_and_publish(
-    individual: Individual, mender: Mender, cell: int, tries: int, most: int
+    individual: CircuitIndividual, mender: Mender, cell: int, tries: int, most: int
 ) -> bool:
     """Hide a cell that lets circuits combine, where more can be published for it.
 
@@ -324,7 +324,7 @@ def add_and_publish(
         state.hide([added])
         mender.prune(state)
         if state.cost < individual.cost * (1 - 1e-12):
-            fresh = Individual.of(state, renew(state, individual.circuits, most))
+            fresh = CircuitIndividual.of(state, renew(state, individual.circuits, most))
             individual.state, individual.circuits = fresh.state, fresh.circuits
             individual.shared, individual.cost = fresh.shared, fresh.cost
             return True

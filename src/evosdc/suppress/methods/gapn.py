@@ -19,7 +19,7 @@ from evosdc.evolution.selection import tournament
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.methods.circuits import (
-    Individual,
+    CircuitIndividual,
     publish_redundant,
     rectangles,
     simple_rectangles,
@@ -61,14 +61,14 @@ def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pa
     network = TableNetwork(problem)
     mender, rng = Mender(network, search.rng(0)), search.rng(1)
     cells = np.unique(network.demands.cell)
-    population: list[Individual] = []
+    population: list[CircuitIndividual] = []
     for number in range(parameters.population):
         if number and search.stopped():
             break
         state, _ = rectangles(network, search.rng(2, number).permutation(cells))
         search.count()
         search.offer(state.pattern(), "first generation")
-        population.append(Individual.of(state, simple_rectangles(state)))
+        population.append(CircuitIndividual.of(state, simple_rectangles(state)))
     held = 0
     for _ in range(parameters.generations if len(cells) and len(population) > 1 else 0):
         if search.stopped() or held >= parameters.patience:
@@ -95,12 +95,12 @@ def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pa
 
 
 def _offspring(
-    one: Individual,
-    two: Individual,
+    one: CircuitIndividual,
+    two: CircuitIndividual,
     parameters: GapnParameters,
     mender: Mender,
     rng: np.random.Generator,
-) -> list[Individual]:
+) -> list[CircuitIndividual]:
     """Exchange rectangles of one sensitive cell and mutate the better child."""
     ready = [k for k in one.circuits if len(one.circuits[k]) and len(two.circuits[k])]
     if not ready:

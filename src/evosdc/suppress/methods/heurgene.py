@@ -25,7 +25,7 @@ from evosdc.evolution.stopping import CostBenefit
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.methods.circuits import (
-    Individual,
+    CircuitIndividual,
     add_and_publish,
     publish_redundant,
     rectangle_each,
@@ -155,7 +155,7 @@ class _Run:
         self.search = search
         self.mender: Mender = Mender(network, search.rng(0))
         self.rng = search.rng(1)
-        self.population: list[Individual] = []
+        self.population: list[CircuitIndividual] = []
         # Whether the last pair had no child.
         self.barren = False
         self.open = np.unique(network.demands.cell)
@@ -169,7 +169,7 @@ class _Run:
             if self.parameters.pruned:
                 self.mender.prune(state)
             kept = renew(state, circuits, self.parameters.circuit)
-            self.population.append(Individual.of(state, kept))
+            self.population.append(CircuitIndividual.of(state, kept))
             self._report(self.population[-1], "first generation")
 
     def _first(self, number: int) -> tuple[PatternState, dict[int, Cells]]:
@@ -189,7 +189,7 @@ class _Run:
         redraw = self.parameters.redraw
         for _ in range(1 if redraw else self.parameters.population // 2):
             select, replace = self._strategy()
-            children: list[Individual] = []
+            children: list[CircuitIndividual] = []
             for _ in range(self.parameters.patience if redraw else 1):
                 if self.search.stopped():
                     return improved
@@ -212,7 +212,7 @@ class _Run:
             return STRATEGIES["elite/elite"]
         return names[0][int(draw[0] >= 0.45)], names[1][int(draw[1] >= 0.5)]
 
-    def _parents(self, select: str) -> tuple[Individual, Individual]:
+    def _parents(self, select: str) -> tuple[CircuitIndividual, CircuitIndividual]:
         cost = np.array([individual.cost for individual in self.population])
         by_circuits = self.parameters.diversity == "circuits"
         wanted = min(3 if by_circuits else 2, len(cost))
@@ -221,7 +221,9 @@ class _Run:
         # max keeps the first of equals, so the same seed mates the same pair.
         return first, max(others, key=first.differing) if by_circuits else others[0]
 
-    def _cross(self, one: Individual, two: Individual) -> list[Individual]:
+    def _cross(
+        self, one: CircuitIndividual, two: CircuitIndividual
+    ) -> list[CircuitIndividual]:
         """Swap a circuit where a child beats the cheaper parent; unsafe ones go."""
         least = min(one.cost, two.cost) * (1 - 1e-12)
         if one is two or not len(self.open):
@@ -240,8 +242,8 @@ class _Run:
         return []
 
     def _cross_directed(
-        self, one: Individual, two: Individual, least: float
-    ) -> list[Individual]:
+        self, one: CircuitIndividual, two: CircuitIndividual, least: float
+    ) -> list[CircuitIndividual]:
         """Swap the circuit that makes the cheapest safe child below `least`."""
         swaps = []
         for cell in self.open.tolist():
@@ -257,14 +259,14 @@ class _Run:
                 return [child]
         return []
 
-    def _mutate(self, child: Individual) -> None:
+    def _mutate(self, child: CircuitIndividual) -> None:
         cell, most = int(self.rng.choice(self.open)), self.parameters.circuit
         if self.parameters.mutation == "add":
             add_and_publish(child, self.mender, cell, self.parameters.tries, most)
         circuit = self.rng.permutation(child.circuits[cell])
         publish_redundant(child, self.mender, circuit, most)
 
-    def _admit(self, child: Individual, replace: str) -> None:
+    def _admit(self, child: CircuitIndividual, replace: str) -> None:
         cost = np.array([individual.cost for individual in self.population])
         measure = (
             child.differing
@@ -287,7 +289,7 @@ class _Run:
         if at >= 0:
             self.population[at] = child
 
-    def _report(self, individual: Individual, event: str) -> bool:
+    def _report(self, individual: CircuitIndividual, event: str) -> bool:
         self.search.count()
         best = self.search.best
         if best is not None and individual.cost >= best.cost:

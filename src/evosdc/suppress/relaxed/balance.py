@@ -17,9 +17,9 @@ from evosdc.suppress.relaxed.check import (
     TOLERANCE,
     WAITING,
     Frame,
-    Live,
     Long,
     Real,
+    RelaxedArrays,
     forget,
     hide,
     lacking,
@@ -73,7 +73,7 @@ def make_choice(
 
 
 @kernel(inner=True)
-def _owner(frame: Frame, live: Live, row: int, d: int) -> int:
+def _owner(frame: Frame, live: RelaxedArrays, row: int, d: int) -> int:
     """The hidden cell whose claim an equation is shortest for."""
     worst, found = -1.0, -1
     for p in range(frame.row_start[row], frame.row_start[row + 1]):
@@ -91,7 +91,7 @@ def _owner(frame: Frame, live: Live, row: int, d: int) -> int:
 
 
 @kernel(inner=True)
-def _cheapest(frame: Frame, live: Live, row: int, d: int, ban: int) -> float:
+def _cheapest(frame: Frame, live: RelaxedArrays, row: int, d: int, ban: int) -> float:
     """Cost of the cheapest cell that could still be hidden in an equation."""
     for p in range(frame.row_start[row], frame.row_start[row + 1]):
         cell = frame.row_cell[p]
@@ -104,7 +104,7 @@ def _cheapest(frame: Frame, live: Live, row: int, d: int, ban: int) -> float:
 
 @kernel(inner=True)
 def opened(
-    frame: Frame, live: Live, row: int, cell: int, k: int, amount: float
+    frame: Frame, live: RelaxedArrays, row: int, cell: int, k: int, amount: float
 ) -> float:
     """What the other equations of a cell would cost at least if it claimed an amount.
 
@@ -136,7 +136,7 @@ def opened(
 @kernel(inner=True)
 def _score(
     frame: Frame,
-    live: Live,
+    live: RelaxedArrays,
     rule: int,
     row: int,
     cell: int,
@@ -177,7 +177,7 @@ def _draw_from(choice: Choice, count: int, floor: float) -> int:
 @kernel(inner=True)
 def _pick(
     frame: Frame,
-    live: Live,
+    live: RelaxedArrays,
     choice: Choice,
     row: int,
     d: int,
@@ -250,7 +250,12 @@ def _factor(frame: Frame, row: int, cell: int) -> float:
 
 @kernel(inner=True)
 def balance(
-    frame: Frame, live: Live, choice: Choice, row: int, may_hide: bool, ban: int
+    frame: Frame,
+    live: RelaxedArrays,
+    choice: Choice,
+    row: int,
+    may_hide: bool,
+    ban: int,
 ) -> bool:
     """Give an equation room; False where it cannot be had."""
     # Cells may ask for one another's room in turn; an end is set to that.
@@ -288,7 +293,7 @@ def balance(
 @kernel(inner=True)
 def settle(
     frame: Frame,
-    live: Live,
+    live: RelaxedArrays,
     choice: Choice,
     may_hide: bool,
     ban: int,
@@ -314,7 +319,7 @@ def settle(
 
 @kernel
 def construct(
-    frame: Frame, live: Live, choice: Choice, order: Long, level_by_level: bool
+    frame: Frame, live: RelaxedArrays, choice: Choice, order: Long, level_by_level: bool
 ) -> int:
     """Balance equations in order; return how many cannot be balanced.
 

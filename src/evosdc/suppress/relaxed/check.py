@@ -61,7 +61,7 @@ class Frame(NamedTuple):
     alone: Flags
 
 
-class Live(NamedTuple):
+class RelaxedArrays(NamedTuple):
     """A set of hidden cells with the sums of each equation.
 
     ``have[e, d]`` is what hidden cells lend to move equation `e` in direction `d`,
@@ -142,10 +142,10 @@ def _levels(problem: Problem) -> Real:
     return want
 
 
-def make_live(frame: Frame) -> Live:
+def make_live(frame: Frame) -> RelaxedArrays:
     """Hide the sensitive cells."""
     n, rows = len(frame.cost), len(frame.row_start) - 1
-    live = Live(
+    live = RelaxedArrays(
         hidden=frame.primary.copy(),
         claim=np.where(frame.primary[:, None], frame.level, 0.0),
         have=np.zeros((rows, 2)),
@@ -167,13 +167,13 @@ def make_live(frame: Frame) -> Live:
     return live
 
 
-def copy_live(live: Live) -> Live:
+def copy_live(live: RelaxedArrays) -> RelaxedArrays:
     """Return an independent copy."""
-    return Live._make(array.copy() for array in live)
+    return RelaxedArrays._make(array.copy() for array in live)
 
 
 @kernel(inner=True)
-def lacking(frame: Frame, live: Live, row: int) -> bool:
+def lacking(frame: Frame, live: RelaxedArrays, row: int) -> bool:
     """Whether an equation fails the relaxed check."""
     if live.known[row] == 1 and frame.alone[row]:
         return True
@@ -183,7 +183,7 @@ def lacking(frame: Frame, live: Live, row: int) -> bool:
 
 
 @kernel(inner=True)
-def recount(frame: Frame, live: Live, row: int) -> None:
+def recount(frame: Frame, live: RelaxedArrays, row: int) -> None:
     """Sum an equation afresh."""
     have0, have1, ask0, ask1, spare0, spare1 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     count = 0
@@ -213,14 +213,14 @@ def recount(frame: Frame, live: Live, row: int) -> None:
 
 
 @kernel
-def recount_all(frame: Frame, live: Live) -> None:
+def recount_all(frame: Frame, live: RelaxedArrays) -> None:
     """Sum every equation afresh."""
     for row in range(len(frame.row_start) - 1):
         recount(frame, live, row)
 
 
 @kernel(inner=True)
-def queue(frame: Frame, live: Live, row: int) -> None:
+def queue(frame: Frame, live: RelaxedArrays, row: int) -> None:
     """Let an equation that comes short wait, once."""
     if not live.queued[row] and not live.dead[row] and lacking(frame, live, row):
         live.queued[row] = True
@@ -229,7 +229,7 @@ def queue(frame: Frame, live: Live, row: int) -> None:
 
 
 @kernel(inner=True)
-def _log(live: Live, cell: int) -> None:
+def _log(live: RelaxedArrays, cell: int) -> None:
     at = live.tally[LOGGED]
     live.log_cell[at] = cell
     live.log_hidden[at] = live.hidden[cell]
@@ -239,7 +239,7 @@ def _log(live: Live, cell: int) -> None:
 
 
 @kernel(inner=True)
-def _list(frame: Frame, live: Live, cell: int) -> None:
+def _list(frame: Frame, live: RelaxedArrays, cell: int) -> None:
     if not frame.primary[cell]:
         live.place[cell] = live.tally[SECONDARIES]
         live.extra[live.tally[SECONDARIES]] = cell
@@ -248,7 +248,7 @@ def _list(frame: Frame, live: Live, cell: int) -> None:
 
 
 @kernel(inner=True)
-def _unlist(frame: Frame, live: Live, cell: int) -> None:
+def _unlist(frame: Frame, live: RelaxedArrays, cell: int) -> None:
     live.tally[SECONDARIES] -= 1
     last = live.extra[live.tally[SECONDARIES]]
     at = live.place[cell]
@@ -259,13 +259,13 @@ def _unlist(frame: Frame, live: Live, cell: int) -> None:
 
 
 @kernel(inner=True)
-def log_full(live: Live) -> bool:
+def log_full(live: RelaxedArrays) -> bool:
     """Whether the log has no room for another change."""
     return live.tally[LOGGED] + 2 > len(live.log_cell)
 
 
 @kernel(inner=True)
-def hide(frame: Frame, live: Live, cell: int, k: int, amount: float) -> None:
+def hide(frame: Frame, live: RelaxedArrays, cell: int, k: int, amount: float) -> None:
     """Hide a cell, or let a hidden one claim more, in direction `k`."""
     _log(live, cell)
     fresh = not live.hidden[cell]
@@ -300,7 +300,7 @@ def hide(frame: Frame, live: Live, cell: int, k: int, amount: float) -> None:
 
 
 @kernel(inner=True)
-def publish(frame: Frame, live: Live, cell: int) -> None:
+def publish(frame: Frame, live: RelaxedArrays, cell: int) -> None:
     """Publish a secondary; its equations wait where they come short."""
     _log(live, cell)
     live.hidden[cell] = False
@@ -312,7 +312,7 @@ def publish(frame: Frame, live: Live, cell: int) -> None:
 
 
 @kernel(inner=True)
-def forget(live: Live) -> None:
+def forget(live: RelaxedArrays) -> None:
     """Let all changes stand, and nothing wait."""
     live.tally[LOGGED] = 0
     for i in range(live.tally[WAITING]):
@@ -321,7 +321,7 @@ def forget(live: Live) -> None:
 
 
 @kernel(inner=True)
-def undo(frame: Frame, live: Live) -> None:
+def undo(frame: Frame, live: RelaxedArrays) -> None:
     """Take all changes in the log back."""
     logged = live.tally[LOGGED]
     for i in range(logged - 1, -1, -1):
@@ -349,7 +349,7 @@ def undo(frame: Frame, live: Live) -> None:
 
 
 @kernel(inner=True)
-def shortfalls(frame: Frame, live: Live) -> int:
+def shortfalls(frame: Frame, live: RelaxedArrays) -> int:
     """How many equations fail the relaxed check."""
     count = 0
     for row in range(len(frame.row_start) - 1):
@@ -359,7 +359,7 @@ def shortfalls(frame: Frame, live: Live) -> int:
 
 
 @kernel
-def start_from(frame: Frame, live: Live, hidden: Flags) -> None:
+def start_from(frame: Frame, live: RelaxedArrays, hidden: Flags) -> None:
     """Hide exactly these cells and the primaries, all claims but levels dropped."""
     live.hidden[:] = frame.primary
     live.claim[:] = frame.level

@@ -14,8 +14,8 @@ from evosdc.suppress.relaxed.balance import Choice, settle
 from evosdc.suppress.relaxed.check import (
     SECONDARIES,
     Frame,
-    Live,
     Long,
+    RelaxedArrays,
     forget,
     publish,
     undo,
@@ -28,7 +28,9 @@ ANYWHERE, DEAR, TOGETHER, ONE = 0, 1, 2, 3
 
 
 @kernel(inner=True)
-def _ruin(frame: Frame, live: Live, state: np.ndarray, way: int, many: int) -> None:
+def _ruin(
+    frame: Frame, live: RelaxedArrays, state: np.ndarray, way: int, many: int
+) -> None:
     """Publish a few secondaries."""
     if way == TOGETHER:
         cell = live.extra[draw(state, live.tally[SECONDARIES])]
@@ -59,7 +61,7 @@ def _ruin(frame: Frame, live: Live, state: np.ndarray, way: int, many: int) -> N
 @kernel
 def move(
     frame: Frame,
-    live: Live,
+    live: RelaxedArrays,
     choice: Choice,
     way: int,
     cell: int,
@@ -88,7 +90,9 @@ def move(
 
 
 @kernel
-def descend(frame: Frame, live: Live, choice: Choice, cells: Long, swaps: bool) -> int:
+def descend(
+    frame: Frame, live: RelaxedArrays, choice: Choice, cells: Long, swaps: bool
+) -> int:
     """Try each cell once: publish it, or swap it; return how many moves stood.
 
     A swap publishes a cell for others of its equations that are cheaper together.

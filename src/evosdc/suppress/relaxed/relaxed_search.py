@@ -21,7 +21,12 @@ from evosdc.suppress.relaxed.balance import (
     make_choice,
     rows_of,
 )
-from evosdc.suppress.relaxed.check import Live, make_frame, make_live, start_from
+from evosdc.suppress.relaxed.check import (
+    RelaxedArrays,
+    make_frame,
+    make_live,
+    start_from,
+)
 from evosdc.suppress.relaxed.moves import descend
 from evosdc.suppress.relaxed.options import RULES
 from evosdc.suppress.search import Search
@@ -67,7 +72,7 @@ class RelaxedSearch:
         cells: NDArray[np.int64] | None = None,
         *,
         by_level: bool = False,
-    ) -> Live:
+    ) -> RelaxedArrays:
         """Build a pattern for the sensitive cells in order, or from the top down."""
         live = make_live(self.frame)
         order = rows_of(self.frame, self.by_weight if cells is None else cells)
@@ -78,7 +83,7 @@ class RelaxedSearch:
 
     def descend(
         self,
-        live: Live,
+        live: RelaxedArrays,
         choice: Choice,
         *,
         swaps: bool = True,
@@ -101,7 +106,9 @@ class RelaxedSearch:
             if not moved:
                 return
 
-    def restart(self, live: Live, hidden: NDArray[np.bool_], choice: Choice) -> None:
+    def restart(
+        self, live: RelaxedArrays, hidden: NDArray[np.bool_], choice: Choice
+    ) -> None:
         """Go on from other hidden cells, and hide more where the check asks for it."""
         start_from(self.frame, live, hidden)
         construct(self.frame, live, choice, rows_of(self.frame, self.by_weight), False)
@@ -111,7 +118,7 @@ class RelaxedSearch:
         """Whether nothing can be cheaper than the best pattern."""
         return self.search.best is not None and self.search.best.cost == 0
 
-    def safe(self, live: Live, event: str) -> Pattern:
+    def safe(self, live: RelaxedArrays, event: str) -> Pattern:
         """Make a pattern safe and offer it."""
         return self.repair(live.hidden, event)
 

@@ -220,7 +220,7 @@ def anneal(  # type: ignore[no-untyped-def]
     cooling = (cold / hot) ** (1.0 / max(1, moves)) if hot > 0.0 else 1.0
     temperature = hot
     history[:] = cost
-    book = CandidateState(
+    candidate = CandidateState(
         codes,
         counts,
         outside,
@@ -252,7 +252,7 @@ def anneal(  # type: ignore[no-untyped-def]
             if replaced(codes, i, source[o], free, record):
                 bar = _bar(cost, temperature, state, history, move)
                 trial = replace(
-                    target, risk, goal, rules, free, book, guide, i, record, bar
+                    target, risk, goal, rules, free, candidate, guide, i, record, bar
                 )
                 if trial >= 0.0:
                     cost = trial

@@ -127,7 +127,7 @@ def _trade(risk, keys, i, leaving, entering, totals):  # type: ignore[no-untyped
 
 
 @kernel(inner=True)
-def _try_tables(target, book, old, record, cells, changes, groups):  # type: ignore[no-untyped-def]
+def _try_tables(target, candidate, old, record, cells, changes, groups):  # type: ignore[no-untyped-def]
     """Price the change of a record in every table it moves in."""
     kinds, group = target.kind, target.group
     for t in range(len(kinds)):
@@ -137,83 +137,83 @@ def _try_tables(target, book, old, record, cells, changes, groups):  # type: ign
         cells[t, 0], cells[t, 1] = a, b
         changes[t] = 0.0
         if a != b:
-            changes[t] = look(book.down, a, -away) + look(book.up, b, away)
+            changes[t] = look(candidate.down, a, -away) + look(candidate.up, b, away)
             groups[group[t]] += target.group_weight[group[t]] * (
                 table_value(
                     kinds[t],
-                    book.sums[t] + changes[t],
+                    candidate.sums[t] + changes[t],
                     target.records,
                     target.degree[t],
                     target.reference[t],
                 )
-                - book.values[t]
+                - candidate.values[t]
             )
 
 
 @kernel(inner=True)
-def _settle(target, book, guide, cells, changes):  # type: ignore[no-untyped-def]
+def _settle(target, candidate, guide, cells, changes):  # type: ignore[no-untyped-def]
     """Move the record's counters and renew the prices of the cells it touched."""
     kinds = target.kind
     for t in range(len(kinds)):
         if cells[t, 0] == cells[t, 1]:
             continue
-        book.sums[t] += changes[t]
-        book.values[t] = table_value(
+        candidate.sums[t] += changes[t]
+        candidate.values[t] = table_value(
             kinds[t],
-            book.sums[t],
+            candidate.sums[t],
             target.records,
             target.degree[t],
             target.reference[t],
         )
         weight = guide[target.group[t]]
-        book.slope[t] = slope_of(
-            kinds[t], book.values[t], target.reference[t], weight, target.records
+        candidate.slope[t] = slope_of(
+            kinds[t], candidate.values[t], target.reference[t], weight, target.records
         )
         for place in range(2):
             cell = cells[t, place]
             sign = 2 * place - 1
             if cell < 0:
-                book.outside[t] += sign
+                candidate.outside[t] += sign
                 continue
-            book.counts[cell] += sign
+            candidate.counts[cell] += sign
             price(
                 kinds[t],
                 cell,
                 target.original,
-                book.counts,
+                candidate.counts,
                 target.logs,
-                book.weights,
-                book.up,
-                book.down,
+                candidate.weights,
+                candidate.up,
+                candidate.down,
             )
 
 
 @kernel(inner=True)
-def replace(target, risk, goal, rules, free, book, guide, i, record, bar):  # type: ignore[no-untyped-def]
+def replace(target, risk, goal, rules, free, candidate, guide, i, record, bar):  # type: ignore[no-untyped-def]
     """Make record `i` another one if its cost stays within `bar`.
 
     Returns the new cost, or -1 where the move is not made.
     """
-    old = book.codes[i]
-    cells = np.empty((len(book.sums), 2), np.int64)
-    changes = np.empty(len(book.sums))
-    groups = book.groups.copy()
-    _try_tables(target, book, old, record, cells, changes, groups)
+    old = candidate.codes[i]
+    cells = np.empty((len(candidate.sums), 2), np.int64)
+    changes = np.empty(len(candidate.sums))
+    groups = candidate.groups.copy()
+    _try_tables(target, candidate, old, record, cells, changes, groups)
     utility = distance_of(goal, groups, target.floor)
     if goal.utility * utility > bar or _forbidden(rules, free, record):
         return -1.0
-    totals = book.totals.copy()
+    totals = candidate.totals.copy()
     with_risk = goal.risk > 0.0 or goal.penalty.max() > 0.0
     if with_risk:
-        _trade(risk, book.keys, i, old, record, totals)
+        _trade(risk, candidate.keys, i, old, record, totals)
     cost = cost_of(goal, utility, totals * risk.scale)
     if cost > bar:
         if with_risk:
-            _trade(risk, book.keys, i, record, old, totals)
+            _trade(risk, candidate.keys, i, record, old, totals)
         return -1.0
-    book.totals[:] = totals
-    book.risks[:] = totals * risk.scale
-    book.groups[:] = groups
-    _settle(target, book, guide, cells, changes)
-    book.codes[i] = record
+    candidate.totals[:] = totals
+    candidate.risks[:] = totals * risk.scale
+    candidate.groups[:] = groups
+    _settle(target, candidate, guide, cells, changes)
+    candidate.codes[i] = record
     return cost

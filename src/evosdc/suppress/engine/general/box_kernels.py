@@ -32,7 +32,7 @@ MOST_BELOW = 6
 MOST_STEPS = 300_000
 
 
-class Grid(NamedTuple):
+class CodeGrid(NamedTuple):
     """The cells of a labelled table on the grid of all combinations of its codes.
 
     Attributes
@@ -107,7 +107,7 @@ def price_of(
 
 @kernel(inner=True)
 def _list_vectors(
-    grid: Grid,
+    grid: CodeGrid,
     work: Boxwork,
     k: int,
     place: int,
@@ -197,7 +197,7 @@ def _list_vectors(
 
 
 @kernel(inner=True)
-def spell_out(grid: Grid, work: Boxwork, k: int, own: int, vector: int) -> int:
+def spell_out(grid: CodeGrid, work: Boxwork, k: int, own: int, vector: int) -> int:
     """Write down the codes of a vector other than the cell's own, with their signs."""
     first, parent = grid.first[k], grid.parent
     a, b = work.below[k, vector], work.beside[k, vector]
@@ -229,7 +229,7 @@ def spell_out(grid: Grid, work: Boxwork, k: int, own: int, vector: int) -> int:
 
 @kernel(inner=True)
 def cheapest_box(
-    grid: Grid,
+    grid: CodeGrid,
     work: Boxwork,
     target: int,
     sign: int,

@@ -35,7 +35,7 @@ class Boxes:
     Made by `boxes_of`; all methods change `hidden` and the witnesses in place.
     """
 
-    def __init__(self, problem: Problem, field: kernels.Field) -> None:
+    def __init__(self, problem: Problem, field: kernels.CoverArrays) -> None:
         self._problem = problem
         self.field = field
         demands = len(field.rows.cell)
@@ -166,7 +166,7 @@ def boxes_of(problem: Problem, witnesses: Witnesses) -> Boxes | None:
     work = make_boxwork(grid)
     columns = table.columns
     most = len(work.best_place)
-    field = kernels.Field(
+    field = kernels.CoverArrays(
         grid=grid,
         work=work,
         planes=planes,

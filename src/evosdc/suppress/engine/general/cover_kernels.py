@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.general.box_kernels import Boxwork, Grid, cheapest_box
+from evosdc.suppress.engine.general.box_kernels import Boxwork, CodeGrid, cheapest_box
 from evosdc.suppress.engine.general.path_kernels import Pathwork, Planes, cheapest_cycle
 from evosdc.suppress.engine.general.pool import (
     Pool,
@@ -52,14 +52,14 @@ class Parts(NamedTuple):
     fresh: Flags
 
 
-class Field(NamedTuple):
+class CoverArrays(NamedTuple):
     """What never changes while patterns are built on a table.
 
     `price` is what hiding a cell costs, infinite where it may not be hidden. `off` is
     scratch space of zeros, one an equation; `cells` and `by` take the deviation found.
     """
 
-    grid: Grid
+    grid: CodeGrid
     work: Boxwork
     planes: Planes
     paths: Pathwork
@@ -78,7 +78,7 @@ class Field(NamedTuple):
 
 
 @kernel(inner=True)
-def _balanced(field: Field, size: int) -> bool:
+def _balanced(field: CoverArrays, size: int) -> bool:
     """Whether a deviation keeps every equation, links to other tables included."""
     off = field.off
     good = True
@@ -97,7 +97,7 @@ def _balanced(field: Field, size: int) -> bool:
 
 
 @kernel(inner=True)
-def _take_down(field: Field, places: int, amount: float) -> int:
+def _take_down(field: CoverArrays, places: int, amount: float) -> int:
     """Turn the best places into cells and steps; 0 where an equation would break."""
     size = 0
     for i in range(places):
@@ -114,7 +114,7 @@ def _take_down(field: Field, places: int, amount: float) -> int:
 
 
 @kernel
-def find_only_box(field: Field, cell: int, sign: int, amount: float) -> int:
+def find_only_box(field: CoverArrays, cell: int, sign: int, amount: float) -> int:
     """Find the cheapest box; its cells are left in the field."""
     nothing = np.zeros(len(field.up), np.bool_)
     places, _ = cheapest_box(
@@ -126,7 +126,7 @@ def find_only_box(field: Field, cell: int, sign: int, amount: float) -> int:
 
 @kernel(inner=True)
 def _one_step(
-    field: Field,
+    field: CoverArrays,
     hidden: Flags,
     row: int,
     amount: float,
@@ -161,7 +161,7 @@ def _one_step(
 
 @kernel(inner=True)
 def _in_parts(
-    field: Field, hidden: Flags, row: int, only_hidden: bool, limit: float
+    field: CoverArrays, hidden: Flags, row: int, only_hidden: bool, limit: float
 ) -> int:
     """Move a cell by several boxes and cycles that together cost less than a limit.
 
@@ -213,7 +213,7 @@ def _in_parts(
 
 
 @kernel(inner=True)
-def find_move(field: Field, hidden: Flags, row: int, only_hidden: bool) -> int:
+def find_move(field: CoverArrays, hidden: Flags, row: int, only_hidden: bool) -> int:
     """Find a cheap deviation for a demand; its cells are left in the field.
 
     The cheapest box or cycle that carries the whole level, or several that share it
@@ -236,14 +236,14 @@ def find_move(field: Field, hidden: Flags, row: int, only_hidden: bool) -> int:
 
 
 @kernel(inner=True)
-def _has_space(pool: Pool, field: Field) -> bool:
+def _has_space(pool: Pool, field: CoverArrays) -> bool:
     free = len(pool.entry_cell) - pool.tally[1]
     return free > len(field.cells) and len(pool.begin) - pool.tally[0] > 1
 
 
 @kernel
 def cover_rows(
-    field: Field,
+    field: CoverArrays,
     pool: Pool,
     hidden: Flags,
     order: Ints,
@@ -278,7 +278,7 @@ def cover_rows(
 
 @kernel
 def drop_cells(
-    field: Field,
+    field: CoverArrays,
     pool: Pool,
     hidden: Flags,
     cells: Ints,
@@ -329,7 +329,7 @@ def drop_cells(
 
 @kernel
 def ruin(
-    field: Field,
+    field: CoverArrays,
     pool: Pool,
     hidden: Flags,
     targets: Ints,

@@ -15,7 +15,7 @@ from evosdc.suppress.engine.general.box_kernels import (
     EMPTY,
     MOST_BELOW,
     Boxwork,
-    Grid,
+    CodeGrid,
 )
 from evosdc.suppress.engine.general.path_kernels import Pathwork, Planes
 from evosdc.table import Dimension, Hierarchy, detect_network
@@ -31,7 +31,9 @@ MOST_PLACES_MOVED = 512
 MOST_DIMENSIONS = 4
 
 
-def lay_out(dimensions: Sequence[Dimension], codes: NDArray[np.int32]) -> Grid | None:
+def lay_out(
+    dimensions: Sequence[Dimension], codes: NDArray[np.int32]
+) -> CodeGrid | None:
     """Return the grid of cells with these codes, or None where it is too big."""
     trees = [d.hierarchy for d in dimensions]
     shape = tuple(len(t) for t in trees)
@@ -44,7 +46,7 @@ def lay_out(dimensions: Sequence[Dimension], codes: NDArray[np.int32]) -> Grid |
     stride = np.ones(len(shape), dtype=np.int64)
     for k in range(len(shape) - 2, -1, -1):
         stride[k] = stride[k + 1] * shape[k + 1]
-    return Grid(
+    return CodeGrid(
         cell=cell,
         place=place,
         stride=stride,
@@ -55,7 +57,7 @@ def lay_out(dimensions: Sequence[Dimension], codes: NDArray[np.int32]) -> Grid |
     )
 
 
-def make_boxwork(grid: Grid) -> Boxwork:
+def make_boxwork(grid: CodeGrid) -> Boxwork:
     """Make the scratch space for searches on a grid."""
     n, widest = len(grid.size), int(grid.size.max())
     depth = _depth(grid)
@@ -88,7 +90,7 @@ def make_boxwork(grid: Grid) -> Boxwork:
     )
 
 
-def _depth(grid: Grid) -> int:
+def _depth(grid: CodeGrid) -> int:
     """Codes on the longest way from a leaf to its total."""
     deepest = 1
     for first, size in zip(grid.first.tolist(), grid.size.tolist(), strict=True):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.general.box_kernels import (
     Boxwork,
-    Grid,
+    CodeGrid,
     price_of,
     spell_out,
 )
@@ -110,7 +110,7 @@ def _pop(work: Pathwork, size: int) -> int:
 
 @kernel(inner=True)
 def _shortest(
-    grid: Grid,
+    grid: CodeGrid,
     planes: Planes,
     work: Pathwork,
     plane: int,
@@ -183,7 +183,7 @@ def _shortest(
 
 @kernel(inner=True)
 def _write_down(
-    grid: Grid,
+    grid: CodeGrid,
     planes: Planes,
     work: Pathwork,
     plane: int,
@@ -219,7 +219,7 @@ def _write_down(
 
 @kernel(inner=True)
 def _stack_layers(
-    grid: Grid,
+    grid: CodeGrid,
     boxes: Boxwork,
     work: Pathwork,
     k: int,
@@ -244,7 +244,7 @@ def _stack_layers(
 
 @kernel(inner=True)
 def cheapest_cycle(
-    grid: Grid,
+    grid: CodeGrid,
     boxes: Boxwork,
     planes: Planes,
     work: Pathwork,

@@ -20,7 +20,7 @@ _ENTRIES = 16384
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class DoubtedWitnesses:
     """Demands whose witnesses are in doubt, and what to go back to."""
 
     rows: NDArray[np.int64]
@@ -105,9 +105,11 @@ class Witnesses:
         mask[pool.entry_cell[:entries][live]] = True
         return mask
 
-    def begin_trial(self, rows: NDArray[np.int64]) -> Trial:
+    def begin_trial(self, rows: NDArray[np.int64]) -> DoubtedWitnesses:
         """Open some demands again until the trial ends one way or the other."""
-        trial = Trial(rows, self.pool.witness[rows].copy(), int(self.pool.tally[0]))
+        trial = DoubtedWitnesses(
+            rows, self.pool.witness[rows].copy(), int(self.pool.tally[0])
+        )
         for row in rows.tolist():
             pools.release(self.pool, row)
         self._trial = True
@@ -117,7 +119,7 @@ class Witnesses:
         """End a trial: what was added in it stays."""
         self._trial = False
 
-    def put_back(self, trial: Trial) -> None:
+    def put_back(self, trial: DoubtedWitnesses) -> None:
         """End a trial: everything is as it was before."""
         self._trial = False
         pools.put_back(

@@ -37,7 +37,7 @@ class Arcs(NamedTuple):
     price: Real
 
 
-class Demands(NamedTuple):
+class NetworkDemands(NamedTuple):
     """Levels that primaries alone do not cover, in whole units."""
 
     cell: Long
@@ -45,7 +45,7 @@ class Demands(NamedTuple):
     amount: Long
 
 
-class Live(NamedTuple):
+class PatternArrays(NamedTuple):
     """A set of hidden cells and a witness flow for each level it covers.
 
     The hidden cells at node `v` are a list in order of cell number: ``first[v]`` is a
@@ -164,9 +164,9 @@ def make_work(nodes: int, cells: int) -> Work:
     )
 
 
-def make_live(nodes: int, cells: int, levels: int, pool: int) -> Live:
+def make_live(nodes: int, cells: int, levels: int, pool: int) -> PatternArrays:
     """Allocate a state that hides nothing and covers nothing."""
-    return Live(
+    return PatternArrays(
         hidden=np.zeros(cells, dtype=np.bool_),
         first=np.full(nodes, -1, dtype=np.int32),
         following=np.full(2 * cells, -1, dtype=np.int32),
@@ -181,6 +181,6 @@ def make_live(nodes: int, cells: int, levels: int, pool: int) -> Live:
     )
 
 
-def copy_live(live: Live) -> Live:
+def copy_live(live: PatternArrays) -> PatternArrays:
     """Return an independent copy."""
-    return Live._make(array.copy() for array in live)
+    return PatternArrays._make(array.copy() for array in live)

@@ -8,7 +8,7 @@ leads nowhere is passed by for the rest of the phase.
 from __future__ import annotations
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Arcs, Live, Work
+from evosdc.suppress.engine.network.arrays import Arcs, PatternArrays, Work
 from evosdc.suppress.engine.network.paths import (
     augment,
     residual,
@@ -19,7 +19,7 @@ from evosdc.suppress.engine.network.paths import (
 
 @kernel(inner=True)
 def _layers(
-    arcs: Arcs, live: Live, work: Work, source: int, target: int, banned: int
+    arcs: Arcs, live: PatternArrays, work: Work, source: int, target: int, banned: int
 ) -> bool:
     """Number nodes by their distance from the source, up to the target's."""
     work.clock[0] += 1
@@ -52,7 +52,7 @@ def _layers(
 @kernel(inner=True)
 def send_in_phases(
     arcs: Arcs,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     source: int,
     target: int,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Arcs, Flags, Live
+from evosdc.suppress.engine.network.arrays import Arcs, Flags, PatternArrays
 from evosdc.suppress.engine.network.flow import Graph
 from evosdc.suppress.engine.network.paths import hide
 
@@ -21,7 +21,7 @@ def _through(arcs: Arcs, slot: int, leaving: bool) -> int:
 def meet_node_bound(
     arcs: Arcs,
     graph: Graph,
-    live: Live,
+    live: PatternArrays,
     free: Flags,
     node: int,
     cell: int,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Arcs, Flags, Live, Long, Real
+from evosdc.suppress.engine.network.arrays import Arcs, Flags, Long, PatternArrays, Real
 from evosdc.suppress.engine.network.paths import hide, publish
 
 # Marks of cells in a step: hidden, or published, when it began.
@@ -44,7 +44,7 @@ def note_cell(log: Log, cell: int, mark: int) -> None:
 
 
 @kernel(inner=True)
-def note_level(log: Log, live: Live, level: int) -> None:
+def note_level(log: Log, live: PatternArrays, level: int) -> None:
     """Log a witness before it changes, once a step."""
     if log.logged[level]:
         return
@@ -71,7 +71,7 @@ def forget(log: Log) -> None:
 
 
 @kernel(inner=True)
-def undo(arcs: Arcs, live: Live, log: Log) -> None:
+def undo(arcs: Arcs, live: PatternArrays, log: Log) -> None:
     """Restore what the log holds. A witness's room never shrinks, so it fits."""
     for i in range(log.counts[0]):
         cell = log.cell[i]
@@ -90,13 +90,13 @@ def undo(arcs: Arcs, live: Live, log: Log) -> None:
 
 
 @kernel(inner=True)
-def remove(arcs: Arcs, live: Live, log: Log, cell: int) -> None:
+def remove(arcs: Arcs, live: PatternArrays, log: Log, cell: int) -> None:
     note_cell(log, cell, WAS_HIDDEN)
     publish(arcs, live, cell)
 
 
 @kernel(inner=True)
-def gain_of(live: Live, log: Log, cost: Real) -> float:
+def gain_of(live: PatternArrays, log: Log, cost: Real) -> float:
     """How much dearer the logged changes made the pattern."""
     gain = 0.0
     for i in range(log.counts[0]):

@@ -12,7 +12,7 @@ import numpy as np
 
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.network import heap
-from evosdc.suppress.engine.network.arrays import Arcs, Live, Side, Work
+from evosdc.suppress.engine.network.arrays import Arcs, PatternArrays, Side, Work
 from evosdc.suppress.engine.network.paths import residual, slot_end
 
 
@@ -31,7 +31,7 @@ def _label(
 @kernel(inner=True)
 def _push_next(
     arcs: Arcs,
-    live: Live,
+    live: PatternArrays,
     side: Side,
     node: int,
     forward: bool,
@@ -69,7 +69,7 @@ def _push_next(
 @kernel(inner=True)
 def _spread(
     arcs: Arcs,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     side: Side,
     other: Side,
@@ -111,7 +111,7 @@ def _reach(side: Side) -> float:
 
 @kernel(inner=True)
 def _step(
-    arcs: Arcs, live: Live, side: Side, forward: bool, now: int, best: float
+    arcs: Arcs, live: PatternArrays, side: Side, forward: bool, now: int, best: float
 ) -> None:
     """Follow the nearest arc of a side."""
     while side.size[3] < side.size[0]:
@@ -134,7 +134,7 @@ def _step(
 @kernel(inner=True)
 def _join(
     arcs: Arcs,
-    live: Live,
+    live: PatternArrays,
     side: Side,
     other: Side,
     forward: bool,
@@ -170,7 +170,7 @@ def _join(
 
 @kernel(inner=True)
 def cheapest_path(
-    arcs: Arcs, live: Live, work: Work, source: int, target: int, banned: int
+    arcs: Arcs, live: PatternArrays, work: Work, source: int, target: int, banned: int
 ) -> float:
     """Find the cheapest path with residual capacity; hidden cells are free.
 

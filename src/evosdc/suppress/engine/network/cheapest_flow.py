@@ -17,8 +17,8 @@ from evosdc.suppress.engine.network.arrays import (
     Arcs,
     Flags,
     Int,
-    Live,
     Long,
+    PatternArrays,
     Real,
     Work,
 )
@@ -90,7 +90,7 @@ def make_flows(nodes: int, cells: int, levels: int) -> Flows:
 
 @kernel(inner=True)
 def _nearest_target(
-    arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real
+    arcs: Arcs, live: PatternArrays, work: Work, flows: Flows, cost: Real
 ) -> int:
     """Dijkstra's algorithm on reduced costs; -1 where no target is reached.
 
@@ -193,7 +193,9 @@ def _nearest_target(
 
 
 @kernel(inner=True)
-def _tight_target(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
+def _tight_target(
+    arcs: Arcs, live: PatternArrays, work: Work, flows: Flows, cost: Real
+) -> int:
     """Look for a target along arcs whose reduced cost is nothing; -1 if there is none.
 
     Paths of the same cost are thus found without another search for the nearest one
@@ -266,7 +268,7 @@ def _tight_target(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) 
 
 
 @kernel(inner=True)
-def _room(arcs: Arcs, live: Live, work: Work, slot: int) -> int:
+def _room(arcs: Arcs, live: PatternArrays, work: Work, slot: int) -> int:
     """How much can go through a slot before it is full or its price changes."""
     cell = slot >> 1
     flow = -work.flow[cell] if slot & 1 else work.flow[cell]
@@ -276,7 +278,9 @@ def _room(arcs: Arcs, live: Live, work: Work, slot: int) -> int:
 
 
 @kernel(inner=True)
-def _send_along(arcs: Arcs, live: Live, work: Work, flows: Flows, target: int) -> None:
+def _send_along(
+    arcs: Arcs, live: PatternArrays, work: Work, flows: Flows, target: int
+) -> None:
     """Send as much as the path to a target takes."""
     sent = -flows.excess[target]
     node = target
@@ -301,7 +305,9 @@ def _send_along(arcs: Arcs, live: Live, work: Work, flows: Flows, target: int) -
 
 
 @kernel(inner=True)
-def send_cheapest(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
+def send_cheapest(
+    arcs: Arcs, live: PatternArrays, work: Work, flows: Flows, cost: Real
+) -> int:
     """Send every excess to the targets at least cost; return what is left to send.
 
     Needs a flow that is as cheap as any of its amount, such as none, or one through
@@ -343,7 +349,9 @@ def send_cheapest(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) 
 
 
 @kernel(inner=True)
-def _send_many(arcs: Arcs, live: Live, work: Work, flows: Flows, cost: Real) -> int:
+def _send_many(
+    arcs: Arcs, live: PatternArrays, work: Work, flows: Flows, cost: Real
+) -> int:
     """Begin anew by the simplex method, with what was sent and what was not."""
     supply = flows.excess.copy()
     for i in range(work.touches[0]):

@@ -11,7 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Arcs, Demands, Live, Work
+from evosdc.suppress.engine.network.arrays import (
+    Arcs,
+    NetworkDemands,
+    PatternArrays,
+    Work,
+)
 from evosdc.suppress.engine.network.blocking import send_in_phases
 from evosdc.suppress.engine.network.cheapest import cheapest_path
 from evosdc.suppress.engine.network.paths import (
@@ -35,7 +40,7 @@ FAILED, DONE, FULL = 0, 1, 2
 
 
 @kernel
-def level_ends(arcs: Arcs, demands: Demands, level: int) -> tuple[int, int]:
+def level_ends(arcs: Arcs, demands: NetworkDemands, level: int) -> tuple[int, int]:
     """Return the nodes that a level's flow runs from and to."""
     cell = demands.cell[level]
     if demands.sign[level] > 0:
@@ -56,7 +61,7 @@ def drop_flow(work: Work) -> None:
 @kernel(inner=True)
 def send_hidden(
     arcs: Arcs,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     source: int,
     target: int,
@@ -74,7 +79,7 @@ def send_hidden(
 @kernel(inner=True)
 def send_and_hide(
     arcs: Arcs,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     source: int,
     target: int,
@@ -99,7 +104,7 @@ def send_and_hide(
 @kernel(inner=True)
 def _hide_by_simplex(
     arcs: Arcs,
-    live: Live,
+    live: PatternArrays,
     work: Work,
     source: int,
     target: int,
@@ -139,7 +144,12 @@ def _hide_by_simplex(
 
 @kernel(inner=True)
 def cover_level(
-    arcs: Arcs, demands: Demands, live: Live, work: Work, level: int, may_hide: bool
+    arcs: Arcs,
+    demands: NetworkDemands,
+    live: PatternArrays,
+    work: Work,
+    level: int,
+    may_hide: bool,
 ) -> int:
     """Send a level's flow, hiding cells along cheapest paths where need be.
 
@@ -158,7 +168,7 @@ def cover_level(
 
 
 @kernel(inner=True)
-def store_witness(live: Live, work: Work, level: int) -> bool:
+def store_witness(live: PatternArrays, work: Work, level: int) -> bool:
     """Keep the flow as the witness of a level and clear it.
 
     False, and nothing stored, where the pool has no room left.
@@ -187,7 +197,7 @@ def store_witness(live: Live, work: Work, level: int) -> bool:
 
 
 @kernel(inner=True)
-def load_witness(live: Live, work: Work, level: int) -> None:
+def load_witness(live: PatternArrays, work: Work, level: int) -> None:
     """Set the flow to the witness of a level."""
     for at in range(live.begin[level], live.begin[level] + live.length[level]):
         cell = live.pool_cell[at]
@@ -199,7 +209,7 @@ def load_witness(live: Live, work: Work, level: int) -> None:
 
 @kernel
 def covered_without_hiding(
-    arcs: Arcs, demands: Demands, live: Live, work: Work
+    arcs: Arcs, demands: NetworkDemands, live: PatternArrays, work: Work
 ) -> np.ndarray:
     """Say which levels the hidden cells cover; nothing is kept."""
     covered = np.zeros(len(demands.cell), dtype=np.bool_)
@@ -212,8 +222,8 @@ def covered_without_hiding(
 @kernel
 def cover_levels(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     work: Work,
     order: np.ndarray,
     position: int,
@@ -238,7 +248,7 @@ def cover_levels(
 
 
 @kernel(inner=True)
-def _several_published(live: Live, level: int) -> bool:
+def _several_published(live: PatternArrays, level: int) -> bool:
     """Whether a witness runs through more than one published cell."""
     count = 0
     for at in range(live.begin[level], live.begin[level] + live.length[level]):
@@ -248,7 +258,9 @@ def _several_published(live: Live, level: int) -> bool:
 
 
 @kernel(inner=True)
-def reroute(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) -> int:
+def reroute(
+    arcs: Arcs, demands: NetworkDemands, live: PatternArrays, work: Work, level: int
+) -> int:
     """Send the part of a witness that runs through published cells another way.
 
     Where that fails the old witness stays; no flow covers the level then. What ran
@@ -282,7 +294,7 @@ def reroute(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) ->
 
 
 @kernel(inline="always")
-def uses(live: Live, level: int, cell: int) -> bool:
+def uses(live: PatternArrays, level: int, cell: int) -> bool:
     """Whether the witness of a level runs through a cell."""
     for at in range(live.begin[level], live.begin[level] + live.length[level]):
         if live.pool_cell[at] == cell:
@@ -293,8 +305,8 @@ def uses(live: Live, level: int, cell: int) -> bool:
 @kernel
 def clean_up(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     work: Work,
     order: np.ndarray,
     position: int,
@@ -323,7 +335,9 @@ def clean_up(
 
 
 @kernel
-def recheck(arcs: Arcs, demands: Demands, live: Live, work: Work, position: int) -> int:
+def recheck(
+    arcs: Arcs, demands: NetworkDemands, live: PatternArrays, work: Work, position: int
+) -> int:
     """Find witnesses through published cells and send them another way.
 
     Levels where that fails lose their witness. Returns the level where the pool was
@@ -345,7 +359,7 @@ def recheck(arcs: Arcs, demands: Demands, live: Live, work: Work, position: int)
 
 
 @kernel
-def change(arcs: Arcs, live: Live, cells: np.ndarray, hidden: bool) -> None:
+def change(arcs: Arcs, live: PatternArrays, cells: np.ndarray, hidden: bool) -> None:
     """Hide or publish cells; sensitive ones and those already so are passed over."""
     for cell in cells:
         if hidden and not live.hidden[cell]:

@@ -18,8 +18,8 @@ from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped, never
 from evosdc.suppress.engine.network import cover
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
-    Demands,
-    Live,
+    NetworkDemands,
+    PatternArrays,
     Work,
     copy_live,
     make_arcs,
@@ -83,10 +83,10 @@ class TableNetwork:
         self.work = make_work(network.nodes, len(problem.table))
         self.primaries = np.flatnonzero(problem.primary)
         cell, sign, amount, row = network_levels(problem, self.arcs, capacities)
-        every = Demands(cell, sign, amount)
+        every = NetworkDemands(cell, sign, amount)
         bare = self._bare(len(cell))
         still = ~cover.covered_without_hiding(self.arcs, every, bare, self.work)
-        self.demands = Demands(cell[still], sign[still], amount[still])
+        self.demands = NetworkDemands(cell[still], sign[still], amount[still])
         self.row = row[still]
         self.dropped = int(len(cell) - still.sum())
 
@@ -159,11 +159,11 @@ class TableNetwork:
         keys = (of_cell, side) if by_side else (side, of_cell)
         return np.lexsort((self.demands.cell, *keys))
 
-    def bare(self) -> Live:
+    def bare(self) -> PatternArrays:
         """Return a state that hides the primaries and covers no open level."""
         return self._bare(len(self))
 
-    def _bare(self, levels: int) -> Live:
+    def _bare(self, levels: int) -> PatternArrays:
         pool = max(1024, 8 * levels)
         live = make_live(self.nodes, len(self.problem.table), levels, pool)
         hide_primaries(self.arcs, live, self.primaries)
@@ -342,7 +342,7 @@ class PatternState:
                     self.make_room()
         return left
 
-    def _parts(self) -> tuple[Arcs, Demands, Work]:
+    def _parts(self) -> tuple[Arcs, NetworkDemands, Work]:
         return self.network.arcs, self.network.demands, self.network.work
 
     def make_room(self) -> None:

@@ -6,7 +6,14 @@ import numpy as np
 
 from evosdc.kernels import kernel
 from evosdc.suppress.draw import draw
-from evosdc.suppress.engine.network.arrays import Arcs, Demands, Live, Long, Real, Work
+from evosdc.suppress.engine.network.arrays import (
+    Arcs,
+    Long,
+    NetworkDemands,
+    PatternArrays,
+    Real,
+    Work,
+)
 from evosdc.suppress.engine.network.changes import (
     WAS_HIDDEN,
     WAS_PUBLISHED,
@@ -38,7 +45,7 @@ _TIDIED = 48
 
 
 @kernel(inner=True)
-def _affected(demands: Demands, live: Live, levels: Long) -> int:
+def _affected(demands: NetworkDemands, live: PatternArrays, levels: Long) -> int:
     """List the levels whose witness runs through published cells."""
     count = 0
     for level in range(len(demands.cell)):
@@ -51,7 +58,9 @@ def _affected(demands: Demands, live: Live, levels: Long) -> int:
 
 
 @kernel(inner=True)
-def _mend(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) -> bool:
+def _mend(
+    arcs: Arcs, demands: NetworkDemands, live: PatternArrays, work: Work, level: int
+) -> bool:
     """Send what ran through published cells another way, hiding cells if need be.
 
     What ran through a cell is sent from its one end to its other along hidden cells,
@@ -84,8 +93,8 @@ def _mend(arcs: Arcs, demands: Demands, live: Live, work: Work, level: int) -> b
 @kernel
 def recreate(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     work: Work,
     log: Log,
     state: np.ndarray,
@@ -124,7 +133,9 @@ def recreate(
 
 
 @kernel(inner=True)
-def _choose(live: Live, work: Work, chosen: Long, count: int, cell: int) -> int:
+def _choose(
+    live: PatternArrays, work: Work, chosen: Long, count: int, cell: int
+) -> int:
     """Add a secondary to a list, once."""
     if count < len(chosen) and live.place[cell] >= 0 and not work.listed[cell]:
         work.listed[cell] = True
@@ -134,7 +145,9 @@ def _choose(live: Live, work: Work, chosen: Long, count: int, cell: int) -> int:
 
 
 @kernel(inner=True)
-def _near_changes(arcs: Arcs, live: Live, work: Work, log: Log, chosen: Long) -> int:
+def _near_changes(
+    arcs: Arcs, live: PatternArrays, work: Work, log: Log, chosen: Long
+) -> int:
     """List secondaries that are new or meet a cell that changed; return how many.
 
     They stay marked in ``work.listed``. At most as many as the list takes.
@@ -157,7 +170,9 @@ def _near_changes(arcs: Arcs, live: Live, work: Work, log: Log, chosen: Long) ->
 
 
 @kernel(inner=True)
-def _concerned(demands: Demands, live: Live, work: Work, levels: Long) -> int:
+def _concerned(
+    demands: NetworkDemands, live: PatternArrays, work: Work, levels: Long
+) -> int:
     """List the levels whose witness uses a cell marked in ``work.listed``."""
     count = 0
     for level in range(len(demands.cell)):
@@ -172,8 +187,8 @@ def _concerned(demands: Demands, live: Live, work: Work, levels: Long) -> int:
 @kernel
 def prune(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     work: Work,
     log: Log,
     order: Long,
@@ -219,8 +234,8 @@ def prune(
 @kernel(inner=True)
 def tidy(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     work: Work,
     log: Log,
     cost: Real,
@@ -243,8 +258,8 @@ def tidy(
 @kernel
 def drop_in_turn(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     work: Work,
     log: Log,
     cost: Real,

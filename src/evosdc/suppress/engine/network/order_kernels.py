@@ -12,10 +12,10 @@ import numpy as np
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
-    Demands,
     Int,
-    Live,
     Long,
+    NetworkDemands,
+    PatternArrays,
     Real,
     Work,
 )
@@ -26,7 +26,12 @@ from evosdc.suppress.engine.network.paths import hide
 
 @kernel(inner=True)
 def _ask(
-    demands: Demands, flows: Flows, level: int, source: int, target: int, amount: int
+    demands: NetworkDemands,
+    flows: Flows,
+    level: int,
+    source: int,
+    target: int,
+    amount: int,
 ) -> None:
     """Ask for a level's amount: its cell is shut, its ends are source and target."""
     flows.shut[demands.cell[level]] = True
@@ -40,8 +45,8 @@ def _ask(
 @kernel(inner=True)
 def _settle(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     work: Work,
     flows: Flows,
     levels: np.ndarray,
@@ -65,8 +70,8 @@ def _settle(
 @kernel(inner=True)
 def protect_level(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     work: Work,
     flows: Flows,
     cost: Real,
@@ -106,7 +111,9 @@ def _turns(arcs: Arcs, work: Work) -> bool:
 
 
 @kernel(inner=True)
-def _covered_by_turn(demands: Demands, flows: Flows, last: int, level: int) -> bool:
+def _covered_by_turn(
+    demands: NetworkDemands, flows: Flows, last: int, level: int
+) -> bool:
     """Say whether the flow of the level before, turned round, covers a level."""
     return (
         flows.tally[1] != 0
@@ -119,8 +126,8 @@ def _covered_by_turn(demands: Demands, flows: Flows, last: int, level: int) -> b
 @kernel(inner=True)
 def protect_together(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     work: Work,
     flows: Flows,
     cost: Real,
@@ -182,8 +189,8 @@ def protect_together(
 @kernel(nogil=True)
 def run_order(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     work: Work,
     flows: Flows,
     cost: Real,

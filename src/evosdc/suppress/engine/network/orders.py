@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
 from evosdc.suppress.engine.network import cover
-from evosdc.suppress.engine.network.arrays import Live, copy_live, make_work
+from evosdc.suppress.engine.network.arrays import PatternArrays, copy_live, make_work
 from evosdc.suppress.engine.network.cheapest_flow import Flows, make_flows
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.order_kernels import run_order
@@ -31,7 +31,7 @@ class _Worker:
     """What one worker writes on."""
 
     network: TableNetwork
-    live: Live
+    live: PatternArrays
     flows: Flows
     left: NDArray[np.int64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Arcs, Live, Work
+from evosdc.suppress.engine.network.arrays import Arcs, PatternArrays, Work
 
 
 @kernel(inline="always")
@@ -54,7 +54,7 @@ def _delete(first: np.ndarray, following: np.ndarray, node: int, slot: int) -> N
 
 
 @kernel(inner=True)
-def hide(arcs: Arcs, live: Live, cell: int) -> None:
+def hide(arcs: Arcs, live: PatternArrays, cell: int) -> None:
     """Hide a cell that is not sensitive."""
     live.hidden[cell] = True
     live.place[cell] = live.tally[0]
@@ -66,7 +66,7 @@ def hide(arcs: Arcs, live: Live, cell: int) -> None:
 
 
 @kernel(inner=True)
-def publish(arcs: Arcs, live: Live, cell: int) -> None:
+def publish(arcs: Arcs, live: PatternArrays, cell: int) -> None:
     """Publish a hidden cell that is not sensitive."""
     live.hidden[cell] = False
     live.tally[0] -= 1
@@ -80,7 +80,7 @@ def publish(arcs: Arcs, live: Live, cell: int) -> None:
 
 
 @kernel
-def hide_primaries(arcs: Arcs, live: Live, cells: np.ndarray) -> None:
+def hide_primaries(arcs: Arcs, live: PatternArrays, cells: np.ndarray) -> None:
     """Hide the sensitive cells, given in ascending order, in an empty state."""
     for i in range(len(cells) - 1, -1, -1):
         cell = cells[i]
@@ -94,7 +94,7 @@ def hide_primaries(arcs: Arcs, live: Live, cells: np.ndarray) -> None:
 
 @kernel(inner=True)
 def hidden_path(
-    arcs: Arcs, live: Live, work: Work, source: int, target: int, banned: int
+    arcs: Arcs, live: PatternArrays, work: Work, source: int, target: int, banned: int
 ) -> bool:
     """Find a path with residual capacity through hidden cells other than `banned`.
 
@@ -170,7 +170,9 @@ def augment(arcs: Arcs, work: Work, source: int, target: int, most: int) -> int:
 
 
 @kernel(inner=True)
-def hide_path(arcs: Arcs, live: Live, work: Work, source: int, target: int) -> None:
+def hide_path(
+    arcs: Arcs, live: PatternArrays, work: Work, source: int, target: int
+) -> None:
     """Hide the published cells on the path found last."""
     node = target
     while node != source:

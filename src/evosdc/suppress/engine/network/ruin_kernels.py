@@ -12,7 +12,14 @@ import numpy as np
 
 from evosdc.kernels import kernel
 from evosdc.suppress.draw import draw
-from evosdc.suppress.engine.network.arrays import Arcs, Demands, Live, Long, Real, Work
+from evosdc.suppress.engine.network.arrays import (
+    Arcs,
+    Long,
+    NetworkDemands,
+    PatternArrays,
+    Real,
+    Work,
+)
 from evosdc.suppress.engine.network.changes import Log, forget, gain_of, remove, undo
 from evosdc.suppress.engine.network.cover import DONE, FULL
 from evosdc.suppress.engine.network.mend_kernels import recreate, tidy
@@ -21,7 +28,7 @@ from evosdc.suppress.engine.network.mend_kernels import recreate, tidy
 _NEAR, _DEAR, _WITNESS = 1, 2, 3
 
 
-class Walk(NamedTuple):
+class WalkArrays(NamedTuple):
     """Where a run of steps stands.
 
     ``state`` is the state of the random numbers; ``cost`` the present and the best
@@ -42,7 +49,9 @@ class Walk(NamedTuple):
 
 
 @kernel(inner=True)
-def _ruin_near(arcs: Arcs, live: Live, log: Log, state: np.ndarray, many: int) -> None:
+def _ruin_near(
+    arcs: Arcs, live: PatternArrays, log: Log, state: np.ndarray, many: int
+) -> None:
     """Publish cells met on a random walk along hidden cells."""
     cell = live.extra[draw(state, live.tally[0])]
     node = arcs.tail[cell] if draw(state, 2) else arcs.head[cell]
@@ -69,7 +78,7 @@ def _ruin_near(arcs: Arcs, live: Live, log: Log, state: np.ndarray, many: int) -
 
 @kernel(inner=True)
 def _ruin_witness(
-    arcs: Arcs, live: Live, log: Log, state: np.ndarray, level: int, many: int
+    arcs: Arcs, live: PatternArrays, log: Log, state: np.ndarray, level: int, many: int
 ) -> None:
     """Publish secondaries that follow one another in a level's witness."""
     size = live.length[level]
@@ -88,8 +97,8 @@ def _ruin_witness(
 @kernel(inner=True)
 def ruin(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     log: Log,
     cost: Real,
     state: np.ndarray,
@@ -115,7 +124,7 @@ def ruin(
 
 
 @kernel(inner=True)
-def _keep_best(live: Live, walk: Walk) -> None:
+def _keep_best(live: PatternArrays, walk: WalkArrays) -> None:
     walk.cost[1] = walk.cost[0]
     walk.size[0] = live.tally[0]
     walk.best[: live.tally[0]] = live.extra[: live.tally[0]]
@@ -124,11 +133,11 @@ def _keep_best(live: Live, walk: Walk) -> None:
 @kernel(inner=True)
 def _step(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     work: Work,
     log: Log,
-    walk: Walk,
+    walk: WalkArrays,
     cost: Real,
     most: int,
     levels: Long,
@@ -149,11 +158,11 @@ def _step(
 @kernel
 def walk_on(
     arcs: Arcs,
-    demands: Demands,
-    live: Live,
+    demands: NetworkDemands,
+    live: PatternArrays,
     work: Work,
     log: Log,
-    walk: Walk,
+    walk: WalkArrays,
     cost: Real,
     most: int,
     steps: int,

@@ -13,14 +13,21 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Arcs, Flags, Live, Long, Real, Work
+from evosdc.suppress.engine.network.arrays import (
+    Arcs,
+    Flags,
+    Long,
+    PatternArrays,
+    Real,
+    Work,
+)
 from evosdc.suppress.engine.network.paths import slot_end, slot_origin, touch
 
 _LOWER, _BASIC, _UPPER = 1, 0, -1
 
 
 @kernel(inner=True)
-def _usable(arcs: Arcs, live: Live, shut: Flags) -> np.ndarray:
+def _usable(arcs: Arcs, live: PatternArrays, shut: Flags) -> np.ndarray:
     """Slots that flow may go through: hidden cells, and cells that can be hidden."""
     slots = np.empty(2 * len(shut), dtype=np.int32)
     count = 0
@@ -52,7 +59,7 @@ def _missing(supply: int) -> int:
 
 @kernel(inner=True)
 def send_by_simplex(
-    arcs: Arcs, live: Live, work: Work, shut: Flags, supply: Long, cost: Real
+    arcs: Arcs, live: PatternArrays, work: Work, shut: Flags, supply: Long, cost: Real
 ) -> int:
     """Send `supply` at least cost, hidden cells being free; return what cannot be sent.
 

@@ -7,7 +7,7 @@ import numpy as np
 from evosdc.suppress.engine.base import Stopped, WalkOptions
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import make_log
-from evosdc.suppress.engine.network.ruin_kernels import Walk, walk_on
+from evosdc.suppress.engine.network.ruin_kernels import WalkArrays, walk_on
 from evosdc.suppress.pattern import Pattern
 
 DEFAULT = WalkOptions(most=3, blur=0.8, turn=40, memory=20, patience=400)
@@ -121,13 +121,15 @@ class NetworkWalker:
         return self._network.with_cost(cost * noise)
 
 
-def _make_walk(state: PatternState, rng: np.random.Generator, memory: int) -> Walk:
+def _make_walk(
+    state: PatternState, rng: np.random.Generator, memory: int
+) -> WalkArrays:
     cost = state.cost
     cells = len(state.network.problem.table)
     best = np.zeros(cells, dtype=np.int32)
     secondaries = state.secondaries
     best[: len(secondaries)] = secondaries
-    return Walk(
+    return WalkArrays(
         state=rng.integers(0, 2**63, 1).astype(np.uint64),
         cost=np.array([cost, cost]),
         history=np.full(memory, cost),

@@ -25,7 +25,7 @@ _MEMORY = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Individual:
+class OrderIndividual:
     """An order, the genes that steer its mutation, and what it is worth."""
 
     order: Order
@@ -68,7 +68,7 @@ class Evolution:
         self._search = search
         self._rng = search.rng(0)
         self._known: dict[bytes, PricedOrder] = {}
-        self.population: list[Individual] = []
+        self.population: list[OrderIndividual] = []
         self._best = np.inf
         self._evaluated = 0
 
@@ -129,7 +129,7 @@ class Evolution:
         order = mutate(order, genes, rng)
         return Child(order, genes, Prefix(one.order, one.priced))
 
-    def _judge(self, children: list[Child]) -> list[Individual]:
+    def _judge(self, children: list[Child]) -> list[OrderIndividual]:
         """Evaluate what is new; offer what is better than anything before."""
         fresh: dict[bytes, Child] = {}
         for child in children:
@@ -142,11 +142,11 @@ class Evolution:
         for key, priced in zip(fresh, priced_orders, strict=True):
             if priced is not None:
                 self._remember(key, priced)
-        judged: list[Individual] = []
+        judged: list[OrderIndividual] = []
         for child in children:
             priced = self._known.get(child.order.tobytes())
             if priced is not None:
-                judged.append(Individual(child.order, child.genes, priced))
+                judged.append(OrderIndividual(child.order, child.genes, priced))
         return judged
 
     def _remember(self, key: bytes, priced: PricedOrder) -> None:
@@ -162,7 +162,7 @@ class Evolution:
         if pattern is not None:
             self._search.offer(pattern, "order")
 
-    def _let_in(self, newcomer: Individual) -> None:
+    def _let_in(self, newcomer: OrderIndividual) -> None:
         cost = np.array([one.priced.cost for one in self.population])
         at = worst(cost, newcomer.priced.cost, np.zeros(0), self._rng)
         if at < 0 and self._parameters.ties and newcomer.priced.cost == cost.max():

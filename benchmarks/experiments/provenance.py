@@ -18,8 +18,8 @@ _PACKAGES = ("numpy", "scipy", "numba", "highspy")
 
 
 @dataclass(frozen=True)
-class Sitting:
-    """One command that added rows."""
+class Provenance:
+    """Where rows come from: one command that added some."""
 
     command: str
     date: str
@@ -36,9 +36,9 @@ class Sitting:
         return f"{self.processor}, {self.cores} cores; Python {self.python}, {named}"
 
 
-def this_sitting(command: str, runs: int) -> Sitting:
+def provenance_now(command: str, runs: int) -> Provenance:
     """Describe this machine, now."""
-    return Sitting(
+    return Provenance(
         command=command,
         date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         cores=os.cpu_count() or 1,
@@ -49,16 +49,16 @@ def this_sitting(command: str, runs: int) -> Sitting:
     )
 
 
-def read_sittings(path: Path) -> list[Sitting]:
+def read_provenance(path: Path) -> list[Provenance]:
     """Read what earlier commands left."""
     if not path.exists():
         return []
-    return [Sitting(**entry) for entry in json.loads(read_text(path))]
+    return [Provenance(**entry) for entry in json.loads(read_text(path))]
 
 
-def write_sittings(path: Path, sittings: Sequence[Sitting]) -> None:
-    """Write all sittings."""
-    text = json.dumps([asdict(sitting) for sitting in sittings], indent=2)
+def write_provenance(path: Path, provenance: Sequence[Provenance]) -> None:
+    """Write who made the rows, one entry a command."""
+    text = json.dumps([asdict(entry) for entry in provenance], indent=2)
     write_text(path, text + "\n", force=True)
 
 
