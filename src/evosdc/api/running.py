@@ -12,6 +12,7 @@ from evosdc.evolution.stopping import (
     TargetGap,
     TimeLimit,
 )
+from evosdc.suppress.contracted import run_contracted
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
@@ -101,7 +102,7 @@ def run(
     """Run a method; an interrupt ends it with the best complete pattern so far."""
     notes: tuple[str, ...] = ()
     try:
-        pattern = method.run(problem, parameters, search)
+        pattern = run_contracted(problem, method, parameters, search)
     except KeyboardInterrupt:
         search.reason = "interrupted"
         if search.best is not None:
