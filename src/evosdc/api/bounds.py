@@ -12,6 +12,7 @@ from evosdc.api.sources import as_table, assumed
 from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
+from evosdc.suppress.contracted import contraction_for
 from evosdc.suppress.cost import costs
 from evosdc.suppress.problem import Problem
 from evosdc.table.knowledge import knowledge_words
@@ -133,9 +134,13 @@ def bounds(
     def stopped() -> bool:
         return time_limit is not None and moment() - start > time_limit
 
-    found = node_bound(problem) if method == "node" else cut_bound(problem, stopped)
+    contracted = contraction_for(problem)
+    small, base = problem, 0.0
+    if contracted is not None:
+        small, base = contracted.small, contracted.base
+    found = node_bound(small) if method == "node" else cut_bound(small, stopped)
     return LowerBound(
-        value=found.value,
+        value=found.value + base,
         method=found.method,
         seconds=round(moment() - start, 3),
         cuts=found.cuts,

@@ -12,6 +12,9 @@ from evosdc.evolution.stopping import (
     TargetGap,
     TimeLimit,
 )
+from evosdc.suppress.bounds.cut_loop import cut_bound, row_bound
+from evosdc.suppress.bounds.equation_bound import equation_bound
+from evosdc.suppress.contracted import contraction_for, run_contracted
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
@@ -24,6 +27,9 @@ _HURRY_SECONDS = 2.0
 # A pattern is worth waiting for until lone respondents are guarded against too.
 _JUDGE_SECONDS = 20.0
 _BOUND_SECONDS = 5.0
+# Up to so many cells bridgeless rows bound the cost before the search, for so long.
+_ROW_CELLS = 5_000
+_ROW_SECONDS = 2.0
 # Of a limit of time, where judging takes its share.
 _SEARCH_SHARE = 0.8
 # Of that, where lone respondents are guarded against as well.
@@ -101,7 +107,7 @@ def run(
     """Run a method; an interrupt ends it with the best complete pattern so far."""
     notes: tuple[str, ...] = ()
     try:
-        pattern = method.run(problem, parameters, search)
+        pattern = run_contracted(problem, method, parameters, search)
     except KeyboardInterrupt:
         search.reason = "interrupted"
         if search.best is not None:
@@ -137,12 +143,19 @@ def ending(search: Search, method: str, evaluations: int | None) -> str:
 
 def first_bound(problem: Problem, search: Search) -> None:
     """Bound the cost before the search where nothing better comes quickly."""
-    if problem.network is None or len(problem.table) > _BOUND_CELLS:
-        from evosdc.suppress.bounds.equation_bound import equation_bound
-
-        bound = equation_bound(problem)
-        if bound > 0:
-            search.raise_bound(bound)
+    found = contraction_for(problem)
+    small, base = (problem, 0.0) if found is None else (found.small, found.base)
+    if small.network is not None and len(small.table) <= _BOUND_CELLS:
+        return
+    bound = equation_bound(small)
+    if len(small.table) <= _ROW_CELLS:
+        start = moment()
+        rows = row_bound(
+            small, lambda: search.stopped() or moment() - start > _ROW_SECONDS
+        )
+        bound = max(bound, rows.value)
+    if bound + base > 0:
+        search.raise_bound(bound + base)
 
 
 def lower_bound(
@@ -151,12 +164,12 @@ def lower_bound(
     """Return the search's own bound, or a quick one where its method gives none."""
     if pattern.cost == 0:
         return 0.0
-    few = len(problem.table) <= _BOUND_CELLS
-    if search.bound is None and problem.network is not None and few:
-        from evosdc.suppress.bounds.cut_loop import cut_bound
-
+    found = contraction_for(problem)
+    small, base = (problem, 0.0) if found is None else (found.small, found.base)
+    few = len(small.table) <= _BOUND_CELLS
+    if search.bound is None and small.network is not None and few:
         start = moment()
         most = min(_BOUND_SECONDS, seconds)
-        found = cut_bound(problem, lambda: moment() - start > most)
-        return min(found.value, pattern.cost)
+        bound = cut_bound(small, lambda: moment() - start > most)
+        return min(bound.value + base, pattern.cost)
     return search.bound

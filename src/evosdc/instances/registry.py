@@ -12,6 +12,7 @@ from evosdc.errors import InputError
 from evosdc.instances.large import Large, large
 from evosdc.instances.office import Frequency, Office, frequency, office
 from evosdc.instances.random import Random, random
+from evosdc.instances.register import Register, register
 from evosdc.instances.twoway import (
     ClassOne,
     ClassTwo,
@@ -102,6 +103,14 @@ _FAMILIES = (
         "the minimum-frequency rule of statistical offices",
         Frequency,
         frequency,
+    ),
+    Family(
+        "register",
+        "industries by regions: two deep trees full of chains, sparsely filled, large "
+        "firms",
+        "this project, after business registers",
+        Register,
+        register,
     ),
     Family(
         "random",

@@ -92,6 +92,9 @@ class Method:
         Why a table is refused, or None.
     parts
         Other methods whose kernels it uses: they are compiled before the clock starts.
+    contracts
+        Whether it may run on the contracted problem (`structure.contract`): methods
+        that look at labels, or at which cell is a total, may not.
     may_fail
         Whether it may raise `ProtectionFailed` on tables that others can protect, as
         published; such a failure names the cells.
@@ -105,6 +108,7 @@ class Method:
     run: Run
     takes: Takes = any_table
     parts: tuple[str, ...] = ()
+    contracts: bool = True
     may_fail: bool = False
 
     def configure(self, options: Mapping[str, Any]) -> Any:

@@ -1,7 +1,8 @@
 """Lower bounds on the cost of any safe pattern.
 
 `node_bound` uses the cuts of single equations only: the row and column model of
-Carvalho and Almeida. `cut_bound` goes on to separate cuts until none is violated:
+Carvalho and Almeida. `row_bound` adds bridgeless rows. `cut_bound` goes on to separate
+cuts until none is violated:
 minimum cuts in network tables, duals of the attacker's program in others. Both bounds
 are computed from the duals of the master by weak duality, so they hold whatever the
 tolerances of the LP solver.
@@ -149,6 +150,14 @@ def node_bound(problem: Problem) -> Bound:
     loop = CutLoop(problem)
     loop.run_nodes()
     return loop.bound("node", True)
+
+
+def row_bound(problem: Problem, stopped: Callable[[], bool] = lambda: False) -> Bound:
+    """Bound of single equations and bridgeless rows: needs no attacker's program."""
+    loop = CutLoop(problem)
+    loop.run_nodes()
+    loop.run_rows(stopped)
+    return loop.bound("row", False)
 
 
 def cut_bound(problem: Problem, stopped: Callable[[], bool] = lambda: False) -> Bound:

@@ -277,6 +277,7 @@ METHOD = Method(
     tables="any; made for hierarchical and linked ones",
     source="de Wolf 2002; cited by Almeida, Schuetz and Carvalho 2008",
     parameters=HitasParameters,
+    contracts=False,
     run=run,
     parts=("attacker", "optimal", "hybrid"),
 )

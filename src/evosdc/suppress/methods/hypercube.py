@@ -46,6 +46,7 @@ METHOD = Method(
     tables="any number of dimensions, hierarchies included, with or without labels",
     source="Giessing and Repsilber 2002; Almeida, Schuetz and Carvalho 2008",
     parameters=HypercubeParameters,
+    contracts=False,
     run=run,
     takes=takes,
 )

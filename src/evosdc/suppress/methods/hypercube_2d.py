@@ -99,6 +99,7 @@ METHOD = Method(
     tables="two-dimensional",
     source="Giessing & Repsilber 2002; Almeida, Schuetz & Carvalho 2008",
     parameters=HypercubeParameters,
+    contracts=False,
     run=run_hypercube,
     takes=networks_only,
     may_fail=True,

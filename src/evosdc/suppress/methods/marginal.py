@@ -35,5 +35,6 @@ METHOD = Method(
     tables="any",
     source="tau-Argus, as compared by Smith et al. 2011",
     parameters=MarginalParameters,
+    contracts=False,
     run=run,
 )

@@ -1,0 +1,112 @@
+"""Tables as a business register gives: two deep trees, full of chains, sparsely filled.
+
+In the trees of real offices (industries by regions) many codes have one part only: an
+industry of one class, a region of one district. Most combinations of codes have no
+firm, and a few firms are as large as everything around them, so cells high up are
+sensitive too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.instances.checks import need_count, need_share
+from evosdc.instances.grid import Grid, share_of
+from evosdc.instances.trees import tree
+from evosdc.table import Dimension, Hierarchy, Table
+
+
+@dataclass(frozen=True)
+class Register:
+    """Options of tables of a register.
+
+    Attributes
+    ----------
+    rows, columns
+        Codes of each tree before chains are added, totals included.
+    levels
+        Levels of each tree, chains aside.
+    chains
+        Share of the codes without parts that get a chain of one to three single parts.
+    filled
+        Share of the inner cells that have firms.
+    dominance
+        A cell is sensitive where its largest firm has more than this share, or where it
+        has fewer than three firms.
+    level
+        Both levels as shares of the value.
+    """
+
+    rows: int = 60
+    columns: int = 40
+    levels: int = 3
+    chains: float = 0.6
+    filled: float = 0.25
+    dominance: float = 0.8
+    level: float = 0.15
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "columns", "levels"):
+            need_count(name, getattr(self, name))
+        for name in ("chains", "filled", "dominance", "level"):
+            need_share(name, getattr(self, name))
+
+
+def register(options: Register, rng: np.random.Generator) -> Table:
+    """Draw a table of a register."""
+    sides = (
+        tree("industry", options.rows, options.levels, "A", rng),
+        tree("region", options.columns, options.levels, "R", rng),
+    )
+    dims = tuple(_with_chains(side, options.chains, rng) for side in sides)
+    size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
+    firms = np.where(rng.random(size) < options.filled, 1 + rng.poisson(4.0, size), 0)
+    inner = np.zeros(size, dtype=np.int64)
+    largest = np.zeros(size, dtype=np.int64)
+    for place in np.argwhere(firms):
+        at = tuple(place.tolist())
+        amounts = np.ceil(np.exp(rng.normal(3.0, 1.6, int(firms[at])))).astype(np.int64)
+        inner[at], largest[at] = amounts.sum(), amounts.max()
+    grid = Grid.of(dims, inner)
+    count = Grid.of(dims, firms.astype(np.int64)).amount
+    top = _largest(dims, largest)
+    sensitive = (count < 3) | (top > options.dominance * grid.amount)
+    level = share_of(grid.amount, options.level)
+    return grid.table(sensitive, np.minimum(level, grid.amount), level, frequency=count)
+
+
+def _with_chains(
+    dimension: Dimension, share: float, rng: np.random.Generator
+) -> Dimension:
+    """Put chains of single parts below some of the codes that have no parts."""
+    tree = dimension.hierarchy
+    codes, parents = list(tree.codes), list(tree.parents)
+    for leaf in np.flatnonzero(tree.is_leaf).tolist():
+        if rng.random() >= share:
+            continue
+        above = leaf
+        for _ in range(int(rng.integers(1, 4))):
+            codes.append(codes[above] + "-")
+            parents.append(above)
+            above = len(codes) - 1
+    return Dimension(dimension.name, Hierarchy(tuple(codes), tuple(parents)))
+
+
+def _largest(
+    dims: tuple[Dimension, ...], inner: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The largest firm of every cell, totals included."""
+    found = inner
+    for axis, dimension in enumerate(dims):
+        tree = dimension.hierarchy
+        moved = np.moveaxis(found, axis, 0)
+        out = np.zeros((len(tree), *moved.shape[1:]), dtype=np.int64)
+        out[np.flatnonzero(tree.is_leaf)] = moved
+        for node in range(len(tree) - 1, 0, -1):
+            above = tree.parents[node]
+            out[above] = np.maximum(out[above], out[node])
+        found = np.moveaxis(out, 0, axis)
+    return found.ravel()

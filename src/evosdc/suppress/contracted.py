@@ -1,0 +1,118 @@
+"""Run a method on the contracted problem and tell of it in terms of the whole one."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from evosdc.errors import LevelError
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method
+from evosdc.suppress.search import Search
+from evosdc.suppress.structure.codes import dimensions_of
+from evosdc.suppress.structure.contract import Contraction, contract
+
+# Worth it where no more than this share of the cells that may be hidden is left; less
+# where boxes, which need dimensions, would be lost.
+_SHARE, _SHARE_WITHOUT_BOXES = 0.9, 0.5
+
+
+class ContractedSearch(Search):
+    """A run on the contracted problem that reports to one on the whole problem.
+
+    Budget, record and randomness are those of the whole run; the best pattern and the
+    bound are kept twice, with and without the cells that are hidden anyway.
+    """
+
+    def __init__(self, whole: Search, contraction: Contraction) -> None:
+        self._whole = whole
+        super().__init__(
+            seed=whole.seed,
+            stop=whole.stop,
+            workers=whole.workers,
+            record=whole.record,
+        )
+        self._contraction = contraction
+        if whole.bound is not None:
+            self.bound = max(0.0, whole.bound - contraction.base)
+
+    @property
+    def seconds(self) -> float:
+        return self._whole.seconds
+
+    def count(self, evaluations: int = 1) -> None:
+        super().count(evaluations)
+        self._whole.count(evaluations)
+
+    def offer(
+        self, pattern: Pattern, event: str = "", diversity: float | None = None
+    ) -> bool:
+        if self.best is not None and pattern.cost >= self.best.cost:
+            return False
+        self.best = pattern
+        self._whole.generations = self.generations
+        self._whole.offer(self._contraction.expand(pattern), event, diversity)
+        return True
+
+    def raise_bound(self, bound: float) -> None:
+        if self.bound is None or bound > self.bound:
+            self.bound = bound
+        self._whole.raise_bound(bound + self._contraction.base)
+
+    def note(self, event: str, diversity: float | None = None) -> None:
+        self._whole.note(event, diversity)
+
+    def seconds_left(self) -> float:
+        return self._whole.seconds_left()
+
+    def stopped(self) -> bool:
+        self._whole.generations = self.generations
+        over = self._whole.stopped()
+        self.reason = self._whole.reason
+        return over
+
+
+# Contractions of problems that are still in use: method and run ask for the same one.
+_KNOWN: WeakKeyDictionary[Problem, Contraction | None] = WeakKeyDictionary()
+
+
+def contraction_for(problem: Problem) -> Contraction | None:
+    """Return the contraction of a problem where it is worth it."""
+    if problem not in _KNOWN:
+        _KNOWN[problem] = _worth_it(problem)
+    return _KNOWN[problem]
+
+
+def _worth_it(problem: Problem) -> Contraction | None:
+    found = contract(problem)
+    if found is None:
+        return None
+    small = found.small
+    left = len(small.table) / max(1, int(problem.hideable.sum()))
+    if problem.network is not None:
+        return found if small.network is not None and left <= _SHARE else None
+    boxes = dimensions_of(problem.table) is None or dimensions_of(small.table)
+    return found if left <= (_SHARE if boxes else _SHARE_WITHOUT_BOXES) else None
+
+
+def run_contracted(
+    problem: Problem, method: Method, parameters: Any, search: Search
+) -> Pattern:
+    """Run a method, on the contracted problem where that is worth it."""
+    found = contraction_for(problem) if method.contracts else None
+    if found is None or method.takes(found.small) is not None:
+        pattern: Pattern = method.run(problem, parameters, search)
+        return pattern
+    search.note(
+        f"contracted: {int(problem.hideable.sum()):,} cells that may be hidden come to "
+        f"{len(found.small.table):,} that move by themselves"
+    )
+    inner = ContractedSearch(search, found)
+    try:
+        small: Pattern = method.run(found.small, parameters, inner)
+    except LevelError:
+        # The whole problem says which of its cells cannot be protected.
+        pattern = method.run(problem, parameters, search)
+        return pattern
+    return found.expand(small)
