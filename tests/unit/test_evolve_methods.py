@@ -15,7 +15,7 @@ from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.methods.castro import CastroParameters, run_castro
 from evosdc.suppress.methods.circuits import (
-    Individual,
+    CircuitIndividual,
     add_and_publish,
     further_rectangle,
     rectangle_each,
@@ -182,7 +182,7 @@ def test_a_cell_is_added_only_where_more_can_be_published():
     cells = np.unique(network.demands.cell)
     state, circuits = rectangles(network, cells)
     mender.prune(state)
-    person = Individual.of(state, renew(state, circuits, 32))
+    person = CircuitIndividual.of(state, renew(state, circuits, 32))
     paid = 0
     for cell in cells.tolist():
         before = person.cost

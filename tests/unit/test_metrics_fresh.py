@@ -7,7 +7,7 @@ import pytest
 from evosdc.metrics import from_codes
 from evosdc.metrics.fresh import (
     Coded,
-    _judged,
+    _compared,
     certain_targets,
     copied_people,
     found_keys,
@@ -47,11 +47,11 @@ def test_targets_that_all_records_with_the_key_agree_on() -> None:
 def test_what_is_chance_is_told_by_the_splits() -> None:
     # Fresh samples found 2 and 6: a mean of 4, a standard deviation of 8 ** 0.5.
     pairs = [((9.0, 50.0), (2.0, 50.0)), ((7.0, 30.0), (6.0, 30.0))]
-    found = _judged("copied_people", "title", "the hold-out", pairs)
+    found = _compared("copied_people", "title", "the hold-out", pairs)
     assert (found.value, found.usual, found.of) == (8, 4, 40)
     assert found.bound == pytest.approx(4 + 3 * 8**0.5)
     assert found.passed
     # One split alone: a count of 4 by half its variance, and half a hit.
-    alone = _judged("copied_people", "title", "", [((9.0, 50.0), (4.0, 50.0))])
+    alone = _compared("copied_people", "title", "", [((9.0, 50.0), (4.0, 50.0))])
     assert alone.bound == pytest.approx(4 + 3 * 2.5**0.5)
-    assert not _judged("copied_people", "", "", [((9.0, 9.0), (0.0, 9.0))]).passed
+    assert not _compared("copied_people", "", "", [((9.0, 9.0), (0.0, 9.0))]).passed
