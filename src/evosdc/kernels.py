@@ -51,6 +51,7 @@ def kernel(
     inner: bool = False,
     inline: str = "never",
     nogil: bool = False,
+    borrows: bool = False,
 ) -> Any:
     """Compile a function on first use and keep the code on disk.
 
@@ -64,6 +65,9 @@ def kernel(
         "always" for what is copied into its callers as it is written.
     nogil
         Whether other threads may run meanwhile.
+    borrows
+        Whether it makes and returns no array: those of its callers outlive it, and
+        are not counted, which is dear where bundles of them are passed.
     """
 
     def made(function: Callable[..., Any]) -> Any:
@@ -77,6 +81,8 @@ def kernel(
             options["inline"] = inline
         if nogil:
             options["nogil"] = True
+        # Said in any case: what a caller is compiled with passes on to its callees.
+        options["_nrt"] = not borrows
         return Kernel(function, targetoptions=options)
 
     return made if function is None else made(function)

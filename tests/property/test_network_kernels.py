@@ -16,7 +16,6 @@ from scipy.optimize import linprog
 from scipy.sparse.csgraph import maximum_flow
 
 from evosdc.attack import judge
-from evosdc.suppress.engine.network import heap
 from evosdc.suppress.engine.network.blocking import send_in_phases
 from evosdc.suppress.engine.network.cheapest import cheapest_path
 from evosdc.suppress.engine.network.cover import drop_flow, send_hidden
@@ -29,6 +28,7 @@ from evosdc.suppress.engine.network.flow import (
 )
 from evosdc.suppress.engine.network.paths import hidden_path
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure import heap
 
 NODES = 9
 

@@ -126,3 +126,53 @@ def test_a_job_is_large_until_its_size_is_known() -> None:
         small_jobs.has(100_000)
         assert not small_jobs.small()
     assert not small_jobs.small()
+
+
+PROTECT = """
+import numpy as np
+from itertools import product
+import evosdc
+from evosdc.table import Dimension, Hierarchy, build_table
+rng = np.random.default_rng(1)
+sides = [Dimension(n, Hierarchy.flat([f"{n}{i}" for i in range(30)])) for n in "xy"]
+codes = list(product(range(1, 31), repeat=2))
+value = rng.integers(1, 100, len(codes)).astype(float)
+level = np.where(rng.random(len(codes)) < 0.2, np.ceil(0.2 * value), 0.0)
+status = np.where(level > 0, "u", "s")
+table = build_table(sides, codes, value, status=status, lpl=level, upl=level)
+evosdc.protect(table, time_limit=1)
+"""
+SYNTHESISE = """
+import numpy as np
+import pyarrow as pa
+import evosdc
+rng = np.random.default_rng(1)
+columns = {
+    "region": rng.choice(list("abc"), 300),
+    "age": rng.integers(18, 80, 300),
+    "income": rng.gamma(2, 1000, 300).round(),
+}
+evosdc.synthesise(pa.table(columns), key=["region"], target="income", time_limit=1)
+"""
+COUNT = """
+import gc
+import json
+from collections import Counter
+from evosdc.kernels import Kernel
+versions = Counter()
+for found in gc.get_objects():
+    if isinstance(found, Kernel):
+        name = f"{found.py_func.__module__}.{found.py_func.__qualname__}"
+        versions[name] += len(found.overloads)
+print(json.dumps(versions))
+"""
+
+
+@pytest.mark.parametrize("job", [PROTECT, SYNTHESISE], ids=["protect", "synthesise"])
+def test_an_ordinary_job_needs_one_version_of_each_kernel(job: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", job + COUNT], capture_output=True, text=True, check=True
+    )
+    versions = json.loads(done.stdout.splitlines()[-1])
+    assert sum(versions.values()) > 20
+    assert [name for name, many in versions.items() if many > 1] == []

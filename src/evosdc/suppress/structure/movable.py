@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.kernels import kernel
+from evosdc.suppress.structure import heap
 
 
 @kernel
@@ -66,17 +67,15 @@ def nearest(
     """
     n = len(price)
     distance = np.full(n, np.inf)
-    done = np.zeros(n, dtype=np.bool_)
+    waiting = np.empty(n, dtype=np.int32)
+    spot = np.full(n, -1, dtype=np.int32)
     opened = np.zeros(len(row_start) - 1, dtype=np.bool_)
     found = np.empty(min(most, n), dtype=np.int64)
-    heap = [(0.0, start)]
-    distance[start] = 0.0
+    size = heap.lower(waiting, spot, distance, 0, start, 0.0)
     count = 0
-    while len(heap) > 0 and count < len(found):
-        at, cell = _pop(heap)
-        if done[cell]:
-            continue
-        done[cell] = True
+    while size > 0 and count < len(found):
+        cell = heap.take(waiting, spot, distance, size)
+        size -= 1
         found[count] = cell
         count += 1
         for e in range(column_start[cell], column_start[cell + 1]):
@@ -86,41 +85,7 @@ def nearest(
             opened[row] = True
             for p in range(row_start[row], row_start[row + 1]):
                 other = row_cells[p]
-                far = at + price[other]
+                far = distance[cell] + price[other]
                 if far < distance[other]:
-                    distance[other] = far
-                    _push(heap, far, other)
+                    size = heap.lower(waiting, spot, distance, size, other, far)
     return found[:count]
-
-
-@kernel(inner=True)
-def _push(heap: list[tuple[float, int]], key: float, item: int) -> None:
-    heap.append((key, item))
-    at = len(heap) - 1
-    while at > 0:
-        above = (at - 1) // 2
-        if heap[above] <= heap[at]:
-            break
-        heap[above], heap[at] = heap[at], heap[above]
-        at = above
-
-
-@kernel(inner=True)
-def _pop(heap: list[tuple[float, int]]) -> tuple[float, int]:
-    top = heap[0]
-    last = heap.pop()
-    size = len(heap)
-    if size > 0:
-        heap[0] = last
-        at = 0
-        while True:
-            child = 2 * at + 1
-            if child >= size:
-                break
-            if child + 1 < size and heap[child + 1] < heap[child]:
-                child += 1
-            if heap[at] <= heap[child]:
-                break
-            heap[at], heap[child] = heap[child], heap[at]
-            at = child
-    return top

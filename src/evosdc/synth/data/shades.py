@@ -54,6 +54,17 @@ def no_shades(variables: int) -> Shades:
     return Shades(none, np.zeros(1, np.int64), np.zeros(1, np.int32))
 
 
+def as_shades(values: NDArray[np.integer]) -> tuple[Codes, Shades]:
+    """Return records by their exact values as records of one level each, in shades.
+
+    So kernels have codes of one width to count, whatever they stand for.
+    """
+    records, variables = values.shape
+    first = np.arange(variables, dtype=np.int64)
+    shades = Shades(first, -2 - records * first, values.T.ravel().astype(np.int32))
+    return np.zeros(values.shape, np.int16), shades
+
+
 def by_levels(codes: Codes, sizes: Ints) -> Exact:
     """Return an original whose levels are its values."""
     return Exact(codes.astype(np.int32), sizes, no_shades(codes.shape[1]))

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.synth.data.encoding import Codes, Ints
-from evosdc.synth.data.shades import Exact, by_levels, no_shades
+from evosdc.synth.data.shades import Exact, as_shades, by_levels
 from evosdc.synth.objective.risk import RiskIndex, build_risk, count_exact, risk_totals
 from evosdc.synth.objective.tables import (
     CRAMER,
@@ -68,9 +68,7 @@ def noise_floor(
         if key is not None and target is not None:
             mine, theirs = order[:half], order[half : 2 * half]
             index = build_risk(exact.codes[mine], exact.sizes, key, target)
-            counts = np.zeros(len(index.original), np.int32)
-            count_exact(index, exact.codes[theirs], counts)
-            risks += risk_totals(index, counts) * index.scale
+            risks += _risks_of(exact.codes[theirs], index)
     kinds = np.array([c.kind for c in components])
     return Floor(_at_full_size(objectives / _SPLITS, kinds), risks / _SPLITS)
 
@@ -88,14 +86,19 @@ def bootstrap_risks(
 
     The original is given by exact values.
     """
-    plain = index._replace(shades=no_shades(codes.shape[1]))
     risks = np.zeros(4)
     for _ in range(_SPLITS):
-        counts = np.zeros(len(index.original), np.int32)
         drawn = codes[rng.integers(0, len(codes), len(codes))]
-        count_exact(plain, drawn, counts)
-        risks += risk_totals(index, counts) * index.scale
+        risks += _risks_of(drawn, index)
     return risks / _SPLITS
+
+
+def _risks_of(records: NDArray[np.integer], index: RiskIndex) -> NDArray[np.float64]:
+    """Return the four risks of records that are given by exact values."""
+    codes, shades = as_shades(records)
+    counts = np.zeros(len(index.original), np.int32)
+    count_exact(index._replace(shades=shades), codes, counts)
+    return np.asarray(risk_totals(index, counts) * index.scale)
 
 
 def distances(

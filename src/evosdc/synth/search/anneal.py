@@ -8,7 +8,10 @@ Acceptance is simulated annealing or late acceptance (Burke and Bykov 2017).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import cell_at, number_of
@@ -29,66 +32,107 @@ from evosdc.synth.search.whole import (
 
 # Variables with more levels get a random value instead of the best of all.
 _TRIED_LEVELS = 128
+# Stands for the cells of a table that a swap leaves as it is.
+_UNMOVED = -2
+
+
+class Attempt(NamedTuple):
+    """Scratch space: what the move that is tried would change.
+
+    ``cells[w]`` are the cells of the w-th table of the variable: those that record `i`
+    leaves and enters, then those of record `k`; ``changes[w]`` is the change of its
+    sum. `groups`, `totals` and `risks` are those of a candidate after the move, `wish`
+    the price of each level of a variable, `record` a whole record.
+    """
+
+    cells: NDArray[np.int64]
+    changes: NDArray[np.float64]
+    wish: NDArray[np.float64]
+    groups: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    risks: NDArray[np.float64]
+    record: NDArray[np.int16]
 
 
 @kernel(inner=True)
-def _exchange(  # type: ignore[no-untyped-def]
-    members,
-    steps,
-    order,
-    heads,
-    dense,
-    hashes,
-    original,
-    start,
-    pairs,
-    shades,
-    counts,
-    codes,
-    i,
-    k,
-    j,
-    value,
-    other,
-    totals,
+def _state_of(  # type: ignore[no-untyped-def]
+    target, risk, guide, codes, counts, outside, weights, keys
 ):
+    """Return what moves need to know of a candidate, from its counters."""
+    kinds, records, reference = target.kind, target.records, target.reference
+    sums = table_sums(target, counts, outside, weights)
+    values = np.empty(len(sums))
+    slope = np.empty(len(sums))
+    up = np.zeros(len(counts))
+    down = np.zeros(len(counts))
+    for t in range(len(sums)):
+        values[t] = table_value(
+            kinds[t], sums[t], records, target.degree[t], reference[t]
+        )
+        weight = guide[target.group[t]]
+        slope[t] = slope_of(kinds[t], values[t], reference[t], weight, records)
+        for cell in range(target.cells.first[t], target.cells.first[t + 1]):
+            price(
+                kinds[t], cell, target.original, counts, target.logs, weights, up, down
+            )
+    totals = risk_totals(risk, keys)
+    return CandidateState(
+        codes,
+        counts,
+        outside,
+        weights,
+        keys,
+        sums,
+        values,
+        slope,
+        group_values(target, sums),
+        up,
+        down,
+        totals,
+        totals * risk.scale,
+    )
+
+
+@kernel(inner=True)
+def _make_attempt(target, sizes, codes):  # type: ignore[no-untyped-def]
+    """Allocate scratch space for the moves of a candidate."""
+    widest = 1
+    for j in range(len(sizes)):
+        widest = max(widest, target.touch_start[j + 1] - target.touch_start[j])
+    return Attempt(
+        np.empty((widest, 4), np.int64),
+        np.empty(widest),
+        np.empty(sizes.max()),
+        np.empty(len(target.group_weight)),
+        np.empty(4),
+        np.empty(4),
+        np.empty(len(sizes), codes.dtype),
+    )
+
+
+@kernel(inner=True, borrows=True)
+def _exchange(risk, keys, codes, i, k, j, value, other, totals):  # type: ignore[no-untyped-def]
     """Give records `i` and `k` new values of variable `j`, with the risk counters.
 
     A change of one record has `i` and `k` the same.
     """
     for sign in (-1, 1):
-        shift_risk(
-            members,
-            steps,
-            order,
-            heads,
-            dense,
-            hashes,
-            original,
-            start,
-            pairs,
-            shades,
-            counts,
-            i,
-            codes[i],
-            sign,
-            totals,
-        )
-        if i != k:
+        for place in range(1 if i == k else 2):
+            record = k if place else i
             shift_risk(
-                members,
-                steps,
-                order,
-                heads,
-                dense,
-                hashes,
-                original,
-                start,
-                pairs,
-                shades,
-                counts,
-                k,
-                codes[k],
+                risk.cells.members,
+                risk.cells.steps,
+                risk.cells.order,
+                risk.cells.heads,
+                risk.cells.dense,
+                risk.cells.hashes,
+                risk.original,
+                risk.pair_start,
+                risk.pair_cell,
+                risk.shades,
+                keys,
+                record,
+                codes[record],
                 sign,
                 totals,
             )
@@ -97,7 +141,7 @@ def _exchange(  # type: ignore[no-untyped-def]
             codes[k, j] = other
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _wanted(  # type: ignore[no-untyped-def]
     members,
     steps,
@@ -139,6 +183,283 @@ def _bar(cost, temperature, state, history, move):  # type: ignore[no-untyped-de
     return cost - temperature * np.log(max(unit(state), 1e-300))
 
 
+@kernel(inline="always")
+def _new_value(target, candidate, attempt, sizes, source, full, state, i, j):  # type: ignore[no-untyped-def]
+    """Return another value of variable `j` for record `i`; at worst the one it has."""
+    if sizes[j] <= 1 or sizes[j] > _TRIED_LEVELS:
+        return np.int16(below(state, sizes[j]))
+    begin, end = target.touch_start[j], target.touch_start[j + 1]
+    wish = attempt.wish
+    new = _wanted(
+        target.cells.members,
+        target.cells.steps,
+        target.cells.order,
+        target.cells.heads,
+        target.cells.dense,
+        target.cells.hashes,
+        target.kind,
+        target.touch[begin:end],
+        target.touch_step[begin:end],
+        candidate.slope,
+        candidate.up,
+        candidate.codes[i],
+        candidate.codes[i, j],
+        wish[: sizes[j]],
+    )
+    if full >= 0 and wish[new] == 0.0:
+        # No value leads into the support: keep the variable's distribution.
+        return source[below(state, len(source)), j]
+    return new
+
+
+@kernel(inline="always")
+def _try_tables(target, candidate, attempt, i, k, j, new, swap):  # type: ignore[no-untyped-def]
+    """Price a new value of variable `j` in every table that has it."""
+    index, kinds, group = target.cells, target.kind, target.group
+    members, steps, order = index.members, index.steps, index.order
+    heads, dense, hashes = index.heads, index.dense, index.hashes
+    cells, up, down = attempt.cells, candidate.up, candidate.down
+    begin = target.touch_start[j]
+    jump = np.int64(new) - np.int64(candidate.codes[i, j])
+    for g in range(len(candidate.groups)):
+        attempt.groups[g] = candidate.groups[g]
+    for w in range(target.touch_start[j + 1] - begin):
+        t = np.int64(target.touch[begin + w])
+        shift = target.touch_step[begin + w] * jump
+        kind = kinds[t]
+        away = 1.0 if kind == L1 else 0.0
+        number = number_of(members, steps, order, t, candidate.codes[i])
+        change = 0.0
+        if swap:
+            other = number_of(members, steps, order, t, candidate.codes[k])
+            if other == number + shift:
+                cells[w, 0] = _UNMOVED
+                continue
+            cells[w, 2] = cell_at(heads, dense, hashes, t, other)
+            cells[w, 3] = cell_at(heads, dense, hashes, t, other - shift)
+            change = look(down, cells[w, 2], -away) + look(up, cells[w, 3], away)
+        cells[w, 0] = cell_at(heads, dense, hashes, t, number)
+        cells[w, 1] = cell_at(heads, dense, hashes, t, number + shift)
+        change += look(down, cells[w, 0], -away) + look(up, cells[w, 1], away)
+        attempt.changes[w] = change
+        g = group[t]
+        value = table_value(
+            kind,
+            candidate.sums[t] + change,
+            target.records,
+            target.degree[t],
+            target.reference[t],
+        )
+        attempt.groups[g] += target.group_weight[g] * (value - candidate.values[t])
+
+
+@kernel(inner=True, borrows=True)
+def _forbidden(rules, codes, i, k, j, new, put):  # type: ignore[no-untyped-def]
+    """Whether records `i` and `k` break a rule with new values of variable `j`."""
+    old, kept = codes[i, j], codes[k, j]
+    codes[i, j] = new
+    codes[k, j] = put
+    broken = breaks(rules, codes[i], j) or breaks(rules, codes[k], j)
+    codes[i, j] = old
+    codes[k, j] = kept
+    return broken
+
+
+@kernel(inline="always")
+def _try_risk(risk, goal, candidate, attempt, i, k, j, new, put, utility, bar):  # type: ignore[no-untyped-def]
+    """Move the records in the risk counters, and back where that costs too much.
+
+    Returns the new cost, or -1 where the move is not made.
+    """
+    keys, codes, totals = candidate.keys, candidate.codes, attempt.totals
+    old, kept = codes[i, j], codes[k, j]
+    for r in range(4):
+        totals[r] = candidate.totals[r]
+    _exchange(risk, keys, codes, i, k, j, new, put, totals)
+    for r in range(4):
+        attempt.risks[r] = totals[r] * risk.scale[r]
+    cost = cost_of(goal, utility, attempt.risks)
+    if cost > bar:
+        _exchange(risk, keys, codes, i, k, j, old, kept, totals)
+        return -1.0
+    for r in range(4):
+        candidate.totals[r] = totals[r]
+        candidate.risks[r] = attempt.risks[r]
+    return cost
+
+
+@kernel(inline="always")
+def _settle(target, candidate, attempt, guide, j, swap):  # type: ignore[no-untyped-def]
+    """Move the counters of variable `j` and renew the prices of the cells touched."""
+    kinds, cells, reference = target.kind, attempt.cells, target.reference
+    begin = target.touch_start[j]
+    for g in range(len(candidate.groups)):
+        candidate.groups[g] = attempt.groups[g]
+    for w in range(target.touch_start[j + 1] - begin):
+        if cells[w, 0] == _UNMOVED:
+            continue
+        t = np.int64(target.touch[begin + w])
+        candidate.sums[t] += attempt.changes[w]
+        candidate.values[t] = table_value(
+            kinds[t], candidate.sums[t], target.records, target.degree[t], reference[t]
+        )
+        weight = guide[target.group[t]]
+        candidate.slope[t] = slope_of(
+            kinds[t], candidate.values[t], reference[t], weight, target.records
+        )
+        for place in range(4 if swap else 2):
+            cell = cells[w, place]
+            sign = -1 if place % 2 == 0 else 1
+            if cell < 0:
+                candidate.outside[t] += sign
+                continue
+            candidate.counts[cell] += sign
+            price(
+                kinds[t],
+                cell,
+                target.original,
+                candidate.counts,
+                target.logs,
+                candidate.weights,
+                candidate.up,
+                candidate.down,
+            )
+
+
+@kernel(inline="always")
+def _change(  # type: ignore[no-untyped-def]
+    target,
+    risk,
+    goal,
+    rules,
+    candidate,
+    attempt,
+    guide,
+    at_risk,
+    i,
+    k,
+    j,
+    new,
+    swap,
+    bar,
+):
+    """Change variable `j` of record `i` if the cost stays within `bar`.
+
+    A swap gives record `k` the value that `i` had. `attempt` holds what the tables say.
+    Returns the new cost, or -1 where the move is not made.
+    """
+    codes = candidate.codes
+    put = codes[i, j] if swap else new
+    utility = distance_of(goal, attempt.groups, target.floor)
+    # Most moves end here, on a bound that no gain in risk can mend.
+    if goal.utility * utility > bar:
+        return -1.0
+    moves_risk = at_risk and risk.role[j] > 0
+    cost = -1.0
+    if not moves_risk:
+        cost = cost_of(goal, utility, candidate.risks)
+        if cost > bar:
+            return -1.0
+    if len(rules.touch) > 0 and _forbidden(rules, codes, i, k, j, new, put):
+        return -1.0
+    if moves_risk:
+        cost = _try_risk(
+            risk, goal, candidate, attempt, i, k, j, new, put, utility, bar
+        )
+        if cost < 0.0:
+            return -1.0
+    codes[i, j] = new
+    codes[k, j] = put
+    _settle(target, candidate, attempt, guide, j, swap)
+    return cost
+
+
+@kernel(inner=True, borrows=True)
+def _make_moves(  # type: ignore[no-untyped-def]
+    target,
+    risk,
+    goal,
+    rules,
+    free,
+    sizes,
+    candidate,
+    attempt,
+    guide,
+    at_risk,
+    state,
+    moves,
+    hot,
+    cold,
+    swaps,
+    whole,
+    source,
+    history,
+):
+    """Make moves on a candidate, as `anneal` says; return its cost and acceptances."""
+    codes, counts, groups = candidate.codes, candidate.counts, candidate.groups
+    floor = target.floor
+    cost = cost_of(goal, distance_of(goal, groups, floor), candidate.risks)
+    history[:] = cost
+    accepted = 0
+    cooling = (cold / hot) ** (1.0 / max(1, moves)) if hot > 0.0 else 1.0
+    temperature = hot
+    full = full_table(target.cells.order, len(sizes))
+    if full >= 0 and guide[target.group[full]] == 0.0:
+        full = -1
+    if full < 0:
+        whole = 0.0
+    # At the floor there is nothing to gain from whole records; they would go below it.
+    held = target.group[full] if goal.floored else -1
+    for move in range(moves):
+        temperature *= cooling
+        trial = -1.0
+        wanting = whole > 0.0 and (held < 0 or groups[held] > floor[held])
+        if wanting and unit(state) < whole:
+            i = in_surplus(target, full, codes, counts, state)
+            o = in_deficit(target, full, source, counts, state)
+            record = attempt.record
+            if replaced(codes, i, source[o], free, record):
+                bar = _bar(cost, temperature, state, history, move)
+                trial = replace(
+                    target, risk, goal, rules, free, candidate, guide, i, record, bar
+                )
+        else:
+            j = free[below(state, len(free))]
+            i = below(state, len(codes))
+            swap = unit(state) < swaps
+            k = i
+            if swap:
+                k = below(state, len(codes))
+                new = codes[k, j]
+            else:
+                new = _new_value(
+                    target, candidate, attempt, sizes, source, full, state, i, j
+                )
+            if new != codes[i, j]:
+                _try_tables(target, candidate, attempt, i, k, j, new, swap)
+                bar = _bar(cost, temperature, state, history, move)
+                trial = _change(
+                    target,
+                    risk,
+                    goal,
+                    rules,
+                    candidate,
+                    attempt,
+                    guide,
+                    at_risk,
+                    i,
+                    k,
+                    j,
+                    new,
+                    swap,
+                    bar,
+                )
+        if trial >= 0.0:
+            cost = trial
+            accepted += 1
+    return cost, accepted
+
+
 @kernel(nogil=True)
 def anneal(  # type: ignore[no-untyped-def]
     target,
@@ -168,256 +489,29 @@ def anneal(  # type: ignore[no-untyped-def]
     The temperature falls from `hot` to `cold` geometrically. A non-empty `history`
     switches to late acceptance with that many remembered costs.
     """
-    index = target.cells
-    members, steps, order = index.members, index.steps, index.order
-    heads, dense, hashes = index.heads, index.dense, index.hashes
-    original, logs, kinds = target.original, target.logs, target.kind
-    degree, reference, records = target.degree, target.reference, target.records
-    group, group_weight, floor = target.group, target.group_weight, target.floor
-    touch_start, touch, touch_step = (
-        target.touch_start,
-        target.touch,
-        target.touch_step,
+    guide = guides(goal, target.group_weight)
+    candidate = _state_of(
+        target, risk, guide, codes, counts, outside, weights, risk_counts
     )
-    r_members, r_steps, r_order = (
-        risk.cells.members,
-        risk.cells.steps,
-        risk.cells.order,
+    at_risk = goal.risk > 0.0 or goal.penalty.max() > 0.0
+    attempt = _make_attempt(target, sizes, codes)
+    return _make_moves(
+        target,
+        risk,
+        goal,
+        rules,
+        free,
+        sizes,
+        candidate,
+        attempt,
+        guide,
+        at_risk,
+        state,
+        moves,
+        hot,
+        cold,
+        swaps,
+        whole,
+        source,
+        history,
     )
-    r_heads, r_dense, r_hashes = risk.cells.heads, risk.cells.dense, risk.cells.hashes
-    r_original, r_start, r_pairs = risk.original, risk.pair_start, risk.pair_cell
-    role, scale = risk.role, risk.scale
-    ruled = len(rules.touch) > 0
-    n = len(codes)
-    with_risk = goal.risk > 0.0 or goal.penalty.max() > 0.0
-    utility_weight = goal.utility
-    sums = table_sums(target, counts, outside, weights)
-    values = np.empty(len(sums))
-    for s in range(len(sums)):
-        values[s] = table_value(kinds[s], sums[s], records, degree[s], reference[s])
-    groups = group_values(target, sums)
-    totals = risk_totals(risk, risk_counts)
-    trial_groups = groups.copy()
-    trial_totals = totals.copy()
-    risks = totals * scale
-    trial_risks = risks.copy()
-    cost = cost_of(goal, distance_of(goal, groups, floor), risks)
-    widest = 1
-    for j in range(len(sizes)):
-        widest = max(widest, touch_start[j + 1] - touch_start[j])
-    cells = np.empty((widest, 4), np.int64)
-    up = np.zeros(len(counts))
-    down = np.zeros(len(counts))
-    guide = guides(goal, group_weight)
-    slope = np.empty(len(sums))
-    for s in range(len(sums)):
-        slope[s] = slope_of(kinds[s], values[s], reference[s], guide[group[s]], records)
-        for cell in range(index.first[s], index.first[s + 1]):
-            price(kinds[s], cell, original, counts, logs, weights, up, down)
-    wish = np.empty(sizes.max())
-    changes = np.empty(widest)
-    accepted = 0
-    cooling = (cold / hot) ** (1.0 / max(1, moves)) if hot > 0.0 else 1.0
-    temperature = hot
-    history[:] = cost
-    candidate = CandidateState(
-        codes,
-        counts,
-        outside,
-        weights,
-        risk_counts,
-        sums,
-        values,
-        slope,
-        groups,
-        up,
-        down,
-        totals,
-        risks,
-    )
-    record = np.empty(len(sizes), codes.dtype)
-    full = full_table(order, len(sizes))
-    if full >= 0 and guide[group[full]] == 0.0:
-        full = -1
-    if full < 0:
-        whole = 0.0
-    # At the floor there is nothing to gain from whole records; they would go below it.
-    held = group[full] if goal.floored else -1
-    for move in range(moves):
-        temperature *= cooling
-        wanting = whole > 0.0 and (held < 0 or groups[held] > floor[held])
-        if wanting and unit(state) < whole:
-            i = in_surplus(target, full, codes, counts, state)
-            o = in_deficit(target, full, source, counts, state)
-            if replaced(codes, i, source[o], free, record):
-                bar = _bar(cost, temperature, state, history, move)
-                trial = replace(
-                    target, risk, goal, rules, free, candidate, guide, i, record, bar
-                )
-                if trial >= 0.0:
-                    cost = trial
-                    accepted += 1
-            continue
-        j = free[below(state, len(free))]
-        i = below(state, n)
-        old = codes[i, j]
-        swap = unit(state) < swaps
-        k = i
-        begin = touch_start[j]
-        width = touch_start[j + 1] - begin
-        if swap:
-            k = below(state, n)
-            new = codes[k, j]
-        elif 1 < sizes[j] <= _TRIED_LEVELS:
-            new = _wanted(
-                members,
-                steps,
-                order,
-                heads,
-                dense,
-                hashes,
-                kinds,
-                touch[begin : begin + width],
-                touch_step[begin : begin + width],
-                slope,
-                up,
-                codes[i],
-                old,
-                wish[: sizes[j]],
-            )
-            if full >= 0 and wish[new] == 0.0:
-                # No value leads into the support: keep the variable's distribution.
-                new = source[below(state, len(source)), j]
-        else:
-            new = np.int16(below(state, sizes[j]))
-        if new == old:
-            continue
-        for g in range(len(groups)):
-            trial_groups[g] = groups[g]
-        jump = np.int64(new) - np.int64(old)
-        for w in range(width):
-            t = np.int64(touch[begin + w])
-            shift = touch_step[begin + w] * jump
-            kind = kinds[t]
-            away = 1.0 if kind == L1 else 0.0
-            number = number_of(members, steps, order, t, codes[i])
-            if swap:
-                other = number_of(members, steps, order, t, codes[k])
-                if other == number + shift:
-                    cells[w, 0] = -2
-                    continue
-                c = cell_at(heads, dense, hashes, t, other)
-                d = cell_at(heads, dense, hashes, t, other - shift)
-                cells[w, 2] = c
-                cells[w, 3] = d
-                change = look(down, c, -away) + look(up, d, away)
-            else:
-                change = 0.0
-            a = cell_at(heads, dense, hashes, t, number)
-            b = cell_at(heads, dense, hashes, t, number + shift)
-            cells[w, 0] = a
-            cells[w, 1] = b
-            change += look(down, a, -away) + look(up, b, away)
-            changes[w] = change
-            g = group[t]
-            trial_groups[g] += group_weight[g] * (
-                table_value(kind, sums[t] + change, records, degree[t], reference[t])
-                - values[t]
-            )
-        utility = distance_of(goal, trial_groups, floor)
-        bar = _bar(cost, temperature, state, history, move)
-        # Most moves end here, on a bound that no gain in risk can mend.
-        if utility_weight * utility > bar:
-            continue
-        moves_risk = with_risk and role[j] > 0
-        trial = cost
-        if not moves_risk:
-            trial = cost_of(goal, utility, risks)
-            if trial > bar:
-                continue
-        kept = new if swap else old
-        put = old if swap else new
-        if ruled:
-            codes[i, j] = new
-            if swap:
-                codes[k, j] = put
-            bad = breaks(rules, codes[i], j) or breaks(rules, codes[k], j)
-            codes[i, j] = old
-            codes[k, j] = kept
-            if bad:
-                continue
-        if moves_risk:
-            for r in range(4):
-                trial_totals[r] = totals[r]
-            _exchange(
-                r_members,
-                r_steps,
-                r_order,
-                r_heads,
-                r_dense,
-                r_hashes,
-                r_original,
-                r_start,
-                r_pairs,
-                risk.shades,
-                risk_counts,
-                codes,
-                i,
-                k,
-                j,
-                new,
-                put,
-                trial_totals,
-            )
-            for r in range(4):
-                trial_risks[r] = trial_totals[r] * scale[r]
-            trial = cost_of(goal, utility, trial_risks)
-            if trial > bar:
-                _exchange(
-                    r_members,
-                    r_steps,
-                    r_order,
-                    r_heads,
-                    r_dense,
-                    r_hashes,
-                    r_original,
-                    r_start,
-                    r_pairs,
-                    risk.shades,
-                    risk_counts,
-                    codes,
-                    i,
-                    k,
-                    j,
-                    old,
-                    kept,
-                    trial_totals,
-                )
-                continue
-            for r in range(4):
-                totals[r] = trial_totals[r]
-                risks[r] = trial_risks[r]
-        codes[i, j] = new
-        codes[k, j] = put
-        cost = trial
-        accepted += 1
-        for g in range(len(groups)):
-            groups[g] = trial_groups[g]
-        for w in range(width):
-            if cells[w, 0] == -2:
-                continue
-            t = np.int64(touch[begin + w])
-            sums[t] += changes[w]
-            values[t] = table_value(kinds[t], sums[t], records, degree[t], reference[t])
-            slope[t] = slope_of(
-                kinds[t], values[t], reference[t], guide[group[t]], records
-            )
-            for place in range(4 if swap else 2):
-                cell = cells[w, place]
-                sign = -1 if place % 2 == 0 else 1
-                if cell >= 0:
-                    counts[cell] += sign
-                    price(kinds[t], cell, original, counts, logs, weights, up, down)
-                else:
-                    outside[t] += sign
-    return cost, accepted

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network import heap
 from evosdc.suppress.engine.network.arrays import Arcs, PatternArrays, Side, Work
 from evosdc.suppress.engine.network.paths import residual, slot_end
+from evosdc.suppress.structure import heap
 
 
 @kernel(inline="always")

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network import heap
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
     Flags,
@@ -25,6 +24,7 @@ from evosdc.suppress.engine.network.arrays import (
 from evosdc.suppress.engine.network.cover import drop_flow
 from evosdc.suppress.engine.network.paths import slot_end, slot_origin, touch
 from evosdc.suppress.engine.network.simplex import send_by_simplex
+from evosdc.suppress.structure import heap
 
 # A flow that takes more searches than this is left to the simplex method: below it
 # searches are cheaper than a tree of the whole network.

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network import heap
 from evosdc.suppress.engine.network.arrays import Flags, Int, Long, Real
+from evosdc.suppress.structure import heap
 
 
 class Graph(NamedTuple):

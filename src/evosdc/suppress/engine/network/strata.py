@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network import heap
 from evosdc.suppress.engine.network.arrays import Flags, Real
 from evosdc.suppress.engine.network.flow import Graph, end_of, trace
+from evosdc.suppress.structure import heap
 
 
 @kernel

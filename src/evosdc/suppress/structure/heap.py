@@ -6,8 +6,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Int, Real
+
+Int = NDArray[np.int32]
+Real = NDArray[np.float64]
 
 
 @kernel(inner=True)
