@@ -18,6 +18,8 @@ from typing import Self
 _LOG = logging.getLogger(__name__)
 # Seconds of compiling that nobody needs to hear of.
 _PATIENCE = 1.0
+# Seconds of compiling after which it is said again.
+_REMIND = 10.0
 
 
 class _Stopwatch:
@@ -28,7 +30,7 @@ class _Stopwatch:
         self._spent = 0.0
         self._since = 0.0
         self._depth = 0
-        self._logged = False
+        self._next = _PATIENCE
         self.ears: list[Callable[[], object]] = []
 
     def spent(self) -> float:
@@ -54,13 +56,18 @@ class _Stopwatch:
         ears, self.ears = self.ears, []
         for hear in ears:
             hear()
-        if not self._logged and self.spent() > _PATIENCE:
-            self._logged = True
-            # A warning is what Python shows to those who have not set up logging.
+        spent = self.spent()
+        if spent <= self._next:
+            return
+        # A warning is what Python shows to those who have not set up logging.
+        if self._next == _PATIENCE:
             _LOG.warning(
                 "compiling kernels, once per machine and version; "
                 "no limit of time counts this"
             )
+        else:
+            _LOG.warning("still compiling: %.0f s so far", spent)
+        self._next = spent + _REMIND
 
 
 _STOPWATCH = _Stopwatch()

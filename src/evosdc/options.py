@@ -1,13 +1,15 @@
-"""Options given as ``name=value`` become a frozen dataclass of parameters."""
+"""Options: ``name=value`` becomes a frozen dataclass, and fields are what they say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from types import NoneType
-from typing import Any, get_args, get_origin, get_type_hints
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from evosdc.errors import EvosdcError
+from evosdc.errors import EvosdcError, InputError
 
 _SWITCH = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
@@ -63,10 +65,59 @@ def configure(
     return parameters(**chosen)
 
 
+def check_types(options: Any) -> None:
+    """Refuse fields that are not of the type they say: any text is true to Python.
+
+    Fields of types other than switches, numbers and text are left to their users.
+    """
+    hints = get_type_hints(type(options))
+    for field in fields(options):
+        value, kind = getattr(options, field.name), hints[field.name]
+        if not _is_of(value, kind):
+            raise InputError(
+                f"{field.name} is {value!r}",
+                expected=f"a value of type {type_name(kind)}",
+                hint=f"see help(evosdc.{type(options).__name__})"
+                if type(options).__module__.startswith("evosdc.api")
+                else f"see help(evosdc.synth.{type(options).__name__})",
+            )
+
+
+def check_at_least(options: Any, **least: float) -> None:
+    """Refuse numbers below the least one that makes sense; None is left alone."""
+    for name, lowest in least.items():
+        value = getattr(options, name)
+        if value is not None and not value >= lowest:
+            raise InputError(f"{name} is {value}", expected=f"at least {lowest:g}")
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    if kind is bool:
+        return isinstance(value, bool)
+    # Python counts a switch as a number.
+    if kind is int:
+        return not isinstance(value, bool) and isinstance(value, Integral)
+    if kind is float:
+        number = not isinstance(value, bool) and isinstance(value, Real)
+        return number and not math.isnan(value)
+    if kind in (str, NoneType):
+        return isinstance(value, kind)
+    parts = get_args(kind)
+    if parts and get_origin(kind) in (Union, UnionType):
+        return any(_is_of(value, part) for part in parts)
+    known = get_origin(kind) or kind
+    if known in (Mapping, Sequence):
+        return isinstance(value, known) and not isinstance(value, str)
+    return True
+
+
 def type_name(kind: Any) -> str:
     """Name the type of an option for people."""
     if get_origin(kind) is tuple:
         return "whole numbers such as 6x5"
+    known = {Mapping: "mapping", Sequence: "list"}.get(get_origin(kind))
+    if known:
+        return known
     parts = get_args(kind)
     if parts:
         return " or ".join(type_name(p) for p in parts)

@@ -17,6 +17,7 @@ ROOT = Path(evosdc.suppress.__file__).parent
 # Where the question may be asked, and why.
 ALLOWED = {
     "problem.py": "detects the network of the table",
+    "contracted.py": "a network must stay one when it is contracted",
     "registry.py": "networks_only: methods published for two dimensions",
     "engine/choose.py": "engine_for: the one choice",
     "engine/network/engine.py": "is the network engine, and refuses other tables",

@@ -209,7 +209,7 @@ def test_groups_of_exactly_the_least_are_not_small():
             "b": ["p"] * 5 + ["q"] * 4 + ["p"] * 6,
         }
     )
-    domain = make_domain(table, Coding())
+    domain = make_domain(table, Coding(least=0))
     codes = domain.encode(table)
     (pair,) = count_pairs(codes, codes, domain, 5)
     assert (pair.few, pair.shown) == (1, 1)  # y-q of four

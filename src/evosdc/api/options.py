@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 from evosdc.api.requests import Labels, Preferences
 from evosdc.errors import InputError
+from evosdc.options import check_types
 
 DEFAULT_TIME_LIMIT = 60.0
 
@@ -47,6 +48,7 @@ class Stop:
     gap: float = 0.01
 
     def __post_init__(self) -> None:
+        check_types(self)
         for limit, name in (
             (self.time_limit, "time limit"),
             (self.evaluations, "evaluations"),
@@ -84,6 +86,9 @@ class Attacker:
     strict: bool = False
     singletons: bool | None = None
     secondaries: bool = False
+
+    def __post_init__(self) -> None:
+        check_types(self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ class Known:
 
 def as_table(source: Any, **reading: Any) -> Table:
     """Take a `Table`, a `Tabulation`, a frame or a path for a table."""
+    _refuse_unknown(reading)
     if isinstance(source, Table):
         return source
     if isinstance(source, (Tabulation, LinkedTables)):
@@ -46,6 +48,22 @@ def as_table(source: Any, **reading: Any) -> Table:
     if isinstance(source, (str, os.PathLike)):
         return read_table(source, **reading)
     return table_from_frame(source, **reading)
+
+
+def _refuse_unknown(reading: Mapping[str, Any]) -> None:
+    """Refuse keywords that neither the verb nor the reader of tables has."""
+    known = [
+        name
+        for name, parameter in signature(table_from_frame).parameters.items()
+        if parameter.kind is Parameter.KEYWORD_ONLY
+    ]
+    for name in reading:
+        if name not in known:
+            raise InputError(
+                f"there is no option {name!r}",
+                expected=f"an option of the verb, or of reading: {', '.join(known)}",
+                hint="see help(evosdc.protect) for its options",
+            )
 
 
 def assumed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from numbers import Integral
 from typing import Any
 
 from evosdc.errors import InputError
@@ -42,6 +43,10 @@ class Options:
     listener: Callable[[Generation], None] | None = None
 
     def __post_init__(self) -> None:
+        for name in ("copies", "seed"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral):
+                raise InputError(f"{name} is {value!r}", expected="a whole number")
         if self.copies < 1:
             raise InputError(f"copies is {self.copies}", expected="at least 1")
         if self.schedule.memetic:

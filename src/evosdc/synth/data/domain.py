@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.metrics.binning import BINS, MOST_DISTINCT, is_number
+from evosdc.options import check_at_least, check_types
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.least import DEFAULT_LEAST, check_least
 from evosdc.synth.data.variable import Variable, make_variable
@@ -64,6 +65,10 @@ class Coding:
     identifiers: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
+        check_types(self)
+        check_at_least(self, pool=0, least=0, most_levels=1)
+        if isinstance(self.bins, int):
+            check_at_least(self, bins=1)
         if self.binning not in ("quantile", "width"):
             raise InputError(
                 f"unknown binning {self.binning!r}", expected="quantile or width"

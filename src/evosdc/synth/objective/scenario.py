@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.options import check_types
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.objective.names import parse_risks
@@ -40,10 +41,15 @@ class Scenario:
         show, as far as that costs little utility.
     """
 
-    key: Sequence[str] | None = None
+    key: str | Sequence[str] | None = None
     target: str | None = None
     risk: str | Sequence[str] = ("dcap-u", "uniques", "disco")
     risk_limit: float | Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        check_types(self)
+        self.risks()
+        self.limits()
 
     @property
     def known(self) -> list[str]:

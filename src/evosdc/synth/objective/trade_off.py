@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evosdc.errors import InputError
+from evosdc.options import check_at_least, check_types
 from evosdc.synth.objective.names import parse_objective, resolve_objective
 
 
@@ -35,6 +36,8 @@ class TradeOff:
     noise_floor: bool = True
 
     def __post_init__(self) -> None:
+        check_types(self)
+        check_at_least(self, risk_weight=0)
         modes = ("constraint", "weighted", "pareto")
         if self.mode not in modes:
             raise InputError(f"unknown mode {self.mode!r}", expected=", ".join(modes))

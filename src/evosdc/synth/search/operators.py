@@ -8,6 +8,7 @@ from evosdc.errors import InputError
 from evosdc.evolution.rates import Rate
 from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import parse_selection
+from evosdc.options import check_at_least, check_types
 from evosdc.synth.search.breeding import CROSSOVERS, MUTATIONS
 from evosdc.synth.search.rates import parse_rate
 
@@ -67,6 +68,8 @@ class Operators:
     algorithm: str = "nsga2"
 
     def __post_init__(self) -> None:
+        check_types(self)
+        check_at_least(self, elitism=0)
         for name, allowed in _CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise InputError(

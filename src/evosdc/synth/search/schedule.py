@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from evosdc.errors import InputError
+from evosdc.options import check_at_least, check_types
 
 _GENERATIONS = {True: 60, False: 1000}
 
@@ -54,14 +55,16 @@ class Schedule:
     initial: Any = "auto"
 
     def __post_init__(self) -> None:
+        check_types(self)
+        check_at_least(self, population=1, generations=1, moves=1, patience=1)
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise InputError(
+                f"time_limit is {self.time_limit}", expected="a number above 0"
+            )
         if self.acceptance not in ("annealing", "late"):
             raise InputError(
                 f"unknown acceptance {self.acceptance!r}", expected="annealing, late"
             )
-        for name in ("population", "generations", "moves"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InputError(f"{name} is {value}", expected="at least 1")
         if not 0.0 <= self.softness < np.inf:
             raise InputError(
                 f"softness is {self.softness}",
