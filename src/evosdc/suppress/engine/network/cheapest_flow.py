@@ -88,6 +88,103 @@ def make_flows(nodes: int, cells: int, levels: int) -> Flows:
     )
 
 
+@kernel(inner=True, borrows=True)
+def _reach(
+    flows: Flows, slot: int, end: int, through: float, size: int, best: float
+) -> tuple[int, float]:
+    """Note a shorter way to a node; return the nodes waiting and the nearest target."""
+    flows.distance[end] = through
+    flows.via[end] = slot
+    size = heap.lower(flows.heap, flows.spot, flows.key, size, end, through)
+    if flows.excess[end] < 0:
+        best = min(best, through)
+    return size, best
+
+
+@kernel(inner=True, borrows=True)
+def _along_hidden(
+    arcs: Arcs,
+    live: PatternArrays,
+    work: Work,
+    flows: Flows,
+    node: int,
+    size: int,
+    best: float,
+) -> tuple[int, float]:
+    """Look along the hidden cells of a settled node, which cost nothing."""
+    here, potential = flows.distance[node], flows.potential
+    slot = live.first[node]
+    while slot >= 0:
+        cell = slot >> 1
+        flow = work.flow[cell]
+        room = arcs.down[cell] + flow if slot & 1 else arcs.up[cell] - flow
+        end = slot_end(arcs, slot)
+        # Rounding may leave a reduced cost a hair below zero.
+        through = max(here, here + potential[node] - potential[end])
+        if through < flows.distance[end] and room > 0 and not flows.shut[cell]:
+            size, best = _reach(flows, slot, end, through, size, best)
+        slot = live.following[slot]
+    return size, best
+
+
+@kernel(inner=True, borrows=True)
+def _along_flow(
+    arcs: Arcs,
+    work: Work,
+    flows: Flows,
+    cost: Real,
+    node: int,
+    size: int,
+    best: float,
+) -> tuple[int, float]:
+    """Look back along flow through published cells: its price is taken back too."""
+    here, potential = flows.distance[node], flows.potential
+    slot = flows.back_first[node]
+    while slot >= 0:
+        cell = slot >> 1
+        flow = work.flow[cell]
+        if flow != 0 and (flow > 0) == (slot & 1 == 1):
+            end = slot_end(arcs, slot)
+            through = here + potential[node] - cost[cell] - potential[end]
+            through = max(here, through)
+            if through < flows.distance[end]:
+                size, best = _reach(flows, slot, end, through, size, best)
+        slot = flows.back_next[slot]
+    return size, best
+
+
+@kernel(inner=True, borrows=True)
+def _next_published(
+    arcs: Arcs,
+    live: PatternArrays,
+    work: Work,
+    flows: Flows,
+    node: int,
+    at: int,
+    waiting: int,
+    best: float,
+) -> int:
+    """Let the next published cell of a node wait for its turn, if it can matter."""
+    base = flows.distance[node] + flows.potential[node]
+    while at < arcs.start[node + 1]:
+        value = base + arcs.price[at]
+        if value >= best:
+            return waiting
+        slot = arcs.slot[at]
+        cell = slot >> 1
+        flow = -work.flow[cell] if slot & 1 else work.flow[cell]
+        room = arcs.down[cell] if slot & 1 else arcs.up[cell]
+        if 0 <= flow < room and not live.hidden[cell]:
+            end = slot_end(arcs, slot)
+            if value - flows.potential[end] < flows.distance[end]:
+                flows.pointer[node] = at
+                return heap.lower(
+                    flows.arc_heap, flows.arc_spot, flows.arc_key, waiting, node, value
+                )
+        at += 1
+    return waiting
+
+
 @kernel(inner=True)
 def _nearest_target(
     arcs: Arcs, live: PatternArrays, work: Work, flows: Flows, cost: Real
@@ -96,99 +193,42 @@ def _nearest_target(
 
     The arcs of a settled node through published cells are looked at one by one as their
     turn comes, cheapest first. Potentials are never above 0, so the price alone says
-    from where on no arc can matter. One long loop: bundles of arrays are dear to pass.
+    from where on no arc can matter.
     """
-    distance, potential, excess = flows.distance, flows.potential, flows.excess
-    order, spot, key = flows.heap, flows.spot, flows.key
-    arc_order, arc_spot, arc_key = flows.arc_heap, flows.arc_spot, flows.arc_key
-    flow_of, up, down = work.flow, arcs.up, arcs.down
-    distance[:] = np.inf
+    order, key = flows.heap, flows.key
+    arc_order, arc_key = flows.arc_heap, flows.arc_key
+    flows.distance[:] = np.inf
     size, waiting, best = 0, 0, np.inf
     for i in range(flows.tally[0]):
         node = flows.ends[i]
-        if excess[node] > 0 and distance[node] > 0:
-            distance[node] = 0.0
+        if flows.excess[node] > 0 and flows.distance[node] > 0:
+            flows.distance[node] = 0.0
             flows.via[node] = -1
-            size = heap.lower(order, spot, key, size, node, 0.0)
+            size = heap.lower(order, flows.spot, key, size, node, 0.0)
     found = -1
     while size or waiting:
         if waiting and (not size or arc_key[arc_order[0]] < key[order[0]]):
-            node = heap.take(arc_order, arc_spot, arc_key, waiting)
+            node = heap.take(arc_order, flows.arc_spot, arc_key, waiting)
             waiting -= 1
-            here = distance[node]
             at = flows.pointer[node]
             slot = arcs.slot[at]
             end = slot_end(arcs, slot)
-            # Rounding may leave a reduced cost a hair below zero.
-            through = max(here, arc_key[node] - potential[end])
-            if through < distance[end]:
-                distance[end] = through
-                flows.via[end] = slot
-                size = heap.lower(order, spot, key, size, end, through)
-                if excess[end] < 0:
-                    best = min(best, through)
+            through = max(flows.distance[node], arc_key[node] - flows.potential[end])
+            if through < flows.distance[end]:
+                size, best = _reach(flows, slot, end, through, size, best)
             at += 1
         else:
-            node = heap.take(order, spot, key, size)
+            node = heap.take(order, flows.spot, key, size)
             size -= 1
-            if excess[node] < 0:
+            if flows.excess[node] < 0:
                 found = node
                 break
-            here = distance[node]
-            slot = live.first[node]
-            while slot >= 0:
-                cell = slot >> 1
-                room = (
-                    down[cell] + flow_of[cell]
-                    if slot & 1
-                    else (up[cell] - flow_of[cell])
-                )
-                end = slot_end(arcs, slot)
-                through = max(here, here + potential[node] - potential[end])
-                if through < distance[end] and room > 0 and not flows.shut[cell]:
-                    distance[end] = through
-                    flows.via[end] = slot
-                    size = heap.lower(order, spot, key, size, end, through)
-                    if excess[end] < 0:
-                        best = min(best, through)
-                slot = live.following[slot]
-            slot = flows.back_first[node]
-            while slot >= 0:
-                cell = slot >> 1
-                flow = flow_of[cell]
-                # What runs the other way is taken back, and its price with it.
-                if flow != 0 and (flow > 0) == (slot & 1 == 1):
-                    end = slot_end(arcs, slot)
-                    through = here + potential[node] - cost[cell] - potential[end]
-                    through = max(here, through)
-                    if through < distance[end]:
-                        distance[end] = through
-                        flows.via[end] = slot
-                        size = heap.lower(order, spot, key, size, end, through)
-                        if excess[end] < 0:
-                            best = min(best, through)
-                slot = flows.back_next[slot]
+            size, best = _along_hidden(arcs, live, work, flows, node, size, best)
+            size, best = _along_flow(arcs, work, flows, cost, node, size, best)
             at = arcs.start[node]
-        base = here + potential[node]
-        while at < arcs.start[node + 1]:
-            value = base + arcs.price[at]
-            if value >= best:
-                break
-            slot = arcs.slot[at]
-            cell = slot >> 1
-            flow = -flow_of[cell] if slot & 1 else flow_of[cell]
-            room = down[cell] if slot & 1 else up[cell]
-            if 0 <= flow < room and not live.hidden[cell]:
-                end = slot_end(arcs, slot)
-                if value - potential[end] < distance[end]:
-                    flows.pointer[node] = at
-                    waiting = heap.lower(
-                        arc_order, arc_spot, arc_key, waiting, node, value
-                    )
-                    break
-            at += 1
-    heap.clear(order, spot, size)
-    heap.clear(arc_order, arc_spot, waiting)
+        waiting = _next_published(arcs, live, work, flows, node, at, waiting, best)
+    heap.clear(order, flows.spot, size)
+    heap.clear(arc_order, flows.arc_spot, waiting)
     return found
 
 
