@@ -75,7 +75,7 @@ def check_types(options: Any) -> None:
         value, kind = getattr(options, field.name), hints[field.name]
         if not _is_of(value, kind):
             raise InputError(
-                f"{field.name} is {value!r}",
+                f"{field.name.replace('_', ' ')} is {value!r}",
                 expected=f"a value of type {type_name(kind)}",
                 hint=f"see help(evosdc.{type(options).__name__})"
                 if type(options).__module__.startswith("evosdc.api")
