@@ -8,168 +8,26 @@ Acceptance is simulated annealing or late acceptance (Burke and Bykov 2017).
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from evosdc.kernels import kernel
-from evosdc.synth.data.encoding import cell_at, number_of
-from evosdc.synth.data.rules import breaks
 from evosdc.synth.objective.goal import cost_of, distance_of
-from evosdc.synth.objective.prices import guides, look, price, shift_risk, slope_of
-from evosdc.synth.objective.risk import risk_totals
-from evosdc.synth.objective.tables import L1, group_values, table_sums, table_value
+from evosdc.synth.objective.prices import guides
+from evosdc.synth.search.candidate_state import state_of
+from evosdc.synth.search.one_variable import (
+    change,
+    make_attempt,
+    new_value,
+    try_tables,
+)
 from evosdc.synth.search.rng import below, unit
 from evosdc.synth.search.whole import (
-    CandidateState,
     full_table,
     in_deficit,
     in_surplus,
     replace,
     replaced,
 )
-
-# Variables with more levels get a random value instead of the best of all.
-_TRIED_LEVELS = 128
-# Stands for the cells of a table that a swap leaves as it is.
-_UNMOVED = -2
-
-
-class Attempt(NamedTuple):
-    """Scratch space: what the move that is tried would change.
-
-    ``cells[w]`` are the cells of the w-th table of the variable: those that record `i`
-    leaves and enters, then those of record `k`; ``changes[w]`` is the change of its
-    sum. `groups`, `totals` and `risks` are those of a candidate after the move, `wish`
-    the price of each level of a variable, `record` a whole record.
-    """
-
-    cells: NDArray[np.int64]
-    changes: NDArray[np.float64]
-    wish: NDArray[np.float64]
-    groups: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    risks: NDArray[np.float64]
-    record: NDArray[np.int16]
-
-
-@kernel(inner=True)
-def _state_of(  # type: ignore[no-untyped-def]
-    target, risk, guide, codes, counts, outside, weights, keys
-):
-    """Return what moves need to know of a candidate, from its counters."""
-    kinds, records, reference = target.kind, target.records, target.reference
-    sums = table_sums(target, counts, outside, weights)
-    values = np.empty(len(sums))
-    slope = np.empty(len(sums))
-    up = np.zeros(len(counts))
-    down = np.zeros(len(counts))
-    for t in range(len(sums)):
-        values[t] = table_value(
-            kinds[t], sums[t], records, target.degree[t], reference[t]
-        )
-        weight = guide[target.group[t]]
-        slope[t] = slope_of(kinds[t], values[t], reference[t], weight, records)
-        for cell in range(target.cells.first[t], target.cells.first[t + 1]):
-            price(
-                kinds[t], cell, target.original, counts, target.logs, weights, up, down
-            )
-    totals = risk_totals(risk, keys)
-    return CandidateState(
-        codes,
-        counts,
-        outside,
-        weights,
-        keys,
-        sums,
-        values,
-        slope,
-        group_values(target, sums),
-        up,
-        down,
-        totals,
-        totals * risk.scale,
-    )
-
-
-@kernel(inner=True)
-def _make_attempt(target, sizes, codes):  # type: ignore[no-untyped-def]
-    """Allocate scratch space for the moves of a candidate."""
-    widest = 1
-    for j in range(len(sizes)):
-        widest = max(widest, target.touch_start[j + 1] - target.touch_start[j])
-    return Attempt(
-        np.empty((widest, 4), np.int64),
-        np.empty(widest),
-        np.empty(sizes.max()),
-        np.empty(len(target.group_weight)),
-        np.empty(4),
-        np.empty(4),
-        np.empty(len(sizes), codes.dtype),
-    )
-
-
-@kernel(inner=True, borrows=True)
-def _exchange(risk, keys, codes, i, k, j, value, other, totals):  # type: ignore[no-untyped-def]
-    """Give records `i` and `k` new values of variable `j`, with the risk counters.
-
-    A change of one record has `i` and `k` the same.
-    """
-    for sign in (-1, 1):
-        for place in range(1 if i == k else 2):
-            record = k if place else i
-            shift_risk(
-                risk.cells.members,
-                risk.cells.steps,
-                risk.cells.order,
-                risk.cells.heads,
-                risk.cells.dense,
-                risk.cells.hashes,
-                risk.original,
-                risk.pair_start,
-                risk.pair_cell,
-                risk.shades,
-                keys,
-                record,
-                codes[record],
-                sign,
-                totals,
-            )
-        codes[i, j] = value
-        if i != k:
-            codes[k, j] = other
-
-
-@kernel(inner=True, borrows=True)
-def _wanted(  # type: ignore[no-untyped-def]
-    members,
-    steps,
-    order,
-    heads,
-    dense,
-    hashes,
-    kinds,
-    tables,
-    table_steps,
-    slope,
-    up,
-    record,
-    old,
-    wish,
-):
-    """Return the value whose cells are most in deficit, by prices at the margin."""
-    wish[:] = 0.0
-    for w in range(len(tables)):
-        t = np.int64(tables[w])
-        step = table_steps[w]
-        lowest = number_of(members, steps, order, t, record) - step * np.int64(old)
-        away = 1.0 if kinds[t] == L1 else 0.0
-        for v in range(len(wish)):
-            cell = cell_at(heads, dense, hashes, t, lowest + step * v)
-            wish[v] += slope[t] * look(up, cell, away)
-    wish[old] = np.inf
-    return np.int16(np.argmin(wish))
 
 
 @kernel(inner=True)
@@ -181,197 +39,6 @@ def _bar(cost, temperature, state, history, move):  # type: ignore[no-untyped-de
         history[slot] = cost
         return bar
     return cost - temperature * np.log(max(unit(state), 1e-300))
-
-
-@kernel(inline="always")
-def _new_value(target, candidate, attempt, sizes, source, full, state, i, j):  # type: ignore[no-untyped-def]
-    """Return another value of variable `j` for record `i`; at worst the one it has."""
-    if sizes[j] <= 1 or sizes[j] > _TRIED_LEVELS:
-        return np.int16(below(state, sizes[j]))
-    begin, end = target.touch_start[j], target.touch_start[j + 1]
-    wish = attempt.wish
-    new = _wanted(
-        target.cells.members,
-        target.cells.steps,
-        target.cells.order,
-        target.cells.heads,
-        target.cells.dense,
-        target.cells.hashes,
-        target.kind,
-        target.touch[begin:end],
-        target.touch_step[begin:end],
-        candidate.slope,
-        candidate.up,
-        candidate.codes[i],
-        candidate.codes[i, j],
-        wish[: sizes[j]],
-    )
-    if full >= 0 and wish[new] == 0.0:
-        # No value leads into the support: keep the variable's distribution.
-        return source[below(state, len(source)), j]
-    return new
-
-
-@kernel(inline="always")
-def _try_tables(target, candidate, attempt, i, k, j, new, swap):  # type: ignore[no-untyped-def]
-    """Price a new value of variable `j` in every table that has it."""
-    index, kinds, group = target.cells, target.kind, target.group
-    members, steps, order = index.members, index.steps, index.order
-    heads, dense, hashes = index.heads, index.dense, index.hashes
-    cells, up, down = attempt.cells, candidate.up, candidate.down
-    begin = target.touch_start[j]
-    jump = np.int64(new) - np.int64(candidate.codes[i, j])
-    for g in range(len(candidate.groups)):
-        attempt.groups[g] = candidate.groups[g]
-    for w in range(target.touch_start[j + 1] - begin):
-        t = np.int64(target.touch[begin + w])
-        shift = target.touch_step[begin + w] * jump
-        kind = kinds[t]
-        away = 1.0 if kind == L1 else 0.0
-        number = number_of(members, steps, order, t, candidate.codes[i])
-        change = 0.0
-        if swap:
-            other = number_of(members, steps, order, t, candidate.codes[k])
-            if other == number + shift:
-                cells[w, 0] = _UNMOVED
-                continue
-            cells[w, 2] = cell_at(heads, dense, hashes, t, other)
-            cells[w, 3] = cell_at(heads, dense, hashes, t, other - shift)
-            change = look(down, cells[w, 2], -away) + look(up, cells[w, 3], away)
-        cells[w, 0] = cell_at(heads, dense, hashes, t, number)
-        cells[w, 1] = cell_at(heads, dense, hashes, t, number + shift)
-        change += look(down, cells[w, 0], -away) + look(up, cells[w, 1], away)
-        attempt.changes[w] = change
-        g = group[t]
-        value = table_value(
-            kind,
-            candidate.sums[t] + change,
-            target.records,
-            target.degree[t],
-            target.reference[t],
-        )
-        attempt.groups[g] += target.group_weight[g] * (value - candidate.values[t])
-
-
-@kernel(inner=True, borrows=True)
-def _forbidden(rules, codes, i, k, j, new, put):  # type: ignore[no-untyped-def]
-    """Whether records `i` and `k` break a rule with new values of variable `j`."""
-    old, kept = codes[i, j], codes[k, j]
-    codes[i, j] = new
-    codes[k, j] = put
-    broken = breaks(rules, codes[i], j) or breaks(rules, codes[k], j)
-    codes[i, j] = old
-    codes[k, j] = kept
-    return broken
-
-
-@kernel(inline="always")
-def _try_risk(risk, goal, candidate, attempt, i, k, j, new, put, utility, bar):  # type: ignore[no-untyped-def]
-    """Move the records in the risk counters, and back where that costs too much.
-
-    Returns the new cost, or -1 where the move is not made.
-    """
-    keys, codes, totals = candidate.keys, candidate.codes, attempt.totals
-    old, kept = codes[i, j], codes[k, j]
-    for r in range(4):
-        totals[r] = candidate.totals[r]
-    _exchange(risk, keys, codes, i, k, j, new, put, totals)
-    for r in range(4):
-        attempt.risks[r] = totals[r] * risk.scale[r]
-    cost = cost_of(goal, utility, attempt.risks)
-    if cost > bar:
-        _exchange(risk, keys, codes, i, k, j, old, kept, totals)
-        return -1.0
-    for r in range(4):
-        candidate.totals[r] = totals[r]
-        candidate.risks[r] = attempt.risks[r]
-    return cost
-
-
-@kernel(inline="always")
-def _settle(target, candidate, attempt, guide, j, swap):  # type: ignore[no-untyped-def]
-    """Move the counters of variable `j` and renew the prices of the cells touched."""
-    kinds, cells, reference = target.kind, attempt.cells, target.reference
-    begin = target.touch_start[j]
-    for g in range(len(candidate.groups)):
-        candidate.groups[g] = attempt.groups[g]
-    for w in range(target.touch_start[j + 1] - begin):
-        if cells[w, 0] == _UNMOVED:
-            continue
-        t = np.int64(target.touch[begin + w])
-        candidate.sums[t] += attempt.changes[w]
-        candidate.values[t] = table_value(
-            kinds[t], candidate.sums[t], target.records, target.degree[t], reference[t]
-        )
-        weight = guide[target.group[t]]
-        candidate.slope[t] = slope_of(
-            kinds[t], candidate.values[t], reference[t], weight, target.records
-        )
-        for place in range(4 if swap else 2):
-            cell = cells[w, place]
-            sign = -1 if place % 2 == 0 else 1
-            if cell < 0:
-                candidate.outside[t] += sign
-                continue
-            candidate.counts[cell] += sign
-            price(
-                kinds[t],
-                cell,
-                target.original,
-                candidate.counts,
-                target.logs,
-                candidate.weights,
-                candidate.up,
-                candidate.down,
-            )
-
-
-@kernel(inline="always")
-def _change(  # type: ignore[no-untyped-def]
-    target,
-    risk,
-    goal,
-    rules,
-    candidate,
-    attempt,
-    guide,
-    at_risk,
-    i,
-    k,
-    j,
-    new,
-    swap,
-    bar,
-):
-    """Change variable `j` of record `i` if the cost stays within `bar`.
-
-    A swap gives record `k` the value that `i` had. `attempt` holds what the tables say.
-    Returns the new cost, or -1 where the move is not made.
-    """
-    codes = candidate.codes
-    put = codes[i, j] if swap else new
-    utility = distance_of(goal, attempt.groups, target.floor)
-    # Most moves end here, on a bound that no gain in risk can mend.
-    if goal.utility * utility > bar:
-        return -1.0
-    moves_risk = at_risk and risk.role[j] > 0
-    cost = -1.0
-    if not moves_risk:
-        cost = cost_of(goal, utility, candidate.risks)
-        if cost > bar:
-            return -1.0
-    if len(rules.touch) > 0 and _forbidden(rules, codes, i, k, j, new, put):
-        return -1.0
-    if moves_risk:
-        cost = _try_risk(
-            risk, goal, candidate, attempt, i, k, j, new, put, utility, bar
-        )
-        if cost < 0.0:
-            return -1.0
-    codes[i, j] = new
-    codes[k, j] = put
-    _settle(target, candidate, attempt, guide, j, swap)
-    return cost
 
 
 @kernel(inner=True, borrows=True)
@@ -432,13 +99,13 @@ def _make_moves(  # type: ignore[no-untyped-def]
                 k = below(state, len(codes))
                 new = codes[k, j]
             else:
-                new = _new_value(
+                new = new_value(
                     target, candidate, attempt, sizes, source, full, state, i, j
                 )
             if new != codes[i, j]:
-                _try_tables(target, candidate, attempt, i, k, j, new, swap)
+                try_tables(target, candidate, attempt, i, k, j, new, swap)
                 bar = _bar(cost, temperature, state, history, move)
-                trial = _change(
+                trial = change(
                     target,
                     risk,
                     goal,
@@ -490,11 +157,11 @@ def anneal(  # type: ignore[no-untyped-def]
     switches to late acceptance with that many remembered costs.
     """
     guide = guides(goal, target.group_weight)
-    candidate = _state_of(
+    candidate = state_of(
         target, risk, guide, codes, counts, outside, weights, risk_counts
     )
     at_risk = goal.risk > 0.0 or goal.penalty.max() > 0.0
-    attempt = _make_attempt(target, sizes, codes)
+    attempt = make_attempt(target, sizes, codes)
     return _make_moves(
         target,
         risk,

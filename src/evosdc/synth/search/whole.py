@@ -7,41 +7,22 @@ lands on a cell. The risk of doing so is in the price, as it is for every move.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.kernels import kernel
-from evosdc.synth.data.encoding import Codes, Ints, cell_at, number_of
+from evosdc.synth.data.encoding import cell_at, number_of
 from evosdc.synth.data.rules import breaks
 from evosdc.synth.objective.goal import cost_of, distance_of
-from evosdc.synth.objective.prices import look, price, shift_risk, slope_of
+from evosdc.synth.objective.prices import look, shift_risk
 from evosdc.synth.objective.tables import L1, table_value
+from evosdc.synth.search.candidate_state import count_record, renew_table
 from evosdc.synth.search.rng import below
 
 Floats = NDArray[np.float64]
 
 # So many records are looked at for one in surplus, and for one in deficit.
 _TRIES = 8
-
-
-class CandidateState(NamedTuple):
-    """What is known of a candidate while it anneals; moves keep it true."""
-
-    codes: Codes
-    counts: NDArray[np.int32]
-    outside: Ints
-    weights: Floats
-    keys: NDArray[np.int32]
-    sums: Floats
-    values: Floats
-    slope: Floats
-    groups: Floats
-    up: Floats
-    down: Floats
-    totals: Floats
-    risks: Floats
 
 
 @kernel(inner=True)
@@ -153,39 +134,12 @@ def _try_tables(target, candidate, old, record, cells, changes, groups):  # type
 @kernel(inner=True)
 def _settle(target, candidate, guide, cells, changes):  # type: ignore[no-untyped-def]
     """Move the record's counters and renew the prices of the cells it touched."""
-    kinds = target.kind
-    for t in range(len(kinds)):
+    for t in range(len(target.kind)):
         if cells[t, 0] == cells[t, 1]:
             continue
-        candidate.sums[t] += changes[t]
-        candidate.values[t] = table_value(
-            kinds[t],
-            candidate.sums[t],
-            target.records,
-            target.degree[t],
-            target.reference[t],
-        )
-        weight = guide[target.group[t]]
-        candidate.slope[t] = slope_of(
-            kinds[t], candidate.values[t], target.reference[t], weight, target.records
-        )
-        for place in range(2):
-            cell = cells[t, place]
-            sign = 2 * place - 1
-            if cell < 0:
-                candidate.outside[t] += sign
-                continue
-            candidate.counts[cell] += sign
-            price(
-                kinds[t],
-                cell,
-                target.original,
-                candidate.counts,
-                target.logs,
-                candidate.weights,
-                candidate.up,
-                candidate.down,
-            )
+        renew_table(target, candidate, guide, t, changes[t])
+        count_record(target, candidate, t, cells[t, 0], -1)
+        count_record(target, candidate, t, cells[t, 1], 1)
 
 
 @kernel(inner=True)
