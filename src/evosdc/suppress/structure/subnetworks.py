@@ -1,0 +1,148 @@
+"""Sets of equations that form networks, in tables that are none.
+
+An attacker who knows only some of the equations is weaker, so whatever cut holds for
+some equations holds for all. Equations chosen so that each cell stands in at most two
+of them, entering one and leaving the other, form a network: a plane of a table of three
+dimensions, or a tree with what crosses it once. Cuts of networks are minimum cuts,
+thousands a second.
+
+Each set is packed greedily: of the equations that still fit, the one joins that closes
+most cells, those first whose two equations have not met in an earlier set. In a table
+of three flat dimensions this finds all planes of two dimensions, then those of the
+other two pairs.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evosdc.suppress.problem import Problem
+
+Ints = NDArray[np.int64]
+# What closing a cell counts whose two equations have met before.
+_MET = 1.0 / 64
+
+
+def subnetworks(problem: Problem, most: int) -> list[Ints]:
+    """Return at most so many sets of equations that are networks each.
+
+    Cells that cannot move do not count: no attacker learns from them. Equations that
+    close no cell are left out: alone they give the cuts of single equations.
+    """
+    matrix = sparse.csr_array(problem.table.matrix, copy=True)
+    moves = problem.hideable & (problem.up + problem.down > 0)
+    matrix.data = np.where(moves[matrix.indices], matrix.data, 0.0)
+    matrix.eliminate_zeros()
+    met: set[tuple[int, int]] = set()
+    found: list[Ints] = []
+    for _ in range(most):
+        packing = _Packing(matrix, met)
+        chosen = packing.run()
+        fresh = packing.fresh
+        if not fresh:
+            break
+        found.append(chosen)
+        met |= fresh
+    return found
+
+
+class _Packing:
+    """One set of equations as it grows."""
+
+    def __init__(self, matrix: Any, met: set[tuple[int, int]]) -> None:
+        self._rows = [
+            matrix.indices[start:end].tolist()
+            for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
+        ]
+        self._signs = [
+            np.sign(matrix.data[start:end]).astype(int).tolist()
+            for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
+        ]
+        # Only equations of one size of coefficients can be nodes.
+        size = np.abs(matrix.data)
+        self._fits = [
+            end - start > 1 and bool(np.all(size[start:end] == size[start]))
+            for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
+        ]
+        columns = sparse.csc_array(matrix)
+        self._at = [
+            columns.indices[start:end].tolist()
+            for start, end in zip(columns.indptr[:-1], columns.indptr[1:], strict=True)
+        ]
+        self._met = met
+        self._flip = [0] * len(self._rows)  # sign given to each equation of the set
+        self._first: dict[int, tuple[int, int]] = {}  # cell: equation and sign there
+        self._full: set[int] = set()
+        self.fresh: set[tuple[int, int]] = set()  # pairs that meet for the first time
+        self._again: set[tuple[int, int]] = set()
+
+    def run(self) -> Ints:
+        """Grow the set until nothing fits; return the equations that close a cell."""
+        waiting = [(0.0, row) for row, fits in enumerate(self._fits) if fits]
+        heapq.heapify(waiting)
+        while waiting:
+            worth, row = heapq.heappop(waiting)
+            if self._flip[row]:
+                continue
+            now = self._worth(row)
+            if now is None:
+                continue
+            if -worth > now + 1e-12:
+                # It was worth more, or could be joined: look again at its new place.
+                heapq.heappush(waiting, (-now, row))
+                continue
+            for other in self._join(row):
+                if not self._flip[other] and self._fits[other]:
+                    better = self._worth(other)
+                    if better is not None:
+                        heapq.heappush(waiting, (-better, other))
+        closed = {row for pair in self.fresh | self._again for row in pair}
+        return np.array(sorted(closed), dtype=np.int64)
+
+    def _sign(self, row: int) -> int | None:
+        """The sign that an equation must take, 1 where it is free, None for neither."""
+        sign = 0
+        for cell, mine in zip(self._rows[row], self._signs[row], strict=True):
+            if cell in self._full:
+                return None
+            if cell in self._first:
+                wanted = -self._first[cell][1] * mine
+                if sign and wanted != sign:
+                    return None
+                sign = wanted
+        return sign or 1
+
+    def _worth(self, row: int) -> float | None:
+        """How many cells an equation would close, or None where it does not fit."""
+        if self._sign(row) is None:
+            return None
+        worth = 0.0
+        for cell in self._rows[row]:
+            if cell in self._first:
+                other = self._first[cell][0]
+                pair = (min(row, other), max(row, other))
+                worth += _MET if pair in self._met else 1.0
+        return worth
+
+    def _join(self, row: int) -> list[int]:
+        """Take an equation; return those whose worth may have grown."""
+        sign = self._sign(row)
+        assert sign is not None
+        self._flip[row] = sign
+        near: set[int] = set()
+        for cell, mine in zip(self._rows[row], self._signs[row], strict=True):
+            if cell in self._first:
+                other = self._first.pop(cell)[0]
+                self._full.add(cell)
+                pair = (min(row, other), max(row, other))
+                (self._again if pair in self._met else self.fresh).add(pair)
+            else:
+                self._first[cell] = (row, sign * mine)
+                near.update(self._at[cell])
+        near.discard(row)
+        return sorted(near)
