@@ -52,7 +52,7 @@ class Branch:
         self._mip.changeColsCost(count, every, cost[self._cells])
         for column in range(count):
             self._mip.changeColIntegrality(column, highspy.HighsVarType.kInteger)
-        for cut in loop.master.tight_cuts():
+        for cut in loop.master.rows():
             self.add(cut)
 
     def add(self, cut: Cut) -> None:
