@@ -107,6 +107,17 @@ class CutLoop:
                 return False
         return False
 
+    def resolve(self, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Solve again after cuts came from elsewhere, with what can be made of them."""
+        self._solve()
+        self.run_rows(stopped)
+
+    def open_cells(self, best: float) -> NDArray[np.bool_]:
+        """Cells that a pattern cheaper than `best` may hide (reduced-cost fixing)."""
+        room = best - self.value
+        free = self._problem.hideable & ~self._problem.primary
+        return free & (self.reduced <= room * (1 + 1e-9) + 1e-9)
+
     def separate(
         self, x: NDArray[np.float64], stopped: Callable[[], bool] = lambda: False
     ) -> int:
