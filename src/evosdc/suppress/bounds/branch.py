@@ -25,8 +25,10 @@ from evosdc.suppress.engine.cut import Cut
 Mask = NDArray[np.bool_]
 # HiGHS proves bounds to this relative tolerance; ours are lowered by as much.
 _TOLERANCE = 1e-6
-# Costs that are whole numbers differ by 1 or not at all.
-_BELOW_ONE = 0.999
+# Tolerance of the solver, and by how much rows that are not whole give way: with less
+# room between the two its presolve was seen to cut off the optimum.
+_EXACT = 1e-9
+_GIVES_WAY = 1e-7
 # A cut is violated where this much is missing.
 _SHORT = 1e-6
 # Solutions met on the way, the last ones, whose cuts are worth having too.
@@ -65,8 +67,8 @@ class Branch:
         self._mip = highspy.Highs()
         self._mip.setOptionValue("output_flag", False)
         self._mip.setOptionValue("threads", 1)
-        if self._whole:
-            self._mip.setOptionValue("mip_abs_gap", _BELOW_ONE)
+        # The solver deduces more than holds where rows are tight to its tolerance.
+        self._mip.setOptionValue("mip_feasibility_tolerance", _EXACT)
         count = len(self._cells)
         self._every = np.arange(count, dtype=np.int32)
         self._mip.addVars(count, np.zeros(count), np.ones(count))
@@ -80,8 +82,9 @@ class Branch:
         self._inside.add(id(cut))
         column = self._column[cut.cells]
         inside = column >= 0
+        whole = np.all(cut.coefficients == np.rint(cut.coefficients))
         self._mip.addRow(
-            cut.least,
+            cut.least if whole else cut.least - _GIVES_WAY,
             highspy.kHighsInf,
             int(inside.sum()),
             column[inside].astype(np.int32),
