@@ -2,13 +2,16 @@
 
 Only cells whose reduced cost leaves room for a pattern cheaper than the best known are
 columns: hiding any other cell would already cost more (reduced-cost fixing). Solving it
-gives a lower bound on every cheaper pattern and a candidate that meets the cuts.
+gives a lower bound on every cheaper pattern and candidates that meet its cuts. Cuts that
+candidates violate are added, and what the relaxation makes of them: programmes and
+cuts take turns, since the solver has no safe way to add cuts while it branches.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,23 +22,39 @@ from numpy.typing import NDArray
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.cut import Cut
 
+Mask = NDArray[np.bool_]
 # HiGHS proves bounds to this relative tolerance; ours are lowered by as much.
 _TOLERANCE = 1e-6
+# Tolerance of the solver, and by how much rows that are not whole give way: with less
+# room between the two its presolve was seen to cut off the optimum.
+_EXACT = 1e-9
+_GIVES_WAY = 1e-7
+# A cut is violated where this much is missing.
+_SHORT = 1e-6
+# Solutions met on the way, the last ones, whose cuts are worth having too.
+_ON_THE_WAY = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Cells hidden by the integer programme, and what it proved."""
+    """Cells hidden by the integer programme, and what it proved.
 
-    hidden: NDArray[np.bool_] | None
+    `earlier` are solutions that it met on the way, the best last.
+    """
+
+    hidden: Mask | None
     bound: float
+    earlier: tuple[Mask, ...] = ()
 
 
 class Branch:
-    """A persistent integer programme that grows by cuts."""
+    """A persistent integer programme that grows by cuts and loses cells."""
 
     def __init__(
-        self, loop: CutLoop, cost: NDArray[np.float64], free: NDArray[np.bool_]
+        self,
+        loop: CutLoop,
+        cost: NDArray[np.float64],
+        free: NDArray[np.bool_],
     ) -> None:
         self._loop = loop
         self._cost = cost
@@ -43,29 +62,78 @@ class Branch:
         self._cells = np.flatnonzero(free)
         self._column = np.full(len(cost), -1, dtype=np.int64)
         self._column[self._cells] = np.arange(len(self._cells))
+        self._inside: set[int] = set()
+        self._met: list[NDArray[np.float64]] = []
         self._mip = highspy.Highs()
         self._mip.setOptionValue("output_flag", False)
         self._mip.setOptionValue("threads", 1)
+        # The solver deduces more than holds where rows are tight to its tolerance.
+        self._mip.setOptionValue("mip_feasibility_tolerance", _EXACT)
         count = len(self._cells)
+        self._every = np.arange(count, dtype=np.int32)
         self._mip.addVars(count, np.zeros(count), np.ones(count))
-        every = np.arange(count, dtype=np.int32)
-        self._mip.changeColsCost(count, every, cost[self._cells])
-        for column in range(count):
-            self._mip.changeColIntegrality(column, highspy.HighsVarType.kInteger)
-        for cut in loop.master.tight_cuts():
-            self.add(cut)
+        self._mip.changeColsCost(count, self._every, cost[self._cells])
+        whole = np.full(count, highspy.HighsVarType.kInteger)
+        self._mip.changeColsIntegrality(count, self._every, whole)
+        self._add_rows()
 
     def add(self, cut: Cut) -> None:
         """Add a cut."""
+        self._inside.add(id(cut))
         column = self._column[cut.cells]
         inside = column >= 0
+        whole = np.all(cut.coefficients == np.rint(cut.coefficients))
         self._mip.addRow(
-            cut.least,
+            cut.least if whole else cut.least - _GIVES_WAY,
             highspy.kHighsInf,
             int(inside.sum()),
             column[inside].astype(np.int32),
             cut.coefficients[inside],
         )
+
+    def restrict(self, free: Mask) -> None:
+        """Publish cells that can lead to nothing cheaper by now."""
+        upper = free[self._cells].astype(np.float64)
+        self._mip.changeColsBounds(
+            len(upper), self._every, np.zeros(len(upper)), upper
+        )
+
+    def strengthen(
+        self, candidate: Candidate, stopped: Callable[[], bool] = lambda: False
+    ) -> int:
+        """Add every known or new cut that a candidate violates; count those.
+
+        Solutions met on the way are asked too, but only the last one counts.
+        """
+        if candidate.hidden is None:
+            return 0
+        found = self._cut_off(candidate.hidden, stopped)
+        for hidden in candidate.earlier:
+            if stopped():
+                break
+            self._cut_off(hidden, stopped)
+        # The relaxation rounds and combines the new cuts with those it had.
+        self._loop.resolve(stopped)
+        self._add_rows()
+        return found
+
+    def _cut_off(self, hidden: Mask, stopped: Callable[[], bool]) -> int:
+        x = hidden.astype(np.float64)
+        self._loop.separate(x, stopped)
+        found = 0
+        for cut in self._loop.master.cuts:
+            if id(cut) in self._inside:
+                continue
+            if float(cut.coefficients @ x[cut.cells]) < cut.least - _SHORT:
+                self.add(cut)
+                found += 1
+        return found
+
+    def _add_rows(self) -> None:
+        """Add the cuts that the relaxation works with now."""
+        for cut in self._loop.master.rows():
+            if id(cut) not in self._inside:
+                self.add(cut)
 
     def solve(
         self,
@@ -84,6 +152,7 @@ class Branch:
         limit = self._mip.getRunTime() + max(seconds, 0.05)
         self._mip.setOptionValue("time_limit", float(limit))
         self._mip.setOptionValue("mip_rel_gap", gap)
+        self._met.clear()
         self._run()
         info = self._mip.getInfo()
         bound = float(info.mip_dual_bound)
@@ -95,10 +164,16 @@ class Branch:
             bound = float(np.ceil(bound))
         if info.primal_solution_status != 2:
             return Candidate(None, bound)
+        last = self._hidden(np.array(self._mip.getSolution().col_value))
+        earlier = (self._hidden(values) for values in self._met[-_ON_THE_WAY:])
+        return Candidate(
+            last, bound, tuple(x for x in earlier if not np.array_equal(x, last))
+        )
+
+    def _hidden(self, values: NDArray[np.float64]) -> Mask:
         hidden = np.zeros(len(self._cost), dtype=bool)
-        chosen = np.array(self._mip.getSolution().col_value) > 0.5
-        hidden[self._cells[chosen]] = True
-        return Candidate(hidden, bound)
+        hidden[self._cells[values > 0.5]] = True
+        return hidden
 
     def _run(self) -> None:
         """Run HiGHS, and let Ctrl-C end it.
@@ -108,12 +183,17 @@ class Branch:
         """
         asked: list[int] = []
 
-        def look(_kind: Any, _message: Any, _out: Any, order: Any, _user: Any) -> None:
-            if asked:
+        kinds = highspy.cb.HighsCallbackType
+
+        def look(kind: Any, _message: Any, out: Any, order: Any, _user: Any) -> None:
+            if kind == kinds.kCallbackMipImprovingSolution:
+                self._met.append(np.array(out.mip_solution))
+            elif asked:
                 order.user_interrupt = 1
 
         self._mip.setCallback(look, None)
-        self._mip.startCallback(highspy.cb.HighsCallbackType.kCallbackMipInterrupt)
+        self._mip.startCallback(kinds.kCallbackMipInterrupt)
+        self._mip.startCallback(kinds.kCallbackMipImprovingSolution)
         if threading.current_thread() is not threading.main_thread():
             self._mip.run()
             return

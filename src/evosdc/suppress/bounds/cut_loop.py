@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.bounds.bridgeless import BridgelessRows
 from evosdc.suppress.bounds.master import Master
+from evosdc.suppress.bounds.rounding import rounded
+from evosdc.suppress.bounds.tableau import tableau_cuts
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.problem import Problem
@@ -25,6 +27,9 @@ from evosdc.suppress.problem import Problem
 # Columns given to a new cut, and brought in by one round of pricing.
 _SEEDS = 12
 _PRICED = 2000
+# Rounds of cheap rows go on while the bound rises by this share, or this many rounds.
+_PAYS = 1e-4
+_HELD = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +56,7 @@ class CutLoop:
         self._seen: set[bytes] = set()
         self.value = 0.0
         self.rounds = 0
+        self._combined_at = -1.0  # bound when cuts were last combined
         self.reduced = problem.cost.copy()
         self.fractions = np.zeros(len(problem.cost))
         # Costs that are all whole numbers make every pattern's cost a whole number.
@@ -67,10 +73,18 @@ class CutLoop:
         stopped: Callable[[], bool],
         improved: Callable[[float], None] = lambda _: None,
     ) -> None:
-        """Add bridgeless rows until none is violated: no attacker's program needed."""
-        while not stopped() and self._add_rows(self.fractions):
+        """Add bridgeless rows and rounded cuts while they pay.
+
+        Neither needs an attacker's program.
+        """
+        held = 0
+        while not stopped() and held < _HELD:
+            if not self._add_rows(self.fractions) + self._add_rounded():
+                return
+            before = self.value
             self._solve()
             improved(self.value)
+            held = 0 if self.value > before * (1 + _PAYS) else held + 1
 
     def run_cuts(
         self,
@@ -83,7 +97,7 @@ class CutLoop:
         self.run_rows(stopped, improved)
         history = [self.value]
         while not stopped() and self.value < target:
-            if not self.separate(self.fractions, stopped):
+            if not (self.separate(self.fractions, stopped) or self._add_combined()):
                 return not stopped()
             self._solve()
             self.run_rows(stopped)
@@ -92,6 +106,17 @@ class CutLoop:
             if len(history) > stall and self.value < history[-stall] * (1 + 1e-5):
                 return False
         return False
+
+    def resolve(self, stopped: Callable[[], bool] = lambda: False) -> None:
+        """Solve again after cuts came from elsewhere, with what can be made of them."""
+        self._solve()
+        self.run_rows(stopped)
+
+    def open_cells(self, best: float) -> NDArray[np.bool_]:
+        """Cells that a pattern cheaper than `best` may hide (reduced-cost fixing)."""
+        room = best - self.value
+        free = self._problem.hideable & ~self._problem.primary
+        return free & (self.reduced <= room * (1 + 1e-9) + 1e-9)
 
     def separate(
         self, x: NDArray[np.float64], stopped: Callable[[], bool] = lambda: False
@@ -107,6 +132,18 @@ class CutLoop:
     def _add_rows(self, x: NDArray[np.float64]) -> int:
         return sum(self._add(cut) for cut in self._bridgeless.violated(x))
 
+    def _add_rounded(self) -> int:
+        """Add cuts of the master rounded, those that the present solution violates."""
+        rows = self.master.rows()
+        return sum(self._add(cut) for cut in rounded(rows, self.fractions))
+
+    def _add_combined(self) -> int:
+        """Add combinations of cuts, unless those added last did not pay."""
+        if self.value <= self._combined_at * (1 + _PAYS):
+            return 0
+        self._combined_at = self.value
+        return sum(self._add(cut) for cut in tableau_cuts(self.master))
+
     def bound(self, method: str, complete: bool) -> Bound:
         """Return what is known now."""
         return Bound(
@@ -121,7 +158,7 @@ class CutLoop:
 
     def _add(self, cut: Cut) -> bool:
         """Add a cut unless it is known."""
-        key = cut.cells.tobytes() + cut.coefficients.tobytes()  # signs tell rows apart
+        key = _key(cut)
         if key in self._seen:
             return False
         self._seen.add(key)
@@ -140,9 +177,16 @@ class CutLoop:
                 self.value, self.reduced = float(value), reduced
             if not self.master.price(reduced, _PRICED):
                 self.fractions = self.master.fractions()
-                self.master.drop_idle(10)
+                # A cut that was dropped and is violated again may come back.
+                for cut in self.master.drop_idle(10):
+                    self._seen.discard(_key(cut))
                 return
         self.fractions = self.master.fractions()
+
+
+def _key(cut: Cut) -> bytes:
+    """Tell cuts apart: bridgeless rows of the same cells differ in their signs."""
+    return cut.cells.tobytes() + cut.coefficients.tobytes()
 
 
 def node_bound(problem: Problem) -> Bound:

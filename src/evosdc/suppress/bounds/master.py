@@ -97,18 +97,20 @@ class Master:
         self.values = np.array(solution.col_value)
         return True
 
-    def drop_idle(self, rounds: int) -> None:
-        """Forget rows that have had a zero dual for so many rounds."""
+    def drop_idle(self, rounds: int) -> list[Cut]:
+        """Drop rows that have had a zero dual for so many rounds; return their cuts."""
         for row, dual in enumerate(self.duals.tolist()):
             self._idle[row] = 0 if dual > 1e-9 else self._idle[row] + 1
         gone = [r for r, idle in enumerate(self._idle) if idle >= rounds]
         if len(gone) < 50:
-            return
+            return []
+        dropped = [self.cuts[self._alive[r]] for r in gone]
         self._lp.deleteRows(len(gone), np.array(gone, dtype=np.int32))
         keep = [r for r in range(len(self._alive)) if self._idle[r] < rounds]
         self._alive = [self._alive[r] for r in keep]
         self._idle = [self._idle[r] for r in keep]
         self.duals = self.duals[keep]
+        return dropped
 
     def fractions(self) -> NDArray[np.float64]:
         """How much of each cell the LP hides."""
@@ -116,14 +118,18 @@ class Master:
         x[self._cells[: len(self.values)]] = np.clip(self.values, 0.0, 1.0)
         return x
 
-    def tight_cuts(self) -> list[Cut]:
-        """Return the cuts that hold with equality, or nearly, in the last solution."""
-        x = self.fractions()
-        return [
-            cut
-            for cut in (self.cuts[at] for at in self._alive)
-            if float(cut.coefficients @ x[cut.cells]) < cut.least + 1e-3
-        ]
+    def rows(self) -> list[Cut]:
+        """Return the cuts that are rows of the LP."""
+        return [self.cuts[at] for at in self._alive]
+
+    def basic_columns(self) -> NDArray[np.int64]:
+        """Column that is basic at each place of the basis, negative for a row."""
+        _, basic = self._lp.getBasicVariables()
+        return np.array(basic, dtype=np.int64)
+
+    def inverse_row(self, place: int) -> NDArray[np.float64]:
+        """Return a row of the inverse of the basis: multipliers of the LP's rows."""
+        return np.array(self._lp.getBasisInverseRow(place)[1], dtype=np.float64)
 
     def reduced_costs(self) -> NDArray[np.float64]:
         """Cost of each cell less what the cuts pay for it."""

@@ -10,7 +10,7 @@ the bound, and one on the few cells that good patterns hide.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.base import AnyEngine, Mender, State
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.methods.gensup import (
     GensupParameters,
     Population,
@@ -40,7 +39,11 @@ Flags = NDArray[np.bool_]
 # A gap at which a pattern counts as proven: what integer programmes can tell.
 _CLOSED = 2e-6
 # A gap below which an integer programme on all open cells is likely to close it.
-_NEAR = 0.06
+_NEAR = 0.1
+# Integer programmes are solved to this share of the gap that is left, and to their end
+# where that is less than the second.
+_EASE = 0.1
+_WHOLLY = 1e-5
 # Secondaries above which changing and mending a pattern is slow.
 _LARGE = 1000
 
@@ -91,7 +94,7 @@ class _Run:
     mender: Mender[Any]
     loop: CutLoop
     population: Population
-    cuts: list[Cut] = field(default_factory=list)
+    proof: Branch | None = None
 
     @property
     def heavy(self) -> bool:
@@ -107,6 +110,11 @@ class _Run:
         """Whether the best pattern is proven optimal."""
         now = gap(self.best.cost, self.search.bound)
         return now is not None and now <= _CLOSED
+
+    def near(self) -> bool:
+        """Whether an integer programme on all open cells is likely to close the gap."""
+        now = gap(self.best.cost, self.search.bound)
+        return now is not None and now < _NEAR
 
     def over(self) -> bool:
         return self.closed() or self.search.stopped()
@@ -127,10 +135,9 @@ class _Run:
         return lambda: self.over() or self.search.seconds >= end
 
     def open_cells(self) -> Flags:
-        """Cells that a pattern cheaper than the best may hide (reduced-cost fixing)."""
-        free = self.problem.hideable & ~self.problem.primary
-        room = self.best.cost - self.loop.value
-        return free & (self.loop.reduced <= room * (1 + 1e-9) + 1e-9)
+        """Cells that a pattern cheaper than the best may hide, and those it hides."""
+        cells = self.loop.open_cells(self.best.cost) | self.best.hidden
+        return cells & ~self.problem.primary
 
 
 def run_hybrid(
@@ -144,7 +151,7 @@ def run_hybrid(
     for cycle in range(parameters.cycles):
         if run.over():
             break
-        if cycle or not run.heavy:
+        if cycle or not (run.heavy or run.near()):
             _refill(run, cycle)
             _breed(run, cycle)
             _walk(run, cycle)
@@ -241,10 +248,9 @@ def _core(run: _Run) -> Flags:
 
 def _share_of_proof(run: _Run) -> float:
     """How much of the time left to spend on all open cells: less if it looks vain."""
-    now = gap(run.best.cost, run.search.bound)
     if run.heavy:
         return 0.6
-    return 0.3 if now is not None and now < _NEAR else 0.1
+    return 0.3 if run.near() else 0.1
 
 
 def _programme(run: _Run, cells: Flags, share: float, every: bool) -> bool:
@@ -258,44 +264,46 @@ def _programme(run: _Run, cells: Flags, share: float, every: bool) -> bool:
         return False
     search, stopped = run.search, run.slice(share)
     end = search.seconds + share * search.seconds_left()
-    branch = Branch(run.loop, run.problem.cost, cells)
-    for cut in run.cuts:
-        branch.add(cut)
+    branch = run.proof if every else None
+    if branch is None:
+        branch = Branch(run.loop, run.problem.cost, cells)
+    if every:
+        run.proof = branch
     timed = np.isfinite(end)
-    tolerance = 0.01
+    ease = _EASE
     for _ in range(run.parameters.rounds):
         if stopped():
             return run.closed()
+        if every:
+            branch.restrict(run.open_cells())
+        tolerance = ease * (gap(run.best.cost, search.bound) or 0.0)
         candidate = branch.solve(
             run.best.hidden,
             end - search.seconds if timed else np.inf,
-            tolerance,
+            tolerance if tolerance > _WHOLLY else 0.0,
             None if timed else run.parameters.nodes,
         )
         if every:
             search.raise_bound(min(candidate.bound, run.best.cost))
         if candidate.hidden is None:
             return False
-        violated = _try(run, candidate.hidden, stopped)
-        for cut in violated:
-            branch.add(cut)
+        violated = branch.strengthen(candidate, stopped)
+        search.raise_bound(min(run.loop.value, run.best.cost))
+        _try(run, candidate.hidden, stopped)
         if not violated:
             if candidate.bound >= run.best.cost * (1 - _CLOSED):
                 return True
-            tolerance = 0.0 if tolerance < 1e-5 else tolerance / 10
+            if tolerance <= _WHOLLY:
+                return False
+            ease /= 10
     return False
 
 
-def _try(run: _Run, hidden: Flags, stopped: Callable[[], bool]) -> list[Cut]:
-    """Make a candidate safe and let it in; return the cuts it violates."""
-    known = len(run.loop.master.cuts)
-    run.loop.separate(hidden.astype(np.float64), stopped)
-    fresh = run.loop.master.cuts[known:]
-    run.cuts.extend(fresh)
+def _try(run: _Run, hidden: Flags, stopped: Callable[[], bool]) -> None:
+    """Make a candidate safe and let it in."""
     parent = run.population.states[0]
     child = run.mender.child(parent, hidden | run.problem.primary)
     admit_child(run.population, child, run.mender, run.search, stopped)
-    return fresh
 
 
 def _walk(run: _Run, cycle: int) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.evolution.stopping import gap
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.base import AnyEngine, Costs, Mask
@@ -23,6 +24,19 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
 
+# A gap at which a pattern counts as proven: what integer programmes can tell.
+_CLOSED = 2e-6
+# A tolerance below which an integer programme is solved to its end.
+_WHOLLY = 1e-5
+
+
+def proven(search: Search) -> bool:
+    """Whether the best pattern of a run is proven optimal."""
+    if search.best is None:
+        return False
+    now = gap(search.best.cost, search.bound)
+    return now is not None and now <= _CLOSED
+
 
 @dataclass(frozen=True)
 class OptimalParameters:
@@ -30,16 +44,16 @@ class OptimalParameters:
 
     Attributes
     ----------
-    first_gap
-        Relative gap of the first integer programmes; quartered whenever one yields a
-        candidate that protects everything.
+    ease
+        Integer programmes are solved to this share of the gap that is left; a tenth of
+        it whenever one yields a candidate that protects everything.
     columns
         Most cells an integer programme may have; beyond that only cuts are used.
     nodes
         Most branches of an integer programme where there is no time limit.
     """
 
-    first_gap: float = 0.01
+    ease: float = 0.1
     columns: int = 20000
     nodes: int = 2000
 
@@ -68,10 +82,9 @@ def run_optimal(
 
     follow_at = [0.0]
     follow(loop.value)
-    complete = loop.run_cuts(search.stopped, follow)
+    loop.run_cuts(search.stopped, follow)
     if not search.stopped():
         _guided(engine, search, loop.fractions)
-    if complete and not search.stopped():
         _branch(engine, loop, parameters, search)
     return search.best
 
@@ -103,37 +116,36 @@ def _branch(
     """Alternate integer programmes and cuts until the gap closes or time is up."""
     assert search.best is not None
     problem = engine.problem
-    free = problem.hideable & ~problem.primary
-    room = search.best.cost - loop.value
-    open_cells = free & (loop.reduced <= room * (1 + 1e-9) + 1e-9)
+    open_cells = loop.open_cells(search.best.cost) | search.best.hidden
+    open_cells &= ~problem.primary
     if open_cells.sum() > parameters.columns:
         return
     branch = Branch(loop, problem.cost, open_cells)
-    gap = parameters.first_gap
+    ease = parameters.ease
     timed = np.isfinite(search.seconds_left())
-    while not search.stopped():
+    while not search.stopped() and not proven(search):
+        tolerance = ease * (gap(search.best.cost, search.bound) or 0.0)
         candidate = branch.solve(
             search.best.hidden,
             search.seconds_left(),
-            gap,
+            tolerance if tolerance > _WHOLLY else 0.0,
             None if timed else parameters.nodes,
         )
         # Patterns outside these columns cost at least the best one.
         search.raise_bound(min(candidate.bound, search.best.cost))
         if candidate.hidden is None:
             return
-        known = len(loop.master.cuts)
-        violated = loop.separate(candidate.hidden.astype(np.float64), search.stopped)
+        violated = branch.strengthen(candidate, search.stopped)
         if search.stopped():
             return
         _build(engine, search, "branch", start=candidate.hidden)
+        search.raise_bound(min(loop.value, search.best.cost))
+        branch.restrict(loop.open_cells(search.best.cost) | search.best.hidden)
         if violated:
-            for cut in loop.master.cuts[known:]:
-                branch.add(cut)
-        elif gap > 1e-9:
-            gap = 0.0 if gap < 1e-5 else gap / 4
-        else:
+            continue
+        if tolerance <= _WHOLLY:
             return
+        ease /= 10
 
 
 METHOD = Method(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.network.bridge_cuts import BridgeCuts
 from evosdc.suppress.engine.network.capacity_cuts import EPSILON, crossing
 from evosdc.suppress.engine.network.flow import graph_of, max_flow, min_cut
 from evosdc.suppress.problem import Problem
@@ -34,6 +35,7 @@ class NetworkCuts:
         self._state = np.where(problem.hideable, 1, 0).astype(np.int8)
         self._state[problem.primary] = 2
         self._levels = self._open_levels()
+        self._bridges = BridgeCuts(problem)
 
     def first(self) -> Iterator[Cut]:
         """Yield the cuts around the ends of every level's cell."""
@@ -57,6 +59,10 @@ class NetworkCuts:
             cut = self._cut(row, side)
             if cut is not None:
                 yield cut
+            if stopped():
+                return
+        for cut in self._bridges.violated(x):
+            yield cut
             if stopped():
                 return
 
