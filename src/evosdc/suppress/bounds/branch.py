@@ -2,8 +2,8 @@
 
 Only cells whose reduced cost leaves room for a pattern cheaper than the best known are
 columns: hiding any other cell would already cost more (reduced-cost fixing). Solving it
-gives a lower bound on every cheaper pattern and candidates that meet its cuts. Cuts that
-candidates violate are added, and what the relaxation makes of them: programmes and
+gives a lower bound on every cheaper pattern and candidates that meet its cuts. Cuts
+that candidates violate are added, and what the relaxation makes of them: programmes and
 cuts take turns, since the solver has no safe way to add cuts while it branches.
 """
 
@@ -98,9 +98,7 @@ class Branch:
     def restrict(self, free: Mask) -> None:
         """Publish cells that can lead to nothing cheaper by now."""
         upper = free[self._cells].astype(np.float64)
-        self._mip.changeColsBounds(
-            len(upper), self._every, np.zeros(len(upper)), upper
-        )
+        self._mip.changeColsBounds(len(upper), self._every, np.zeros(len(upper)), upper)
 
     def strengthen(
         self, candidate: Candidate, stopped: Callable[[], bool] = lambda: False
