@@ -35,6 +35,9 @@ _NEAR_WHOLE = 1e-2
 _SAFE = 1e-9
 # Cuts farther from being tight than this are not looked at.
 _SLACK = 0.3
+# Cells that suggest a step, and cells on which to change one's mind, at most.
+_STEPS = 24
+_FLIPS = 16
 
 
 def rounded(cuts: Sequence[Cut], x: NDArray[np.float64]) -> Iterator[Cut]:
@@ -109,10 +112,11 @@ def _best_step(
     x: NDArray[np.float64],
     taken: NDArray[np.bool_],
     left: float,
+    order: NDArray[np.int64],
 ) -> tuple[float, float]:
     """Try the steps that coefficients suggest; return the best violation and it."""
     best, best_step = -1.0, 1.0
-    for i in range(len(a)):
+    for i in order[:_STEPS]:
         # Cells in part, and what makes a knapsack cover of the cells that are taken.
         for kind in range(3):
             if kind == 0:
@@ -153,15 +157,16 @@ def best_rounding(
         if left - a[i] > 1e-6:
             taken[i] = True
             left -= a[i]
-    best, step = _best_step(a, x, taken, left)
-    for i in np.argsort(np.abs(x - 0.5)):
+    order = np.argsort(np.abs(x - 0.5))
+    best, step = _best_step(a, x, taken, left, order)
+    for i in order[:_FLIPS]:
         if x[i] > 1.0 - 1e-6:
             continue
         other = left + a[i] if taken[i] else left - a[i]
         if other <= 1e-6:
             continue
         taken[i] = not taken[i]
-        now, new_step = _best_step(a, x, taken, other)
+        now, new_step = _best_step(a, x, taken, other, order)
         if now > best + 1e-9:
             best, step, left = now, new_step, other
         else:

@@ -80,7 +80,9 @@ def _multipliers(master: Master) -> Reals:
     return np.rint(np.array(found) * _GRID) / _GRID
 
 
-def _rows(master: Master, x: Reals) -> tuple[sparse.csr_array, Reals, NDArray[np.bool_]]:
+def _rows(
+    master: Master, x: Reals
+) -> tuple[sparse.csr_array, Reals, NDArray[np.bool_]]:
     """The cuts of the master's rows, and which of them have whole coefficients.
 
     Coefficients are rounded up where the cut stays tight by it: its slack is a whole
@@ -134,9 +136,7 @@ def _round(
         return None
     g = _share(a, f)
     slack = -multiplier
-    paid = np.where(
-        whole, _share(slack, f), np.maximum(slack / f, -slack / (1.0 - f))
-    )
+    paid = np.where(whole, _share(slack, f), np.maximum(slack / f, -slack / (1.0 - f)))
     paid[multiplier == 0] = 0.0
     weight = np.zeros(len(x))
     weight[cells] = np.where(high, -g, g)

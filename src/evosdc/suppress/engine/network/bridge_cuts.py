@@ -1,7 +1,8 @@
 """Bridge cuts of a network table: a secondary lies on a cycle of hidden cells.
 
-A secondary that is a bridge among the hidden cells cannot move: whatever leaves a set of
-nodes through it finds no way back. It lends nothing to any level and may be published.
+A secondary that is a bridge among the hidden cells cannot move: whatever leaves a set
+of nodes through it finds no way back. It lends nothing to any level and may be
+published.
 So among the cheapest safe patterns there is one in which, for each free cell i and each
 set of nodes S that holds one end of it and is crossed by no sensitive cell,
 
@@ -52,9 +53,7 @@ class BridgeCuts:
     def violated(self, x: NDArray[np.float64]) -> Iterator[Cut]:
         """Yield the cuts that cells hidden to the extent `x` violate."""
         weight = np.where(self._primary, _ANY, x)
-        support = np.flatnonzero(
-            (weight > _HIDDEN) & (self._goes_up | self._goes_down)
-        )
+        support = np.flatnonzero((weight > _HIDDEN) & (self._goes_up | self._goes_down))
         graph = graph_of(
             self._tail[support],
             self._head[support],
