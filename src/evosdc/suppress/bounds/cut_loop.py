@@ -24,8 +24,7 @@ from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.problem import Problem
 
-# Columns given to a new cut, and brought in by one round of pricing.
-_SEEDS = 12
+# Cells brought in by one round of pricing.
 _PRICED = 2000
 # Rounds of cheap rows go on while the bound rises by this share, or this many rounds.
 _PAYS = 1e-4
@@ -162,7 +161,7 @@ class CutLoop:
         if key in self._seen:
             return False
         self._seen.add(key)
-        self.master.add_cut(cut, _SEEDS)
+        self.master.add_cut(cut)
         return True
 
     def _solve(self) -> None:

@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 from evosdc.suppress.engine.cut import Cut
 
 
+# Cells that a new cut brings into the LP at least.
+_SEEDS = 12
+
+
 @dataclass
 class Master:
     """Minimise cost over the cuts found so far, with only some cells as columns.
@@ -29,8 +33,8 @@ class Master:
         self._lp.setOptionValue("threads", 1)
         self._column = np.full(len(self.cost), -1, dtype=np.int64)
         self._cells: list[int] = []
-        self._in_lp = 0
         self._alive: list[int] = []  # cut of each row of the LP
+        self._waiting: list[int] = []  # cuts that are no rows yet
         self._idle: list[int] = []  # rounds each row has been slack
         self.duals = np.zeros(0)
         self.values = np.zeros(0)
@@ -40,53 +44,68 @@ class Master:
         fresh = np.unique(cells[self._column[cells] < 0])
         if not len(fresh):
             return
-        where: dict[int, list[tuple[int, float]]] = {int(c): [] for c in fresh}
-        marked = np.zeros(len(self.cost), dtype=bool)
-        marked[fresh] = True
-        for row, cut in enumerate(self._alive):
-            inside = np.flatnonzero(marked[self.cuts[cut].cells])
-            for at in inside:
-                cell = int(self.cuts[cut].cells[at])
-                where[cell].append((row, float(self.cuts[cut].coefficients[at])))
-        for cell in fresh.tolist():
-            entries = where[cell]
-            self._lp.addCol(
-                float(self.cost[cell]),
-                0.0,
-                1.0,
-                len(entries),
-                np.array([r for r, _ in entries], dtype=np.int32),
-                np.array([c for _, c in entries], dtype=np.float64),
-            )
-            self._column[cell] = len(self._cells)
-            self._cells.append(cell)
+        self._column[fresh] = len(self._cells) + np.arange(len(fresh))
+        cuts = [self.cuts[cut] for cut in self._alive]
+        row, cells_in, terms = _entries(cuts)
+        inside = np.isin(cells_in, fresh)
+        row, terms = row[inside], terms[inside]
+        place = self._column[cells_in[inside]] - len(self._cells)
+        order = np.argsort(place, kind="stable")
+        start = np.searchsorted(place[order], np.arange(len(fresh)))
+        self._lp.addCols(
+            len(fresh),
+            self.cost[fresh],
+            np.zeros(len(fresh)),
+            np.ones(len(fresh)),
+            len(order),
+            start.astype(np.int32),
+            row[order].astype(np.int32),
+            terms[order],
+        )
+        self._cells.extend(fresh.tolist())
 
-    def add_cut(self, cut: Cut, seeds: int) -> None:
-        """Add a cut; its best cells by cost per coefficient become columns.
+    def add_cut(self, cut: Cut) -> None:
+        """Add a cut; it becomes a row when the LP is looked at the next time."""
+        self.cuts.append(cut)
+        self._waiting.append(len(self.cuts) - 1)
 
-        At least `seeds`, and as many as the cut needs: the level of a giant cell asks
+    def _take_waiting(self) -> None:
+        """Make rows of new cuts, all at once: one by one it takes quadratic time."""
+        if not self._waiting:
+            return
+        cuts = [self.cuts[at] for at in self._waiting]
+        self.add_cells(np.concatenate([self._seeds(cut) for cut in cuts]))
+        row, cells, terms = _entries(cuts)
+        inside = self._column[cells] >= 0
+        count = len(cuts)
+        self._lp.addRows(
+            count,
+            np.array([cut.least for cut in cuts]),
+            np.full(count, highspy.kHighsInf),
+            int(inside.sum()),
+            np.searchsorted(row[inside], np.arange(count)).astype(np.int32),
+            self._column[cells[inside]].astype(np.int32),
+            terms[inside],
+        )
+        self._alive += self._waiting
+        self._idle += [0] * count
+        self._waiting = []
+
+    def _seeds(self, cut: Cut) -> NDArray[np.int64]:
+        """Return the best cells of a cut by cost per coefficient, to become columns.
+
+        At least a dozen, and as many as the cut needs: the level of a giant cell asks
         for thousands, and with fewer of them the LP would have no solution.
         """
         lends = np.flatnonzero(cut.coefficients > 0)
         cells, coefficients = cut.cells[lends], cut.coefficients[lends]
         best = np.argsort(self.cost[cells] / coefficients, kind="stable")
         needed = int(np.searchsorted(np.cumsum(coefficients[best]), 1.0)) + 2
-        self.add_cells(cells[best[: max(seeds, needed)]])
-        self.cuts.append(cut)
-        known = self._column[cut.cells]
-        inside = known >= 0
-        self._lp.addRow(
-            cut.least,
-            highspy.kHighsInf,
-            int(inside.sum()),
-            known[inside].astype(np.int32),
-            cut.coefficients[inside],
-        )
-        self._alive.append(len(self.cuts) - 1)
-        self._idle.append(0)
+        return cells[best[: max(_SEEDS, needed)]]
 
     def solve(self) -> bool:
-        """Solve the LP over the present columns and cuts, then drop idle rows."""
+        """Solve the LP over the present columns and cuts."""
+        self._take_waiting()
         if not self.cuts:
             return False
         self._lp.run()
@@ -120,6 +139,7 @@ class Master:
 
     def rows(self) -> list[Cut]:
         """Return the cuts that are rows of the LP."""
+        self._take_waiting()
         return [self.cuts[at] for at in self._alive]
 
     def basic_columns(self) -> NDArray[np.int64]:
@@ -133,12 +153,10 @@ class Master:
 
     def reduced_costs(self) -> NDArray[np.float64]:
         """Cost of each cell less what the cuts pay for it."""
+        paid = np.flatnonzero(self.duals > 0)
         reduced = self.cost.copy()
-        for row, cut in enumerate(self._alive):
-            dual = self.duals[row]
-            if dual > 0:
-                this = self.cuts[cut]
-                reduced[this.cells] -= dual * this.coefficients
+        row, cells, terms = _entries([self.cuts[self._alive[r]] for r in paid])
+        np.subtract.at(reduced, cells, self.duals[paid][row] * terms)
         return reduced
 
     def dual_bound(self, reduced: NDArray[np.float64]) -> float:
@@ -158,3 +176,15 @@ class Master:
             cells = cells[np.argsort(reduced[cells], kind="stable")[:most]]
         self.add_cells(cells)
         return len(cells)
+
+
+def _entries(
+    cuts: list[Cut],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the terms of cuts as triplets: number of the cut, cell, coefficient."""
+    if not cuts:
+        none = np.zeros(0, dtype=np.int64)
+        return none, none, np.zeros(0)
+    row = np.repeat(np.arange(len(cuts)), [len(cut.cells) for cut in cuts])
+    cells = np.concatenate([cut.cells for cut in cuts])
+    return row, cells, np.concatenate([cut.coefficients for cut in cuts])

@@ -62,18 +62,17 @@ class AttackCuts:
 
     def first(self) -> Iterator[Cut]:
         """Yield the cuts of single equations: the row and column model, generalised."""
-        levels = self._problem.levels
+        levels, matrix = self._problem.levels, self._matrix
         for level in range(len(levels)):
             k = int(self._at[levels.cell[level]])
-            start, end = self._transposed.indptr[k : k + 2]
-            for row, coefficient in zip(
-                self._transposed.indices[start:end],
-                self._transposed.data[start:end],
-                strict=True,
-            ):
-                y = np.zeros(self._matrix.shape[0])
-                y[row] = float(levels.sign[level]) / coefficient
-                cut = self._cut(level, y)
+            sign = float(levels.sign[level])
+            for place in range(*self._transposed.indptr[k : k + 2]):
+                row = self._transposed.indices[place]
+                line = slice(*matrix.indptr[row : row + 2])
+                cells = matrix.indices[line]
+                others = cells != k
+                r = -sign * matrix.data[line][others] / self._transposed.data[place]
+                cut = self._write(level, cells[others], r)
                 if cut is not None:
                     yield cut
 
@@ -157,23 +156,28 @@ class AttackCuts:
         """Write the cut of a level for any multipliers of the equations."""
         levels = self._problem.levels
         k, sign = int(self._at[levels.cell[level]]), float(levels.sign[level])
-        amount = float(levels.amount[level])
         grid = np.rint(y * _GRID)
         r = -np.asarray(self._transposed @ grid)
         r[k] += sign * _GRID
         if not self._whole:
             # Coefficients that are not whole leave rounding in the products.
             r[np.abs(r) < 1e-6 * _GRID] = 0.0
-        r /= _GRID
-        # Multiplying an infinite room by 0 must give 0.
-        room = np.where(r > 0, self._up, self._down) / amount
-        terms = np.zeros(len(r))
-        moves = r != 0
-        terms[moves] = np.abs(r[moves]) * room[moves]
-        rest = 1.0 - float(terms[self._primary].sum())
+        moves = np.flatnonzero(r)
+        return self._write(level, moves, r[moves] / _GRID)
+
+    def _write(
+        self, level: int, moves: NDArray[np.int64], r: NDArray[np.float64]
+    ) -> Cut | None:
+        """Write the cut that a level's cell moves by ``r . d`` over some cells."""
+        amount = float(self._problem.levels.amount[level])
+        room = np.where(r > 0, self._up[moves], self._down[moves]) / amount
+        terms = np.abs(r) * room
+        primary = self._primary[moves]
+        rest = 1.0 - float(terms[primary].sum())
         if not rest > _SHORT:
             return None
-        chosen = np.flatnonzero(~self._primary & (terms > 0))
-        if not len(chosen):
+        chosen = ~primary & (terms > 0)
+        if not chosen.any():
             return None
-        return Cut(self._cells[chosen], np.minimum(terms[chosen] / rest, 1.0))
+        cells = self._cells[moves[chosen]]
+        return Cut(cells, np.minimum(terms[chosen] / rest, 1.0))

@@ -1,0 +1,61 @@
+"""Cuts of networks inside a table that is none: its planes, and more of the kind.
+
+An attacker who knows only some of the equations is weaker, so every cut of a part of
+the equations is one of the table. Where they form a network, cuts are minimum cuts and
+bridges are found by maximum flows, in microseconds; only what they leave open needs the
+attacker's programs, which take milliseconds to seconds each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.network.cuts import NetworkCuts
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure.subnetworks import subnetworks
+
+# Sets of equations that are looked at: the three pairs of flat dimensions, and more
+# where trees give a cell up to six equations.
+_SETS = 12
+
+
+class PlaneCuts:
+    """Find the cuts that a fractional pattern violates in parts that are networks."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._parts: list[NetworkCuts] | None = None
+
+    @property
+    def parts(self) -> list[NetworkCuts]:
+        """The networks, set up when asked for the first time."""
+        if self._parts is None:
+            sets = subnetworks(self._problem, _SETS)
+            self._parts = [NetworkCuts(_part(self._problem, rows)) for rows in sets]
+        return self._parts
+
+    def violated(
+        self, x: NDArray[np.float64], stopped: Callable[[], bool]
+    ) -> Iterator[Cut]:
+        """Yield cuts that cells hidden to the extent `x` violate."""
+        for part in self.parts:
+            if stopped():
+                return
+            yield from part.violated(x, stopped)
+
+
+def _part(problem: Problem, rows: NDArray[np.int64]) -> Problem:
+    """Return the problem of an attacker who knows some of the equations only."""
+    table = problem.table
+    matrix = sparse.csr_array(table.matrix[rows], copy=True)
+    moves = problem.hideable & (problem.up + problem.down > 0)
+    matrix.data = np.where(moves[matrix.indices], matrix.data, 0.0)
+    matrix.eliminate_zeros()
+    known = replace(table, matrix=matrix, rhs=np.asarray(matrix @ table.value))
+    return replace(problem, table=known)
