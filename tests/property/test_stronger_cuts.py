@@ -132,7 +132,7 @@ def test_a_minimal_pattern_meets_every_bridge_cut(options: dict[str, Any]) -> No
     for _ in range(5):
         x = np.where(problem.hideable, rng.random(len(hidden)), 0.0)
         x[rng.random(len(hidden)) < 0.5] = 0.0
-        for cut in BridgeCuts(problem).violated(x):
+        for cut in BridgeCuts(problem, problem.network).violated(x):
             assert float(cut.coefficients @ hidden[cut.cells]) >= 0.0
             assert float(cut.coefficients @ x[cut.cells]) < 0.0
             assert not problem.primary[cut.cells].any()
@@ -141,9 +141,8 @@ def test_a_minimal_pattern_meets_every_bridge_cut(options: dict[str, Any]) -> No
 def test_a_bridge_among_hidden_cells_is_cut_off() -> None:
     """A lone hidden cell is cut off from both of its ends; a rectangle is not."""
     problem = Problem.of(make("random", 1, shape=(4, 4), sensitive=0.0, margins=0.0))
-    cuts = BridgeCuts(problem)
-    network = problem.network
-    assert network is not None
+    assert problem.network is not None
+    cuts = BridgeCuts(problem, problem.network)
     inner = np.flatnonzero(problem.table.value > 0)[:1]
     x = np.zeros(len(problem.cost))
     x[inner] = 1.0

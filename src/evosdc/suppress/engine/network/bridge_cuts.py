@@ -25,6 +25,7 @@ from evosdc.kernels import kernel
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.network.flow import Graph, graph_of, max_flow, min_cut
 from evosdc.suppress.problem import Problem
+from evosdc.table import Network
 
 # How much more of a cell than of the others that cross must be hidden.
 _VIOLATED = 1e-4
@@ -38,9 +39,7 @@ _CELLS_A_CALL = 256
 class BridgeCuts:
     """Find the bridge cuts that a fractional pattern violates."""
 
-    def __init__(self, problem: Problem) -> None:
-        network = problem.network
-        assert network is not None
+    def __init__(self, problem: Problem, network: Network) -> None:
         self._tail, self._head = network.tail, network.head
         self._nodes = network.nodes
         self._goes_up = problem.hideable & (problem.up > 0)

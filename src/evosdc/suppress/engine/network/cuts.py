@@ -35,7 +35,7 @@ class NetworkCuts:
         self._state = np.where(problem.hideable, 1, 0).astype(np.int8)
         self._state[problem.primary] = 2
         self._levels = self._open_levels()
-        self._bridges = BridgeCuts(problem)
+        self._bridges = BridgeCuts(problem, network)
 
     def first(self) -> Iterator[Cut]:
         """Yield the cuts around the ends of every level's cell."""
