@@ -95,8 +95,12 @@ class CutLoop:
         improved: Callable[[float], None] = lambda _: None,
         target: float = np.inf,
         stall: int = 30,
+        least: float = 1e-5,
     ) -> bool:
-        """Separate until no cut is violated (True) or the run is stopped (False)."""
+        """Separate until no cut is violated (True) or the run is stopped (False).
+
+        It also ends where so many rounds raise the bound by less than a share `least`.
+        """
         self.run_rows(stopped, improved)
         history = [self.value]
         while not stopped() and self.value < target:
@@ -106,7 +110,7 @@ class CutLoop:
             self.run_rows(stopped)
             improved(self.value)
             history.append(self.value)
-            if len(history) > stall and self.value < history[-stall] * (1 + 1e-5):
+            if len(history) > stall and self.value < history[-stall] * (1 + least):
                 return False
         return False
 

@@ -184,13 +184,17 @@ def guided_state(
     fractions: NDArray[np.float64],
     noise: NDArray[np.float64] | float = 1.0,
     stopped: Stopped = never,
+    order: NDArray[np.int64] | None = None,
 ) -> State:
-    """Cover everything with cells cheap to the extent a relaxation hides them."""
+    """Cover everything with cells cheap to the extent a relaxation hides them.
+
+    Demands are covered by weight unless an order is given.
+    """
     # A cell hidden in full keeps a thousandth of its cost: of two ways through such
     # cells the cheaper one is taken.
     price = engine.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
     state: State = engine.start()
-    state.cover(price=price * noise, stopped=stopped)
+    state.cover(order, price=price * noise, stopped=stopped)
     mender.prune(state)
     return state
 

@@ -44,6 +44,15 @@ _NEAR = 0.1
 # where that is less than the second.
 _EASE = 0.1
 _WHOLLY = 1e-5
+# Share of the time left above which building one more pattern does not pay.
+_DEAR = 0.15
+# Cuts of programs pay while so many rounds raise the bound by this share; integer
+# programmes raise it faster then.
+_STALL, _PAYS = 10, 3e-3
+# So many times slower are steps by programs, where no limit of time ends them.
+_SLOWER = 40
+# Patterns whose cells are made cheap for the next ones.
+_TRAIL = 6
 # Secondaries above which changing and mending a pattern is slow.
 _LARGE = 1000
 
@@ -95,11 +104,19 @@ class _Run:
     loop: CutLoop
     population: Population
     proof: Branch | None = None
+    building: float = 0.0  # seconds that the first pattern took
+    complete: bool = False  # whether the relaxation has no violated cut left
 
     @property
     def heavy(self) -> bool:
         """Whether patterns are so large that integer programmes had better go first."""
-        return len(self.population.states[0].secondaries) > _LARGE
+        many = len(self.population.states[0].secondaries) > _LARGE
+        return self.engine.quick and many
+
+    @property
+    def slow(self) -> bool:
+        """Whether building one pattern takes a good part of the time that is left."""
+        return self.building > _DEAR * self.search.seconds_left()
 
     @property
     def best(self) -> Pattern:
@@ -123,10 +140,13 @@ class _Run:
         self,
         fractions: NDArray[np.float64],
         noise: NDArray[np.float64] | float = 1.0,
+        order: NDArray[np.int64] | None = None,
     ) -> None:
         """Let in a pattern that follows the relaxation."""
         stopped = self.search.stopped
-        state = guided_state(self.engine, self.mender, fractions, noise, stopped)
+        state = guided_state(
+            self.engine, self.mender, fractions, noise, stopped, order
+        )
         admit(self.population, state, self.search, "guided by the bound")
 
     def slice(self, share: float) -> Callable[[], bool]:
@@ -152,9 +172,15 @@ def run_hybrid(
         if run.over():
             break
         if cycle or not (run.heavy or run.near()):
-            _refill(run, cycle)
-            _breed(run, cycle)
+            if run.engine.quick:
+                _refill(run, cycle)
+                _breed(run, cycle)
+            else:
+                _steer(run, cycle)
             _walk(run, cycle)
+        if not run.complete:
+            _raise(run, 0.3, search.raise_bound)
+            continue
         if _programme(run, run.open_cells(), _share_of_proof(run), True):
             break
         _programme(run, _core(run), 0.25, False)
@@ -166,6 +192,7 @@ def _start(
 ) -> _Run | None:
     """Build the first patterns and the relaxation; None where nothing is left."""
     engine = engine_for(problem)
+    begun = search.seconds
     population = Population(parameters.population)
     state: State = engine.start()
     state.cover(stopped=search.stopped)
@@ -178,20 +205,52 @@ def _start(
     mender = engine.mender(search.rng(0), search.stopped)
     loop = CutLoop(problem)
     run = _Run(problem, engine, parameters, search, mender, loop, population)
+    run.building = search.seconds - begun
     loop.run_nodes()
 
     def follow(value: float) -> None:
         search.raise_bound(value)
         # Ever more rarely: where shortest paths are slow, the bound must not wait.
-        if run.heavy or loop.rounds & (loop.rounds - 1):
+        if run.heavy or run.slow or loop.rounds & (loop.rounds - 1):
             return
         run.guide(loop.fractions)
 
     follow(loop.value)
-    loop.run_cuts(run.slice(0.3), follow)
-    if not search.stopped():
+    _raise(run, 0.3, follow)
+    if not (search.stopped() or run.slow):
         run.guide(loop.fractions)
     return run
+
+
+def _raise(run: _Run, share: float, follow: Callable[[float], None]) -> None:
+    """Cut until nothing is violated or, where cuts take programs, while they pay."""
+    stopped = run.slice(share)
+    if run.engine.quick:
+        run.loop.run_cuts(stopped, follow)
+        run.complete = True
+        return
+    run.loop.run_cuts(stopped, follow, stall=_STALL, least=_PAYS)
+    run.complete = not stopped()
+
+
+def _steer(run: _Run, cycle: int) -> None:
+    """Let in patterns steered by the relaxation and by good patterns, in any order.
+
+    Where covering a level takes a program, the order in which levels are covered
+    matters more than what breeding can put together. Prices fall on the cells that good
+    patterns hide, as the trails of ants do (Dorigo and Stuetzle 2004).
+    """
+    rng = run.search.rng(1, cycle)
+    stopped = run.slice(0.35)
+    cells, levels = len(run.problem.cost), len(run.engine.demands)
+    for _ in range(2 * run.population.size):
+        if stopped() or run.slow:
+            return
+        good = np.mean([s.hidden for s in run.population.states[:_TRAIL]], axis=0)
+        share = rng.uniform(0.0, 0.6) * good
+        share += rng.uniform(0.0, 0.5) * run.loop.fractions
+        noise = np.exp(rng.normal(0.0, rng.uniform(0.05, 0.4), cells))
+        run.guide(share, noise, rng.permutation(levels))
 
 
 def _refill(run: _Run, cycle: int) -> None:
@@ -310,6 +369,8 @@ def _walk(run: _Run, cycle: int) -> None:
     """Ruin and recreate from the best pattern."""
     state, rng = run.population.states[0].copy(), run.search.rng(3, cycle)
     steps = run.parameters.steps
+    if not (run.engine.quick or np.isfinite(run.search.seconds_left())):
+        steps //= _SLOWER
     pattern = walk_from(run.engine, state, run.search, rng, steps, run.slice(0.25))
     if pattern is not None:
         run.population.add(run.mender.child(run.population.states[0], pattern.hidden))

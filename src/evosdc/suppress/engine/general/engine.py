@@ -8,9 +8,11 @@ import numpy as np
 
 from evosdc.errors import MethodError
 from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, never
+from evosdc.suppress.engine.general import program_walker
 from evosdc.suppress.engine.general.cuts import AttackCuts
 from evosdc.suppress.engine.general.mend import GeneralMender
 from evosdc.suppress.engine.general.orders import ProgramEvaluator
+from evosdc.suppress.engine.general.program_walker import ProgramWalker
 from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
 from evosdc.suppress.engine.general.walker import DEFAULT, GeneralWalker
 from evosdc.suppress.problem import Problem
@@ -48,16 +50,17 @@ class GeneralEngine:
         state: GeneralState,
         rng: np.random.Generator,
         options: WalkOptions | None = None,
-    ) -> GeneralWalker | None:
-        chosen = DEFAULT if options is None else options
-        if chosen.memory > 1:
+    ) -> GeneralWalker | ProgramWalker | None:
+        if options is not None and options.memory > 1:
             raise MethodError(
-                f"late acceptance over {chosen.memory} steps on a general table",
+                f"late acceptance over {options.memory} steps on a general table",
                 expected="a memory of 1: here a pattern never gets dearer",
             )
-        if self.table.boxes is None or not len(state.secondaries):
+        if not len(state.secondaries):
             return None
-        return GeneralWalker(state, self.table.boxes, rng, chosen)
+        if self.table.boxes is None:
+            return ProgramWalker(state, rng, options or program_walker.DEFAULT)
+        return GeneralWalker(state, self.table.boxes, rng, options or DEFAULT)
 
     def mender(
         self, rng: np.random.Generator, stopped: Stopped = never

@@ -65,4 +65,4 @@ class GeneralMender:
         if trial.cover_open(broken, price=price, stopped=self._stopped):
             return
         if not len(trial.uncovered) and trial.cost <= state.cost:
-            state.hidden, state.witnesses = trial.hidden, trial.witnesses
+            state.become_like(trial)

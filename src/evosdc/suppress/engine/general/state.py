@@ -123,6 +123,16 @@ class GeneralState:
         self.hide(np.flatnonzero(hidden & ~self.hidden))
         self.publish(np.flatnonzero(self.hidden & ~hidden))
 
+    def become_like(self, other: GeneralState) -> None:
+        """Take over the hidden cells and witnesses of a state that is given up."""
+        self.hidden, self.witnesses = other.hidden, other.witnesses
+
+    def forget(self, rows: Cells) -> None:
+        """Open demands again, and publish the secondaries that no other one needs."""
+        self.witnesses.open(rows)
+        idle = self.secondaries
+        self.hidden[idle[~self.witnesses.used()[idle]]] = False
+
     def open_rows(self, order: Sequence[int] | Cells | None = None) -> list[int]:
         """Demands without a witness: all by weight, or those of an order."""
         rows = self.table.by_weight if order is None else np.asarray(order, np.int64)

@@ -84,9 +84,13 @@ class Witnesses:
             count = pools.rows_using(self.pool, cell, self._found, count, self._marked)
         found = np.sort(self._found[:count])
         self._marked[found] = False
-        for row in found.tolist():
-            pools.release(self.pool, row)
+        self.open(found)
         return found
+
+    def open(self, rows: NDArray[np.int64]) -> None:
+        """Take the witnesses from some demands."""
+        for row in rows[self.covered[rows]].tolist():
+            pools.release(self.pool, row)
 
     def copy(self) -> Witnesses:
         """Return an independent copy."""
