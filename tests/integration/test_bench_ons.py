@@ -213,3 +213,9 @@ def test_tables_count_alike_however_many_runs_they_have() -> None:
     ]
     assert mean(rows, "cost") == 6.0
     assert mean(rows[-1:], "cost") is None
+
+
+def test_a_reference_that_nobody_named_is_run_once_a_table() -> None:
+    named = Settings(tables=1, seeds=3, methods=("marginal",), families=("A",))
+    runs = [run.contender.label for run in plan(ons.EXPERIMENT, named)]
+    assert runs == ["order-by-weight", *["marginal"] * 3]
