@@ -114,6 +114,7 @@ class Settings:
 def plan(experiment: Experiment, settings: Settings) -> list[Run]:
     """List the runs, table by table."""
     named = settings.methods or experiment.methods
+    asked = {text.strip() for text in named}
     if settings.reference or experiment.with_reference:
         first = settings.reference or experiment.reference
         named = tuple(dict.fromkeys((first, *named)))
@@ -129,7 +130,8 @@ def plan(experiment: Experiment, settings: Settings) -> list[Run]:
         for family in settings.families or experiment.families
         for number in range(1, 1 + min(tables, experiment.copies.get(family, tables)))
         for contender in contenders
-        for seed in range(1, settings.seeds + 1)
+        # A reference that nobody named is there to compare with: one run a table.
+        for seed in range(1, 1 + (settings.seeds if contender.label in asked else 1))
     ]
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from benchmarks.experiments.experiment import Experiment
-from benchmarks.experiments.heurgene_page import STEPS, UNPRUNED, WISHES, write
+from benchmarks.experiments.heurgene_page import (
+    CLEANED_CUBE,
+    STEPS,
+    UNPRUNED,
+    WISHES,
+    write,
+)
 from benchmarks.experiments.published import (
     HEURGENE,
     HEURGENE_FIGURES,
@@ -45,7 +51,8 @@ EXPERIMENT = Experiment(
     families=FAMILIES,
     methods=(
         HYPERCUBE,
-        HYPERCUBE + UNPRUNED,
+        CLEANED_CUBE,
+        CLEANED_CUBE + UNPRUNED,
         HEURGENE,
         *(portfolio(name) for name in STRATEGIES[:-1]),
         *(name for name, _ in STEPS if name not in (HEURGENE, "heurgene")),

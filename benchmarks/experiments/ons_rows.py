@@ -78,8 +78,9 @@ def of_families(rows: Sequence[Row], families: Sequence[str]) -> list[Row]:
 
 
 def mean(rows: Sequence[Row], name: str) -> float | None:
-    """Average a column over the rows that have it."""
-    found = column(rows, name)
+    """Average a column over tables, of the means over the rows that have it."""
+    tables = group(rows, "family", "table").values()
+    found = [float(np.mean(known)) for part in tables if (known := column(part, name))]
     return float(np.mean(found)) if found else None
 
 

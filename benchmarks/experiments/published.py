@@ -237,9 +237,9 @@ _HEURGENE = {
     ),
 }
 # The source's HyperCube is what makes an individual of its first generation.
-HYPERCUBE = "heurgene+population=1+rectangles=further"
+HYPERCUBE = "heurgene+population=1+rectangles=further+crowded=true"
 # HeurGene to the letter.
-HEURGENE = "heurgene+rectangles=further+redraw=true+replace-best=true"
+HEURGENE = "heurgene+rectangles=further+crowded=true+redraw=true+replace-best=true"
 STRATEGIES = (
     "roulette/kill",
     "roulette/similar",

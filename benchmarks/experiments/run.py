@@ -322,11 +322,14 @@ def _bounds_of(table: Table, seconds: float) -> Bounds:
 
 def _refuse_other_limits(runs: Sequence[Run], store: Store) -> None:
     for run in runs:
-        row = store.get(run.key)
-        if row is not None and row["time_limit"] != run.contender.time_limit:
+        row, limit = store.get(run.key), run.contender.time_limit
+        if row is None or row["time_limit"] == limit:
+            continue
+        # A run that ended by itself before either limit is the same under both.
+        if row["cpu_seconds"] >= min(limit, row["time_limit"]):
             raise InputError(
                 f"{store.path} holds runs of {run.contender.label!r} with a time limit "
-                f"of {row['time_limit']:g} s, not {run.contender.time_limit:g} s",
+                f"of {row['time_limit']:g} s, not {limit:g} s",
                 expected="one time limit a method",
                 hint="name another folder, or give --force to begin anew",
             )

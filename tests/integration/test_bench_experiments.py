@@ -191,8 +191,17 @@ def test_costs_do_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("undrawn")
 def test_one_time_limit_a_method(tmp_path: Path) -> None:
     run_tiny(tmp_path)
+    longer = Settings(**{**vars(TINY), "time_limit": 2.0})
+    # All ended by themselves: they would be the same runs.
+    assert not run_tiny(tmp_path, longer)
+    path = tmp_path / "gensup.csv"
+    rows = Store(path, KEY, COLUMNS)
+    path.unlink()
+    held = Store(path, KEY, COLUMNS)
+    for row in rows.rows:
+        held.add({**row, "cpu_seconds": 1.1})
     with pytest.raises(InputError, match="time limit"):
-        run_tiny(tmp_path, Settings(**{**vars(TINY), "time_limit": 2.0}))
+        run_tiny(tmp_path, longer)
 
 
 def test_other_files_are_not_overwritten(tmp_path: Path) -> None:

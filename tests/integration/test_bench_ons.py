@@ -19,6 +19,7 @@ from benchmarks.experiments.ons_published import (
 from benchmarks.experiments.ons_rows import (
     SIZES,
     contender_of,
+    mean,
     protected,
     with_relative,
 )
@@ -203,3 +204,18 @@ def test_published_tables_are_whole() -> None:
             assert sum(line[k] is not None for line in lines) == count - anomalies
     for ours, line in zip(LARGE.values(), LARGE_LINES, strict=True):
         assert ours.sensitive == line.primaries
+
+
+def test_tables_count_alike_however_many_runs_they_have() -> None:
+    rows = [
+        {"family": "A", "table": table, "cost": cost}
+        for table, cost in ((1, 2.0), (1, 4.0), (1, 6.0), (2, 8.0), (2, None))
+    ]
+    assert mean(rows, "cost") == 6.0
+    assert mean(rows[-1:], "cost") is None
+
+
+def test_a_reference_that_nobody_named_is_run_once_a_table() -> None:
+    named = Settings(tables=1, seeds=3, methods=("marginal",), families=("A",))
+    runs = [run.contender.label for run in plan(ons.EXPERIMENT, named)]
+    assert runs == ["order-by-weight", *["marginal"] * 3]

@@ -18,6 +18,7 @@ from evosdc.suppress.methods.circuits import (
     CircuitIndividual,
     add_and_publish,
     further_rectangle,
+    publish_crowded,
     rectangle_each,
     rectangles,
     renew,
@@ -174,6 +175,24 @@ def test_further_rectangles_are_rectangles_that_hide_something_new():
     assert seen
     state, _ = rectangle_each(network, np.unique(network.demands.cell), True)
     assert not len(state.uncovered)
+
+
+def test_clean_up_as_published_looks_at_crowded_rows_and_columns_only():
+    network = TableNetwork(Problem.of(make("heurgene", 1, rows=30, columns=30)))
+    arcs = network.arcs
+    cells = np.unique(network.demands.cell)
+    made, crowded, cleaned = (
+        rectangle_each(network, cells, False)[0] for _ in range(3)
+    )
+    publish_crowded(crowded, Mender(network, np.random.default_rng(0)))
+    Mender(network, np.random.default_rng(0)).prune(cleaned)
+    assert cleaned.cost < crowded.cost < made.cost
+    assert not len(crowded.uncovered)
+    before, after = np.flatnonzero(made.hidden), np.flatnonzero(crowded.hidden)
+    gone = np.setdiff1d(before, after)
+    left = np.bincount(np.append(arcs.tail[after], arcs.head[after]))
+    # A row or column that was crowded keeps two cells at least.
+    assert min(left[arcs.tail[gone]].min(), left[arcs.head[gone]].min()) >= 2
 
 
 def test_a_cell_is_added_only_where_more_can_be_published():

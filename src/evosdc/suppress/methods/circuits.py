@@ -16,6 +16,8 @@ from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.engine.network.rectangle import cheapest_rectangle
 
 Cells = NDArray[np.int64]
+# Hidden cells of a row or column that is not crowded.
+_UNCROWDED = 2
 
 
 @dataclass(eq=False)
@@ -222,6 +224,25 @@ def _rectangle(state: PatternState, cell: int, levels: Cells) -> Cells:
         int(amount[sign < 0].sum()),
     )
     return corners if np.isfinite(cost) else corners[:0]
+
+
+def publish_crowded(state: PatternState, mender: Mender) -> None:
+    """Publish what is redundant in crowded rows and columns (Herrington 2015).
+
+    Cells are looked at in the order of the table, and only where both their row and
+    their column hide more than two cells at the time.
+    """
+    arcs = state.network.arcs
+    hidden = np.flatnonzero(state.hidden)
+    ends = np.concatenate([arcs.tail[hidden], arcs.head[hidden]])
+    crowd = np.bincount(ends, minlength=state.network.nodes)
+    for cell in np.sort(state.secondaries).tolist():
+        if min(crowd[arcs.tail[cell]], crowd[arcs.head[cell]]) <= _UNCROWDED:
+            continue
+        mender.prune(state, np.array([cell]))
+        if not state.hidden[cell]:
+            crowd[arcs.tail[cell]] -= 1
+            crowd[arcs.head[cell]] -= 1
 
 
 def renew(

@@ -5,10 +5,10 @@ cells that other circuits share, so that children are safe as a rule; it is acce
 only where a child beats the cheaper parent. Mutation publishes a redundant cell and
 joins the circuits that it stood in.
 
-The defaults are as published but for three steps where ours is cheaper; options put
-the published ones back: ``rectangles=further``, ``redraw`` and ``replace_best``. What
-the author asks for in his last chapter has options too: `diversity`, `seeding`,
-`crossover`, `mutation` and `cost_benefit`.
+The defaults are as published but for four steps where ours is cheaper; options put
+the published ones back: ``rectangles=further``, ``crowded``, ``redraw`` and
+``replace_best``. What the author asks for in his last chapter has options too:
+`diversity`, `seeding`, `crossover`, `mutation` and `cost_benefit`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.methods.circuits import (
     CircuitIndividual,
     add_and_publish,
+    publish_crowded,
     publish_redundant,
     rectangle_each,
     rectangles,
@@ -73,7 +74,10 @@ class HeurgeneParameters:
         paths where none takes it. further: where none does, rectangles are added until
         they do together (published). both: one rectangle takes both levels of a cell.
     pruned
-        Publish what is redundant in the first generation (published, in outline).
+        Publish what is redundant in the first generation.
+    crowded
+        Look for it only in rows and columns that hide more than two cells, in the
+        order of the table (published). Otherwise everywhere, dearest first.
     redraw
         A generation mates one pair; where that fails new parents are drawn, and so
         many failures in a row as `patience` says end the run (published). Otherwise a
@@ -118,6 +122,7 @@ class HeurgeneParameters:
     seeding: str = "random"
     rectangles: str = "each"
     pruned: bool = True
+    crowded: bool = False
     redraw: bool = False
     replace_best: bool = False
     crossover: str = "random"
@@ -166,7 +171,9 @@ class _Run:
             if number and self.search.stopped():
                 return
             state, circuits = self._first(number)
-            if self.parameters.pruned:
+            if self.parameters.pruned and self.parameters.crowded:
+                publish_crowded(state, self.mender)
+            elif self.parameters.pruned:
                 self.mender.prune(state)
             kept = renew(state, circuits, self.parameters.circuit)
             self.population.append(CircuitIndividual.of(state, kept))
