@@ -10,7 +10,7 @@ tolerances of the LP solver.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,18 +129,40 @@ class CutLoop:
         self, x: NDArray[np.float64], stopped: Callable[[], bool] = lambda: False
     ) -> int:
         """Add the cuts that a pattern, fractional or not, violates; count them."""
+        return sum(self._add(cut) for cut in self._violated(x, True, stopped))
+
+    def fresh(self, x: NDArray[np.float64], programs: bool) -> list[Cut]:
+        """Return cuts that a pattern violates, for others to use.
+
+        Without `programs` only those that need no attacker's program.
+        """
+        return list(self._violated(x, programs, lambda: False))
+
+    def violates(self, x: NDArray[np.float64]) -> bool:
+        """Whether a pattern violates any cut."""
+        return next(self._violated(x, True, lambda: False), None) is not None
+
+    def _violated(
+        self, x: NDArray[np.float64], programs: bool, stopped: Callable[[], bool]
+    ) -> Iterator[Cut]:
+        """Yield cuts that a pattern violates, from the cheapest source that has any.
+
+        Rows and planes are had for nothing; programs serve what they leave open.
+        """
         hidden = x.copy()
         hidden[self._problem.primary] = 1.0
-        found = self._add_rows(x)
-        if self._planes is not None:
-            cuts = self._planes.violated(hidden, stopped)
-            found += sum(self._add(cut) for cut in cuts)
-            if found:
-                # What the planes have is had for nothing; programs for the rest.
-                return found
-        return found + sum(
-            self._add(cut) for cut in self._source.violated(hidden, stopped)
-        )
+        found = False
+        for cut in self._bridgeless.violated(x):
+            found = True
+            yield cut
+        if self._planes is None:
+            yield from self._source.violated(hidden, stopped)
+            return
+        for cut in self._planes.violated(hidden, stopped):
+            found = True
+            yield cut
+        if programs and not found:
+            yield from self._source.violated(hidden, stopped)
 
     def _add_rows(self, x: NDArray[np.float64]) -> int:
         return sum(self._add(cut) for cut in self._bridgeless.violated(x))

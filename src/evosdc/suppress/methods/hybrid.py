@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from evosdc.evolution.stopping import gap
 from evosdc.suppress.bounds.branch import Branch
+from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.base import AnyEngine, Mender, State
 from evosdc.suppress.engine.choose import engine_for
@@ -46,6 +47,8 @@ _EASE = 0.1
 _WHOLLY = 1e-5
 # Share of the time left above which building one more pattern does not pay.
 _DEAR = 0.15
+# Open cells up to which a tree is likely to get somewhere.
+_SMALL_TREE = 1000
 # Cuts of programs pay while so many rounds raise the bound by this share; integer
 # programmes raise it faster then.
 _STALL, _PAYS = 10, 3e-3
@@ -71,6 +74,8 @@ class HybridParameters:
         Generations without a better best before the next search has its turn.
     columns
         Most cells of an integer programme on all open cells.
+    tree
+        Most cells of a tree of branch and cut, on tables that are no networks.
     core
         Cells of the small integer programme: those of good patterns, then those of
         least reduced cost.
@@ -86,6 +91,7 @@ class HybridParameters:
     population: int = 20
     patience: int = 4
     columns: int = 20000
+    tree: int = 3000
     core: int = 600
     nodes: int = 500
     rounds: int = 12
@@ -104,6 +110,7 @@ class _Run:
     loop: CutLoop
     population: Population
     proof: Branch | None = None
+    tree: BranchAndCut | None = None
     building: float = 0.0  # seconds that the first pattern took
     complete: bool = False  # whether the relaxation has no violated cut left
 
@@ -180,6 +187,10 @@ def run_hybrid(
             _walk(run, cycle)
         if not run.complete:
             _raise(run, 0.3, search.raise_bound)
+            continue
+        if not run.engine.quick:
+            if _branch_and_cut(run, _share_of_tree(run)):
+                break
             continue
         if _programme(run, run.open_cells(), _share_of_proof(run), True):
             break
@@ -356,6 +367,31 @@ def _programme(run: _Run, cells: Flags, share: float, every: bool) -> bool:
                 return False
             ease /= 10
     return False
+
+
+def _share_of_tree(run: _Run) -> float:
+    """How much of the time left to spend on the tree of a general table."""
+    return 0.6 if run.open_cells().sum() <= _SMALL_TREE else 0.2
+
+
+def _branch_and_cut(run: _Run, share: float) -> bool:
+    """Go on with the tree over all open cells; return whether nothing is left of it."""
+    if run.tree is None:
+        cells = run.open_cells()
+        if cells.sum() > run.parameters.tree:
+            return False
+        cost = run.problem.cost
+        run.tree = BranchAndCut(run.loop, cost, cells, run.best.cost)
+    left = run.search.seconds_left()
+    stopped = run.slice(share)
+    bound, done = run.tree.solve(
+        share * left,
+        None if np.isfinite(left) else run.parameters.nodes,
+        stopped,
+        lambda hidden: _try(run, hidden, stopped),
+    )
+    run.search.raise_bound(min(bound, run.best.cost))
+    return done
 
 
 def _try(run: _Run, hidden: Flags, stopped: Callable[[], bool]) -> None:

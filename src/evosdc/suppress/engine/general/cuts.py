@@ -98,10 +98,30 @@ class AttackCuts:
                 yield cut
 
     def _attack(self, level: int, x: NDArray[np.float64]) -> Cut | None:
-        """Solve one attacker's program; keep its deviation or return a cut."""
+        """Keep a deviation that covers a level, or return a cut that forbids `x`."""
         levels = self._problem.levels
         k, sign = int(self._at[levels.cell[level]]), int(levels.sign[level])
-        low, high = self._room(level, x, _SHADE)
+        for shade in (_SHADE, 0.0):
+            answer = self._ask(k, sign, *self._room(level, x, shade))
+            if answer is None:
+                return None
+            d, y = answer
+            if sign * d[k] < 1.0 - _SHORT:
+                cut = self._cut(level, y)
+                if cut is None or float(cut.coefficients @ x[cut.cells]) > 1.0 - _SHORT:
+                    return None
+                return cut
+            moved = np.flatnonzero(d)
+            self._known[level] = (moved, d[moved])
+            # A deviation that leans on cells which are not hidden proves nothing.
+            if self._holds(level, x):
+                return None
+        return None
+
+    def _ask(
+        self, k: int, sign: int, low: NDArray[np.float64], high: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """How far a cell can move within bounds: the deviation, and multipliers."""
         if sign > 0:
             high[k] = 1.0
         else:
@@ -119,15 +139,7 @@ class AttackCuts:
             if lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
                 return None
         solution = lp.getSolution()
-        d = np.array(solution.col_value)
-        if sign * d[k] >= 1.0 - _SHORT:
-            moved = np.flatnonzero(d)
-            self._known[level] = (moved, d[moved])
-            return None
-        cut = self._cut(level, -np.array(solution.row_dual))
-        if cut is None or float(cut.coefficients @ x[cut.cells]) > 1.0 - _SHORT:
-            return None
-        return cut
+        return np.array(solution.col_value), -np.array(solution.row_dual)
 
     def _room(
         self, level: int, x: NDArray[np.float64], shade: float

@@ -1,0 +1,214 @@
+"""Branch and cut by SCIP: one tree that takes cuts wherever it finds them violated.
+
+Fischetti and Salazar (2000) solve cell suppression so. Programmes and cuts in turn
+(`branch`) begin a new tree after each round; on tables that are no networks hundreds of
+rounds would be needed, each with a tree of its own. Here the relaxation of every node is
+cut by bridgeless rows and planes, which cost microseconds, and the attacker's programs
+judge whole patterns only. The tree is kept: solving may go on where it ended.
+
+Only cells whose reduced cost leaves room for a pattern cheaper than the best known are
+columns. Presolve is off and rows that are not whole give way a little, as in `branch`:
+a proof must not rest on what a solver takes for equal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pyscipopt import SCIP_PARAMSETTING, SCIP_RESULT, Conshdlr, Model, quicksum
+
+from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.engine.cut import Cut
+
+Mask = NDArray[np.bool_]
+# SCIP proves bounds to this relative tolerance; ours are lowered by as much.
+_TOLERANCE = 1e-6
+_GIVES_WAY = 1e-7
+# Down to this depth the attacker's programs cut relaxations too.
+_ROOT = 2
+
+
+class BranchAndCut:
+    """A tree over the open cells of a table, kept from one call to the next.
+
+    Parameters
+    ----------
+    loop
+        Where cuts come from, and the rows to begin with.
+    cost, free
+        What cells cost, and which may lead to a pattern cheaper than `best`.
+    best
+        Cost of the best pattern known: nothing dearer is looked for.
+    """
+
+    def __init__(
+        self, loop: CutLoop, cost: NDArray[np.float64], free: Mask, best: float
+    ) -> None:
+        self._cost, self._best = cost, best
+        self._whole = bool(np.all(cost == np.rint(cost)))
+        self._cells = np.flatnonzero(free)
+        self._column = np.full(len(cost), -1, dtype=np.int64)
+        self._column[self._cells] = np.arange(len(self._cells))
+        self._model = Model()
+        self._model.hideOutput()
+        self._model.setPresolve(SCIP_PARAMSETTING.OFF)
+        for name, value in (
+            ("misc/allowstrongdualreds", False),
+            ("misc/allowweakdualreds", False),
+            ("timing/clocktype", 2),
+        ):
+            self._model.setParam(name, value)
+        self._variables = [
+            self._model.addVar(vtype="B", obj=float(cost[cell])) for cell in self._cells
+        ]
+        for cut in loop.master.rows():
+            self.add(cut)
+        self._model.setObjlimit(best)
+        self.handler = _Cuts(self, loop)
+        self._model.includeConshdlr(
+            self.handler,
+            "safe",
+            "every level is covered",
+            sepapriority=-10,
+            enfopriority=-10,
+            chckpriority=-10,
+            sepafreq=1,
+            propfreq=-1,
+            eagerfreq=-1,
+            maxprerounds=0,
+            needscons=False,
+        )
+
+    def add(self, cut: Cut) -> None:
+        """Add a cut that holds in the whole tree."""
+        column = self._column[cut.cells]
+        inside = column >= 0
+        whole = np.all(cut.coefficients == np.rint(cut.coefficients))
+        terms = quicksum(
+            float(by) * self._variables[at]
+            for at, by in zip(column[inside], cut.coefficients[inside], strict=True)
+        )
+        least = cut.least if whole else cut.least - _GIVES_WAY
+        self._model.addCons(terms >= float(least))
+
+    def pattern(self, solution: Any = None) -> NDArray[np.float64]:
+        """Return to what extent the relaxation, or a solution, hides each cell."""
+        value = self._model.getSolVal
+        x = np.zeros(len(self._cost))
+        x[self._cells] = [value(solution, v) for v in self._variables]
+        return np.clip(x, 0.0, 1.0)
+
+    def solve(
+        self,
+        seconds: float,
+        nodes: int | None,
+        stopped: Callable[[], bool],
+        found: Callable[[Mask], None],
+    ) -> tuple[float, bool]:
+        """Go on with the tree; return the bound and whether nothing is left of it.
+
+        `found` is told of every pattern that no cut forbids. The bound is one on all
+        patterns cheaper than the best known at the beginning.
+        """
+        model, handler = self._model, self.handler
+        handler.begin(seconds, stopped, found)
+        spent = model.getSolvingTime() if model.getStage() > 3 else 0.0
+        if np.isfinite(seconds):
+            model.setParam("limits/time", spent + max(seconds, 0.05))
+        if nodes is not None:
+            model.setParam("limits/totalnodes", model.getNTotalNodes() + nodes)
+        model.optimize()
+        if handler.raised is not None:
+            raise handler.raised
+        status = model.getStatus()
+        if status == "userinterrupt" and not handler.interrupted:
+            raise KeyboardInterrupt
+        done = status in ("optimal", "infeasible")
+        bound = self._best if status == "infeasible" else float(model.getDualbound())
+        bound = min(bound, self._best)
+        bound -= _TOLERANCE * abs(bound)
+        return (float(np.ceil(bound)) if self._whole else bound), done
+
+
+class _Cuts(Conshdlr):
+    """What SCIP asks: is a pattern safe, and which cuts does it violate?"""
+
+    def __init__(self, tree: BranchAndCut, loop: CutLoop) -> None:
+        self._tree, self._loop = tree, loop
+        self._node = -1
+        self.raised: BaseException | None = None
+        self.interrupted = False
+
+    def begin(
+        self,
+        seconds: float,
+        stopped: Callable[[], bool],
+        found: Callable[[Mask], None],
+    ) -> None:
+        self._end = time.monotonic() + seconds
+        self._stopped, self._found = stopped, found
+        self.interrupted = False
+
+    def _over(self) -> bool:
+        if self.raised is None and time.monotonic() < self._end:
+            if not self._stopped():
+                return False
+        self.interrupted = True
+        self.model.interruptSolve()
+        return True
+
+    def _ask(self, x: NDArray[np.float64], programs: bool) -> list[Cut]:
+        """Return cuts that a pattern violates; an error ends the run, not SCIP."""
+        try:
+            return self._loop.fresh(x, programs)
+        except BaseException as error:
+            self.raised = error
+            return []
+
+    def conscheck(self, constraints, solution, *_, **__):  # type: ignore[no-untyped-def]
+        if self._over():
+            return {"result": SCIP_RESULT.INFEASIBLE}
+        x = np.rint(self._tree.pattern(solution))
+        if self._loop.violates(x):
+            return {"result": SCIP_RESULT.INFEASIBLE}
+        try:
+            self._found(x > 0.5)
+        except BaseException as error:
+            self.raised = error
+        return {"result": SCIP_RESULT.FEASIBLE}
+
+    def consenfolp(self, constraints, nusefulconss, solinfeasible):  # type: ignore[no-untyped-def]
+        cuts = [] if self._over() else self._ask(np.rint(self._tree.pattern()), True)
+        for cut in cuts:
+            self._tree.add(cut)
+        if self.interrupted or self.raised is not None:
+            return {"result": SCIP_RESULT.INFEASIBLE}
+        done = SCIP_RESULT.CONSADDED if cuts else SCIP_RESULT.FEASIBLE
+        return {"result": done}
+
+    def consenfops(self, constraints, nusefulconss, solinfeasible, objinfeasible):  # type: ignore[no-untyped-def]
+        unsafe = self._over() or self._loop.violates(np.rint(self._tree.pattern()))
+        result = SCIP_RESULT.INFEASIBLE if unsafe else SCIP_RESULT.FEASIBLE
+        return {"result": result}
+
+    def conssepalp(self, constraints, nusefulconss):  # type: ignore[no-untyped-def]
+        node, depth = self.model.getCurrentNode().getNumber(), self.model.getDepth()
+        # Below the root one round per node: branching does the rest.
+        if (depth and node == self._node) or self._over():
+            return {"result": SCIP_RESULT.DIDNOTRUN}
+        self._node = node
+        cuts = self._ask(self._tree.pattern(), depth <= _ROOT)
+        for cut in cuts:
+            self._tree.add(cut)
+        found = SCIP_RESULT.CONSADDED if cuts else SCIP_RESULT.DIDNOTFIND
+        return {"result": found}
+
+    def conslock(self, constraint, locktype, nlockspos, nlocksneg):  # type: ignore[no-untyped-def]
+        # Hiding more never hurts a level, but rows tie a secondary to others.
+        both = nlockspos + nlocksneg
+        for variable in self._tree._variables:
+            self.model.addVarLocksType(variable, locktype, both, both)
