@@ -41,7 +41,7 @@ from evosdc.errors import InputError, LevelError, MethodError
 from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import gap as gap_of
 from evosdc.results import Protection
-from evosdc.suppress.auto import choose
+from evosdc.suppress.auto import FLAGSHIP
 from evosdc.suppress.cost import costs
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -275,7 +275,7 @@ def audit(prepared: Prepared, found: Found, settled: Settled) -> Protection:
 
 
 def _method(name: str, problem: Problem) -> Method:
-    chosen = find_method(choose(problem) if name == "auto" else name)
+    chosen = find_method(FLAGSHIP if name == "auto" else name)
     refused = chosen.takes(problem)
     if refused is not None:
         raise MethodError(

@@ -30,6 +30,9 @@ _TOLERANCE = 1e-6
 _GIVES_WAY = 1e-7
 # Down to this depth the attacker's programs cut relaxations too.
 _ROOT = 2
+# Cuts that a relaxation gets in one round, and how far it must be from them.
+_CUTS_A_NODE = 30
+_DEEP = 0.02
 
 
 class BranchAndCut:
@@ -134,6 +137,17 @@ class BranchAndCut:
         return (float(np.ceil(bound)) if self._whole else bound), done
 
 
+def _deepest(cuts: list[Cut], x: NDArray[np.float64]) -> list[Cut]:
+    """Return the cuts that a relaxation violates most, by their distance from it."""
+    missing = [
+        (cut.least - float(cut.coefficients @ x[cut.cells]))
+        / float(np.linalg.norm(cut.coefficients))
+        for cut in cuts
+    ]
+    order = np.argsort(missing)[::-1][:_CUTS_A_NODE]
+    return [cuts[at] for at in order if missing[at] > _DEEP]
+
+
 class _Cuts(Conshdlr):
     """What SCIP asks: is a pattern safe, and which cuts does it violate?"""
 
@@ -201,7 +215,8 @@ class _Cuts(Conshdlr):
         if (depth and node == self._node) or self._over():
             return {"result": SCIP_RESULT.DIDNOTRUN}
         self._node = node
-        cuts = self._ask(self._tree.pattern(), depth <= _ROOT)
+        x = self._tree.pattern()
+        cuts = _deepest(self._ask(x, depth <= _ROOT), x)
         for cut in cuts:
             self._tree.add(cut)
         found = SCIP_RESULT.CONSADDED if cuts else SCIP_RESULT.DIDNOTFIND

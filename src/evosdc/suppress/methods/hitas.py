@@ -23,7 +23,6 @@ from evosdc.evolution.stopping import (
     TargetGap,
     TimeLimit,
 )
-from evosdc.suppress.auto import choose
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
@@ -256,9 +255,9 @@ class _Decomposition:
         name = self.parameters.inner
         if name != "auto" and find_method(name).takes(piece) is None:
             return name
-        if not engine_for(piece).quick and piece.hideable.sum() > _SMALL:
-            return "attacker"
-        return choose(piece)
+        if engine_for(piece).quick:
+            return "hybrid"
+        return "optimal" if piece.hideable.sum() <= _SMALL else "attacker"
 
 
 @dataclass(frozen=True)

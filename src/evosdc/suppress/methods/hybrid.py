@@ -111,6 +111,7 @@ class _Run:
     population: Population
     proof: Branch | None = None
     tree: BranchAndCut | None = None
+    explored: bool = False  # whether nothing is left of the tree
     building: float = 0.0  # seconds that the first pattern took
     complete: bool = False  # whether the relaxation has no violated cut left
 
@@ -135,6 +136,11 @@ class _Run:
         now = gap(self.best.cost, self.search.bound)
         return now is not None and now <= _CLOSED
 
+    @property
+    def small(self) -> bool:
+        """Whether a tree over the open cells is likely to get somewhere."""
+        return int(self.open_cells().sum()) <= _SMALL_TREE
+
     def near(self) -> bool:
         """Whether an integer programme on all open cells is likely to close the gap."""
         now = gap(self.best.cost, self.search.bound)
@@ -151,9 +157,7 @@ class _Run:
     ) -> None:
         """Let in a pattern that follows the relaxation."""
         stopped = self.search.stopped
-        state = guided_state(
-            self.engine, self.mender, fractions, noise, stopped, order
-        )
+        state = guided_state(self.engine, self.mender, fractions, noise, stopped, order)
         admit(self.population, state, self.search, "guided by the bound")
 
     def slice(self, share: float) -> Callable[[], bool]:
@@ -227,7 +231,7 @@ def _start(
         run.guide(loop.fractions)
 
     follow(loop.value)
-    _raise(run, 0.3, follow)
+    _raise(run, 0.3 if engine.quick else 0.2, follow)
     if not (search.stopped() or run.slow):
         run.guide(loop.fractions)
     return run
@@ -252,7 +256,7 @@ def _steer(run: _Run, cycle: int) -> None:
     patterns hide, as the trails of ants do (Dorigo and Stuetzle 2004).
     """
     rng = run.search.rng(1, cycle)
-    stopped = run.slice(0.35)
+    stopped = run.slice(0.25 if run.small else 0.4)
     cells, levels = len(run.problem.cost), len(run.engine.demands)
     for _ in range(2 * run.population.size):
         if stopped() or run.slow:
@@ -371,11 +375,13 @@ def _programme(run: _Run, cells: Flags, share: float, every: bool) -> bool:
 
 def _share_of_tree(run: _Run) -> float:
     """How much of the time left to spend on the tree of a general table."""
-    return 0.6 if run.open_cells().sum() <= _SMALL_TREE else 0.2
+    return 0.9 if run.small else 0.2
 
 
 def _branch_and_cut(run: _Run, share: float) -> bool:
-    """Go on with the tree over all open cells; return whether nothing is left of it."""
+    """Go on with the tree over all open cells; return whether the best is proven."""
+    if run.explored:
+        return False
     if run.tree is None:
         cells = run.open_cells()
         if cells.sum() > run.parameters.tree:
@@ -391,7 +397,8 @@ def _branch_and_cut(run: _Run, share: float) -> bool:
         lambda hidden: _try(run, hidden, stopped),
     )
     run.search.raise_bound(min(bound, run.best.cost))
-    return done
+    run.explored = done
+    return run.closed()
 
 
 def _try(run: _Run, hidden: Flags, stopped: Callable[[], bool]) -> None:
@@ -407,7 +414,8 @@ def _walk(run: _Run, cycle: int) -> None:
     steps = run.parameters.steps
     if not (run.engine.quick or np.isfinite(run.search.seconds_left())):
         steps //= _SLOWER
-    pattern = walk_from(run.engine, state, run.search, rng, steps, run.slice(0.25))
+    share = 0.15 if run.small and not run.engine.quick else 0.25
+    pattern = walk_from(run.engine, state, run.search, rng, steps, run.slice(share))
     if pattern is not None:
         run.population.add(run.mender.child(run.population.states[0], pattern.hidden))
 

@@ -1,0 +1,171 @@
+"""Proofs on tables that are no networks: planes, branch and cut, walks by programs.
+
+Bounds are held against a model that shares nothing with them: one flow of deviations
+per level, as one integer programme for SciPy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from test_stronger_cuts import optimum, problem_of
+
+from evosdc.evolution.stopping import EvaluationLimit
+from evosdc.instances import make
+from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
+from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.bounds.planes import PlaneCuts
+from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.general.engine import GeneralEngine
+from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.search import Search
+from evosdc.suppress.structure.subnetworks import subnetworks
+from evosdc.table import Table, detect_network
+
+tables = st.fixed_dictionaries(
+    {
+        "seed": st.integers(0, 10**6),
+        "shape": st.sampled_from([(3, 2, 2), (3, 3, 2), (4, 3, 2)]),
+        "trees": st.sampled_from([0, 1]),
+        "linked": st.booleans(),
+        "values": st.sampled_from(["integers", "decimals", "ties"]),
+        "sensitive": st.sampled_from([0.1, 0.2]),
+        "bounds": st.sampled_from(["open", "tau"]),
+    }
+)
+
+
+@settings(max_examples=40)
+@given(tables)
+def test_sets_of_equations_are_networks(options: dict[str, Any]) -> None:
+    problem = Problem.of(make("random", **options))
+    moves = problem.hideable & (problem.up + problem.down > 0)
+    matrix = sparse.csr_array(problem.table.matrix)
+    for rows in subnetworks(problem, 6):
+        part = sparse.csr_array(matrix[rows][:, np.flatnonzero(moves)])
+        assert np.diff(sparse.csc_array(part).indptr).max() <= 2
+        assert detect_network(part) is not None
+
+
+def test_flat_dimensions_give_all_three_pairs() -> None:
+    """Every pair of equations that cross in a cell meets in some plane."""
+    problem = Problem.of(make("random", 3, shape=(4, 4, 3), zeros=0.0))
+    matrix = sparse.csr_array(problem.table.matrix)
+    met = sum(
+        np.abs(matrix[rows]).T @ np.abs(matrix[rows])
+        for rows in subnetworks(problem, 9)
+    )
+    crossing = sparse.csr_array(np.abs(matrix).T @ np.abs(matrix))
+    # Cells that share an equation share it in a plane.
+    assert (sparse.csr_array(met) > 0).nnz == (crossing > 0).nnz
+
+
+@settings(max_examples=12)
+@given(tables)
+def test_no_bound_is_above_the_optimum(options: dict[str, Any]) -> None:
+    problem = problem_of(options)
+    if problem is None or problem.network is not None:
+        return
+    best, hidden = optimum(problem)
+    loop = CutLoop(problem)
+    loop.run_nodes()
+    loop.run_cuts(lambda: False)
+    assert loop.value <= best * (1 + 1e-6) + 1e-9
+    x = np.random.default_rng(options["seed"]).random(len(hidden))
+    x[problem.primary] = 1.0
+    safe = hidden.astype(np.float64)
+    for cut in PlaneCuts(problem).violated(x, lambda: False):
+        # Rows of right-hand side 0 hold for patterns without idle cells only.
+        if cut.least > 0:
+            assert float(cut.coefficients @ safe[cut.cells]) >= cut.least - 1e-9
+
+
+@settings(max_examples=12)
+@given(tables)
+def test_branch_and_cut_ends_at_the_optimum(options: dict[str, Any]) -> None:
+    problem = problem_of(options)
+    if problem is None or problem.network is not None:
+        return
+    best, _ = optimum(problem)
+    loop = CutLoop(problem)
+    loop.run_nodes()
+    free = problem.hideable & ~problem.primary
+    above = float(problem.cost[free].sum()) + 1.0
+    found: list[float] = []
+    tree = BranchAndCut(loop, problem.cost, free, above)
+    bound, done = tree.solve(
+        np.inf, None, lambda: False, lambda x: found.append(problem.cost[x].sum())
+    )
+    assert done
+    assert bound == pytest.approx(best, rel=1e-5, abs=1e-5)
+    assert min(found, default=0.0) == pytest.approx(best, rel=1e-6, abs=1e-6)
+
+
+def test_a_tree_goes_on_where_it_ended() -> None:
+    problem = Problem.of(make("random", 5, shape=(5, 4, 3), sensitive=0.15))
+    loop = CutLoop(problem)
+    loop.run_nodes()
+    free = problem.hideable & ~problem.primary
+    tree = BranchAndCut(loop, problem.cost, free, float(problem.cost.sum()))
+    bounds = []
+    for _ in range(200):
+        bound, done = tree.solve(np.inf, 5, lambda: False, lambda _: None)
+        bounds.append(bound)
+        if done:
+            break
+    assert done
+    assert bounds == sorted(bounds)
+
+
+def test_an_error_while_branching_is_raised() -> None:
+    problem = Problem.of(make("random", 5, shape=(3, 3, 2), sensitive=0.2))
+    loop = CutLoop(problem)
+    loop.run_nodes()
+    free = problem.hideable & ~problem.primary
+
+    def fail(_: Any) -> None:
+        raise RuntimeError("no")
+
+    tree = BranchAndCut(loop, problem.cost, free, float(problem.cost.sum()))
+    with pytest.raises(RuntimeError, match="no"):
+        tree.solve(np.inf, None, lambda: False, fail)
+
+
+def without_labels(table: Table) -> Table:
+    return table.replace(dimensions=(), codes=np.empty((len(table), 0), np.int32))
+
+
+def test_walks_by_programs_get_cheaper_and_stay_covered() -> None:
+    seed = 1
+    table = make("random", seed, shape=(5, 4), trees=1, linked=False, sensitive=0.2)
+    engine = GeneralEngine(Problem.of(without_labels(table)))
+    engine.table.boxes = None
+    state = engine.start()
+    state.cover()
+    walker = engine.walker(state, np.random.default_rng(seed))
+    assert walker is not None
+    costs = [walker.best_cost]
+    while walker.steps < 20 and walker.turn(lambda: False):
+        costs.append(walker.best_cost)
+        assert not len(state.uncovered)
+    assert costs == sorted(costs, reverse=True)
+    assert costs[-1] < costs[0]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_flagship_proves_small_general_tables_and_repeats(seed: int) -> None:
+    problem = Problem.of(make("random", seed, shape=(5, 4, 3), sensitive=0.15))
+    assert not engine_for(problem).quick
+    answers = []
+    for _ in range(2):
+        search = Search(seed=seed, stop=EvaluationLimit(3000))
+        pattern = run_hybrid(problem, HybridParameters(cycles=3), search)
+        answers.append((pattern.cost, search.bound, search.evaluations))
+    assert answers[0] == answers[1]
+    assert answers[0][1] == pytest.approx(answers[0][0], rel=1e-5)
