@@ -26,6 +26,7 @@ from evosdc.synth.objective.scenario import RiskLimits, base_goal, baselines
 from evosdc.synth.objective.tables import Component
 from evosdc.synth.options import Options
 from evosdc.synth.prepare import FULL, Prepared, make_goals, prepare
+from evosdc.synth.ranks import RankModel
 from evosdc.synth.search.engines import initial_model, make_engine, population_size
 from evosdc.synth.search.holding import Holder
 from evosdc.synth.search.population import Team
@@ -73,6 +74,7 @@ class Fitted:
     roles: list[str]
     identifiers: list[Identifier]
     pairs: list[PairCount]
+    ranks: RankModel
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ def search(
     schedule, front = options.schedule, options.trade_off.front
     problem = prepared.problem
     size = population_size(problem, schedule, front=front, copies=options.copies)
+    by_clock = problem.aim is not None and schedule.by_clock
     with Team(workers) as team:
         engine = make_engine(
             problem,
@@ -140,7 +143,7 @@ def search(
         )
         run = EvolutionRun(
             engine,
-            schedule.most_generations,
+            None if by_clock else schedule.most_generations,
             schedule.time_limit,
             _criteria(schedule),
             options.listener,
@@ -225,9 +228,9 @@ def _measure(
     population = engine.population
     sizes = population.problem.sizes
     for slot in map(int, slots):
-        population.groups[slot] = distances(
-            codes, population.codes[slot], sizes, components
-        )
+        found = distances(codes, population.codes[slot], sizes, components)
+        population.groups[slot] = 0.0
+        population.groups[slot, : len(found)] = found
 
 
 def described(
@@ -254,8 +257,8 @@ def described(
         candidates=made,
         scores=[
             Score(
-                float(population.utility(np.array([slot]))[0]),
-                dict(zip(names, map(float, population.groups[slot]), strict=True)),
+                float(np.sqrt((population.groups[slot, : len(names)] ** 2).mean())),
+                dict(zip(names, map(float, population.groups[slot]), strict=False)),
                 risk,
                 closer.get(int(slot)),
             )
@@ -277,6 +280,13 @@ def described(
         roles=[domain.names[j] for j in limits.roles],
         identifiers=prepared.identifiers,
         pairs=count_pairs(codes, made[0], domain, options.coding.least),
+        ranks=RankModel(
+            domain,
+            prepared.table,
+            codes,
+            limits.roles,
+            np.random.default_rng([options.seed, 9]),
+        ),
     )
 
 

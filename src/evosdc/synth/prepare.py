@@ -13,6 +13,8 @@ from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.identifiers import Identifier, find_identifiers
 from evosdc.synth.data.rules import build_rules, cut_points
 from evosdc.synth.data.shades import Exact, exact_values
+from evosdc.synth.objective.aim import Aim, fresh_matches
+from evosdc.synth.objective.choice import measurable
 from evosdc.synth.objective.front import Front
 from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.objective.names import parse_objective
@@ -23,7 +25,7 @@ from evosdc.synth.objective.noise import (
     floors_that_bind,
     noise_floor,
 )
-from evosdc.synth.objective.pairs import stir
+from evosdc.synth.objective.pairs import Stirred, stir
 from evosdc.synth.objective.risk import RiskIndex, build_risk, no_risk
 from evosdc.synth.objective.scenario import (
     FRESH_SHARE,
@@ -75,25 +77,29 @@ class Prepared:
 def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prepared:
     """Encode a table, find what chance alone would show, and index it."""
     coding, trade_off, seed = options.coding, options.trade_off, options.seed
+    memetic = options.schedule.memetic
     identifiers = find_identifiers(
         table, coding.least, dict(coding.identifiers or {}), options.named
     )
     table = table.drop_columns([i.name for i in identifiers if i.action != "keep"])
     domain = make_domain(table, coding, cut_points(list(options.rules)))
     codes = domain.encode(table)
-    objective = trade_off.resolved(options.schedule.memetic)
-    components = parse_objective(objective)
+    objective = trade_off.resolved(memetic)
+    asked = parse_objective(objective)
+    closing = memetic and not trade_off.front and all(c.kind == JSD for c in asked)
+    components = measurable(asked, domain.sizes, len(codes), seed)
     measured = components + tuple(c for c in _ALWAYS if c not in components)
     key, target = positions(domain, options.scenario)
     exact = exact_values(table, domain, codes, key, target, seed)
     floor = noise_floor(
         codes,
         domain.sizes,
-        measured if trade_off.front else components,
+        measured if trade_off.front or closing else components,
         key,
         target,
         rng,
         exact,
+        redrawn=closing,
     )
     limits = make_limits(options.scenario, trade_off, key, target, floor, len(codes))
     return Prepared(
@@ -107,7 +113,7 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
         measured,
         floor,
         limits,
-        make_problem(domain, codes, exact, components, limits, options, floor),
+        make_problem(domain, codes, exact, asked, limits, options, floor, closing),
     )
 
 
@@ -119,6 +125,7 @@ def make_problem(
     limits: RiskLimits,
     options: Options,
     floor: Floor,
+    closing: bool,
 ) -> SynthesisProblem:
     """Index the original for the search."""
     sizes, least = domain.sizes, options.coding.least
@@ -126,6 +133,12 @@ def make_problem(
     # A stream of its own: what is stirred changes no other draw.
     rng = np.random.default_rng([options.seed, 6])
     stirred = stir(codes, sizes, free, domain.ordered, least, rng)
+    rules = build_rules(list(options.rules), domain, codes)
+    risk = _risk_index(codes, sizes, exact, limits)
+    if closing:
+        aim = _aim(codes, sizes, stirred, components, floor, options)
+        records, target = stirred.records, aim.target({})
+        return SynthesisProblem(records, sizes, target, risk, rules, free, aim)
     target = build_target(codes, sizes, components, stirred.numbers)
     if options.trade_off.noise_floor:
         fresh = raised(
@@ -139,9 +152,33 @@ def make_problem(
             rng,
         )
         target = target._replace(floor=floors_that_bind(fresh, components))
-    rules = build_rules(list(options.rules), domain, codes)
-    risk = _risk_index(codes, sizes, exact, limits)
     return SynthesisProblem(stirred.records, sizes, target, risk, rules, free)
+
+
+def _aim(
+    codes: Codes,
+    sizes: Ints,
+    stirred: Stirred,
+    components: tuple[Component, ...],
+    floor: Floor,
+    options: Options,
+) -> Aim:
+    """Return what a single answer aims at."""
+    noise, matches = options.trade_off.noise_floor, None
+    if noise and options.columns is None:
+        # A stream of its own: what is looked for changes no other draw.
+        rng = np.random.default_rng([options.seed, 7])
+        matches = FRESH_SHARE * fresh_matches(codes, sizes, rng)
+    return Aim(
+        codes,
+        sizes,
+        stirred,
+        components,
+        floor.objectives[: len(components)],
+        options.coding.least,
+        noise,
+        matches,
+    )
 
 
 def _free_columns(domain: Domain, options: Options) -> Ints:
@@ -165,6 +202,9 @@ def _risk_index(
 def make_goals(prepared: Prepared, options: Options, size: int) -> list[CandidateGoal]:
     """Return what each of so many candidates aims at."""
     goal = base_goal(prepared.limits, options.trade_off)
+    aim = prepared.problem.aim
+    if aim is not None:
+        return [goal._replace(mix=np.ones(aim.groups))] * size
     if not (options.trade_off.front and options.schedule.memetic):
         return [goal] * size
     # A stream of its own: what a front needs to know changes no other draw.

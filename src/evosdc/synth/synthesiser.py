@@ -258,7 +258,8 @@ class Synthesiser:
             if n < 0:
                 raise InputError(f"{n} records are asked for", expected="0 or more")
             codes = codes[_rows(len(codes), n, rng)]
-        table = self.domain_.decode(codes, rng)
+        ranks = self._fitted.ranks.draw(codes, rng)
+        table = self.domain_.decode(codes, rng, ranks)
         if whole:
             # Key and target as the search saw them: its risks are those of this file.
             table = decode_as_drawn(

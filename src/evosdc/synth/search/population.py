@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.rules import RuleIndex
+from evosdc.synth.objective.aim import Aim
 from evosdc.synth.objective.goal import CandidateGoal, costs_of
 from evosdc.synth.objective.risk import RiskIndex, count_exact, risk_totals
 from evosdc.synth.objective.tables import (
@@ -36,7 +37,10 @@ _MOST_BYTES = 6 << 30
 
 @dataclass(frozen=True, eq=False)
 class SynthesisProblem:
-    """What does not change in a run: the original and what is measured on it."""
+    """What does not change in a run: the original and what is measured on it.
+
+    With an `aim` the tables of the target are chosen on the way.
+    """
 
     original: Codes
     sizes: Ints
@@ -44,6 +48,7 @@ class SynthesisProblem:
     risk: RiskIndex
     rules: RuleIndex
     free: Ints
+    aim: Aim | None = None
 
 
 class Team:
@@ -164,6 +169,14 @@ class CandidatePopulation:
         self.groups = np.zeros((slots, len(problem.target.group_weight)))
         self.risks = np.zeros((slots, 4))
         self._tallies = [Tally(problem)]
+
+    def aim_at(self, problem: SynthesisProblem, slots: Iterable[int]) -> None:
+        """Price some slots by another problem of the same records from now on."""
+        self.problem = problem
+        self.groups = np.zeros((len(self.codes), len(problem.target.group_weight)))
+        self._tallies = [Tally(problem)]
+        for slot in slots:
+            self.recount(int(slot))
 
     def put(self, slot: int, codes: Codes) -> None:
         """Place a data set in a slot and price it."""
