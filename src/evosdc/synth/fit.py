@@ -13,11 +13,14 @@ from evosdc.clock import Clock
 from evosdc.evolution.stopping import Criterion, Progress
 from evosdc.metrics.data import from_codes
 from evosdc.metrics.figures import risk_figures
+from evosdc.synth.apart import Lone, lone_people
+from evosdc.synth.data.derived import Derived
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.identifiers import Identifier
+from evosdc.synth.data.impossible import Impossible
 from evosdc.synth.data.shades import Exact, exact_of
-from evosdc.synth.notes import front_notes, notes
+from evosdc.synth.notes import front_notes, logic_notes, notes
 from evosdc.synth.objective.front import two_fronts
 from evosdc.synth.objective.names import describe
 from evosdc.synth.objective.noise import closer_than, distances
@@ -74,7 +77,10 @@ class Fitted:
     roles: list[str]
     identifiers: list[Identifier]
     pairs: list[PairCount]
+    derived: list[Derived]
+    impossible: list[Impossible]
     ranks: RankModel
+    lone: Lone | None
 
 
 @dataclass(frozen=True)
@@ -275,11 +281,14 @@ def described(
         reason=run.reason,
         hurried=run.hurried,
         seconds=run.record[-1].seconds,
-        notes=notes(domain, codes, prepared.problem, limits, met, run)
+        notes=logic_notes(prepared.derived, prepared.impossible)
+        + notes(domain, codes, prepared.problem, limits, met, run)
         + front_notes([bool(closer.get(int(s))) for s in order]),
         roles=[domain.names[j] for j in limits.roles],
         identifiers=prepared.identifiers,
         pairs=count_pairs(codes, made[0], domain, options.coding.least),
+        derived=prepared.derived,
+        impossible=prepared.impossible,
         ranks=RankModel(
             domain,
             prepared.table,
@@ -287,6 +296,9 @@ def described(
             limits.roles,
             np.random.default_rng([options.seed, 9]),
         ),
+        lone=lone_people(prepared.table, np.random.default_rng([options.seed, 10]))
+        if options.trade_off.noise_floor and options.columns is None
+        else None,
     )
 
 

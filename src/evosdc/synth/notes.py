@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from evosdc.synth.data.derived import Derived
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes
+from evosdc.synth.data.impossible import Impossible
 from evosdc.synth.data.rules import broken
 from evosdc.synth.objective.scenario import RiskLimits
+from evosdc.synth.objective.tables import JSD
 from evosdc.synth.search.population import SynthesisProblem
 from evosdc.synth.search.run import EvolutionRun
 
 _MANY_LEVELS = 1000
+_FEW_PAIRS = 5
 # The full table alone is a bad aim when so many of its cells hold a single record.
 _SPARSE = 0.5
 
@@ -50,6 +58,23 @@ def notes(
     return out
 
 
+def logic_notes(
+    derived: Sequence[Derived], impossible: Sequence[Impossible]
+) -> list[str]:
+    """Say which columns are computed, and what no record has."""
+    out = [d.words() for d in derived]
+    if impossible:
+        cells = sum(i.cells for i in impossible)
+        most = sorted(impossible, key=lambda i: -i.expected)[:_FEW_PAIRS]
+        named = "; ".join(i.words() for i in most)
+        out.append(
+            f"{cells:,} impossible combinations of {len(impossible)} pairs of columns "
+            f"were learnt, and no record has one: {named}"
+            + ("; ..." if len(impossible) > _FEW_PAIRS else "")
+        )
+    return out
+
+
 def front_notes(closer: list[bool]) -> list[str]:
     """Say which points of a front are closer than a fresh sample."""
     near = [str(k) for k, close in enumerate(closer) if close]
@@ -64,10 +89,11 @@ def front_notes(closer: list[bool]) -> list[str]:
 
 def _sparse_full(problem: SynthesisProblem) -> bool:
     """Whether the full table is the only aim and most records are alone in it."""
-    cells, variables = problem.target.cells, problem.original.shape[1]
-    alone = int((problem.target.original == 1).sum())
+    target, variables = problem.target, problem.original.shape[1]
+    compared = np.flatnonzero(target.kind == JSD)
+    alone = int((target.original == 1).sum())
     return (
-        len(cells.order) == 1
-        and int(cells.order[0]) == variables > 2
+        len(compared) == 1
+        and int(target.cells.order[compared[0]]) == variables > 2
         and alone > _SPARSE * len(problem.original)
     )

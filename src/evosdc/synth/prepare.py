@@ -8,9 +8,16 @@ import numpy as np
 import pyarrow as pa
 
 from evosdc.errors import InputError
+from evosdc.synth.data.derived import Derived, find_derived, given_columns
 from evosdc.synth.data.domain import Domain, make_domain
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.identifiers import Identifier, find_identifiers
+from evosdc.synth.data.impossible import (
+    Cells,
+    Impossible,
+    learn_rules,
+    sharp_cuts,
+)
 from evosdc.synth.data.rules import build_rules, cut_points
 from evosdc.synth.data.shades import Exact, exact_values
 from evosdc.synth.objective.aim import Aim, fresh_matches
@@ -63,6 +70,8 @@ class Prepared:
 
     table: pa.Table
     identifiers: list[Identifier]
+    derived: list[Derived]
+    impossible: list[Impossible]
     domain: Domain
     codes: Codes
     exact: Exact
@@ -82,8 +91,14 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
         table, coding.least, dict(coding.identifiers or {}), options.named
     )
     table = table.drop_columns([i.name for i in identifiers if i.action != "keep"])
-    domain = make_domain(table, coding, cut_points(list(options.rules)))
+    derived = _derived(table, options)
+    table = table.drop_columns([d.name for d in derived])
+    domain = make_domain(table, coding, _cuts(table, options))
     codes = domain.encode(table)
+    cells: list[Cells] = []
+    impossible: list[Impossible] = []
+    if options.logic.learn_rules:
+        cells, impossible = learn_rules(domain, codes, options.logic.possible)
     objective = trade_off.resolved(memetic)
     asked = parse_objective(objective)
     closing = memetic and not trade_off.front and all(c.kind == JSD for c in asked)
@@ -105,6 +120,8 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
     return Prepared(
         table,
         identifiers,
+        derived,
+        impossible,
         domain,
         codes,
         exact,
@@ -113,8 +130,31 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
         measured,
         floor,
         limits,
-        make_problem(domain, codes, exact, asked, limits, options, floor, closing),
+        make_problem(
+            domain, codes, exact, asked, limits, options, floor, cells, closing
+        ),
     )
+
+
+def _derived(table: pa.Table, options: Options) -> list[Derived]:
+    """Return the columns that are computed from others, given or found."""
+    logic = options.logic
+    given = given_columns(table, logic.derive)
+    if not logic.find_derived:
+        return given
+    kept = logic.not_derived | set(options.named)
+    if options.columns is not None:
+        kept |= set(table.column_names) - set(options.columns)
+    return [*given, *find_derived(table, kept, given, options.coding.least)]
+
+
+def _cuts(table: pa.Table, options: Options) -> dict[str, list[float]]:
+    """Return by column where bins are cut: at what rules compare, and at sharp ends."""
+    out = cut_points(list(options.rules))
+    if options.logic.learn_rules:
+        for name, cuts in sharp_cuts(table).items():
+            out[name] = [*out.get(name, []), *cuts]
+    return out
 
 
 def make_problem(
@@ -125,6 +165,7 @@ def make_problem(
     limits: RiskLimits,
     options: Options,
     floor: Floor,
+    learnt: list[Cells],
     closing: bool,
 ) -> SynthesisProblem:
     """Index the original for the search."""
@@ -133,7 +174,7 @@ def make_problem(
     # A stream of its own: what is stirred changes no other draw.
     rng = np.random.default_rng([options.seed, 6])
     stirred = stir(codes, sizes, free, domain.ordered, least, rng)
-    rules = build_rules(list(options.rules), domain, codes)
+    rules = build_rules(list(options.rules), domain, codes, learnt)
     risk = _risk_index(codes, sizes, exact, limits)
     if closing:
         aim = _aim(codes, sizes, stirred, components, floor, options)

@@ -98,7 +98,7 @@ def strides(sizes: Ints, members: tuple[int, ...]) -> tuple[Ints, int]:
     return out, cells
 
 
-def cell_numbers(codes: Codes, stride: Ints) -> Ints:
+def cell_numbers(codes: NDArray[np.integer], stride: Ints) -> Ints:
     """Return the cell number of each record."""
     out = np.zeros(len(codes), np.int64)
     for j in np.flatnonzero(stride):

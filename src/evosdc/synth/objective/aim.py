@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
 from evosdc.synth.objective.choice import Choice, Table, choose
@@ -108,7 +109,9 @@ class Aim:
         )
 
 
-def fresh_matches(codes: Codes, sizes: Ints, rng: np.random.Generator) -> float:
+def fresh_matches(
+    codes: NDArray[np.integer], sizes: Ints, rng: np.random.Generator
+) -> float:
     """Return which share of lone people a fresh sample has whole, by split halves."""
     stride, cells = strides(sizes, tuple(range(len(sizes))))
     numbers = cell_numbers(codes, stride)
