@@ -117,7 +117,7 @@ def test_closer_needs_more_than_the_difference_between_splits():
 
 
 def test_auto_means_pairs_and_for_a_front_the_full_table_too():
-    assert resolve_objective("auto", front=False, memetic=True) == "jsd:2,3*,4*"
+    assert resolve_objective("auto", front=False, memetic=True) == "jsd:1,2,3*,4*"
     assert resolve_objective("auto", front=False, memetic=False) == "jsd:2"
     assert resolve_objective("auto", front=True, memetic=True) == "jsd:2,full"
     assert resolve_objective("jsd:3", front=True, memetic=True) == "jsd:3"

@@ -68,11 +68,18 @@ def build_rules(
 ) -> RuleIndex:
     """Find the forbidden cells of each rule; those of others are `learnt`."""
     found = [*(_forbidden(rule, domain, codes) for rule in rules), *learnt]
-    variables = len(domain.variables)
+    return index_cells(found, domain.sizes)
+
+
+def index_cells(
+    found: Sequence[tuple[tuple[int, ...], NDArray[np.bool_]]], sizes: Ints
+) -> RuleIndex:
+    """Index forbidden cells of some tables, given by their variables."""
+    variables = len(sizes)
     stride = np.zeros((len(found), variables), np.int64)
     start = np.zeros(len(found) + 1, np.int64)
     for r, (members, cells) in enumerate(found):
-        stride[r], _ = strides(domain.sizes, members)
+        stride[r], _ = strides(sizes, members)
         start[r + 1] = start[r] + len(cells)
     touch = [
         [r for r, (members, _) in enumerate(found) if j in members]

@@ -27,6 +27,8 @@ Chosen = Mapping[int, tuple[Table, ...]]
 # What a whole record too many costs, beside distances: more than any table gains by it.
 _PENALTY = 5.0
 _SPLITS = 4
+# Margins may come twice as close: means are to be right within a standard error.
+_MARGIN = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +78,7 @@ class Aim:
         if self.matches is not None:
             components += (Component(MATCH, 0),)
         target = build_target(
-            self.codes, self.sizes, components, self.stirred.numbers, self.least
+            self.codes, self.sizes, components, self._numbers, self.least
         )
         whole = np.array([c.order == 0 for c in components])
         floor = np.zeros(len(components))
@@ -86,6 +88,7 @@ class Aim:
                 whole[: len(self.components)], binding, 0.0
             )
             noise = np.where(whole[target.group], 0.0, redrawn_noise(target))
+            noise[target.cells.order == 1] *= _MARGIN
             target = target._replace(noise=noise)
         target = target._replace(floor=floor)
         if self.matches is not None:
@@ -93,12 +96,18 @@ class Aim:
             target.group_weight[-1] *= _PENALTY
         return target
 
+    def _numbers(self, codes: Codes, table: Table, stride: Ints) -> Ints:
+        """Return the cells of records: deeper tables show no small cell anyway."""
+        if self.least > 1 and 2 < len(table) < len(self.sizes):
+            return cell_numbers(codes, stride)
+        return self.stirred.numbers(codes, table, stride)
+
     def choose(
         self, order: int, candidate: Codes, earlier: Chosen, rng: np.random.Generator
     ) -> Choice:
         """Choose tables of an order for a candidate to follow from now on."""
         return choose(
-            self.stirred.records,
+            self.codes,
             candidate,
             self.sizes,
             order,

@@ -6,7 +6,7 @@ from evosdc.errors import InputError
 from evosdc.synth.objective.risk import RISKS
 from evosdc.synth.objective.tables import CRAMER, JSD, L1, Component
 
-_PLAIN, _FRONT, _CLOSE = "jsd:2", "jsd:2,full", "jsd:2,3*,4*"
+_PLAIN, _FRONT, _CLOSE = "jsd:2", "jsd:2,full", "jsd:1,2,3*,4*"
 _EXPECTED = (
     "auto, jsd:full, jsd:2, jsd:2,3,4, jsd:2,3* (those of three variables with most to "
     "gain), cramer or tables, or several joined by '+'"
@@ -17,8 +17,8 @@ def resolve_objective(text: str, front: bool, memetic: bool) -> str:
     """Say what "auto" is.
 
     It is pairs for the genetic algorithm, pairs and the full table for a front of
-    record moves, else pairs and the tables of three and four variables that have most
-    to gain.
+    record moves, else margins, pairs, and the tables of three and four variables that
+    have most to gain.
     """
     if text.strip() != "auto":
         return text

@@ -18,8 +18,8 @@ class TradeOff:
     objective
         ``jsd:2``, ``jsd:2,3,4``, ``jsd:full``, ``cramer``, ``tables``, or several
         joined by ``+``. A star, as in ``jsd:2,3*``, is for the tables of that many
-        variables that have most to gain. "auto" is ``jsd:2,3*,4*``, in a memetic Pareto
-        run ``jsd:2,full``, for the genetic algorithm ``jsd:2``.
+        variables that have most to gain. "auto" is ``jsd:1,2,3*,4*``, in a memetic
+        Pareto run ``jsd:2,full``, for the genetic algorithm ``jsd:2``.
     mode
         "constraint": best utility within the limits. "weighted": the Euclidean
         combination of utility and mean risk. "pareto": a front of each distance and

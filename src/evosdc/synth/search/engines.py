@@ -11,6 +11,8 @@ import pyarrow as pa
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.synth.data.domain import Domain
+from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.rules import index_cells
 from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.search.bayes import BayesNetwork
 from evosdc.synth.search.breeding import CROSSOVERS
@@ -41,7 +43,7 @@ _LARGE = 2_000_000
 # Where a search for a single answer begins to cool, in records: its start is good.
 _WARM = 0.02
 # Record moves between two looks at the clock, where that is the budget.
-_PIECE = 20_000
+_PIECE = 5_000
 
 
 def population_size(
@@ -150,7 +152,7 @@ def initial_model(
         usual = "univariate" if problem.aim is None else "trees"
         name = "network" if _large(problem, schedule) else usual
     if name == "trees":
-        return Trees(domain.ordered)
+        return _trees(problem, domain)
     if name == "network":
         return BayesNetwork()
     if name == "uniform":
@@ -174,6 +176,23 @@ def initial_model(
         expected="auto, univariate, uniform, trees, network, cart, mutation, "
         "mutation:RATE, mutation:RATE:univariate, or frames",
     )
+
+
+def _trees(problem: SynthesisProblem, domain: Domain) -> Model:
+    """Return trees of the original that keep off cells of few people."""
+    aim = problem.aim
+    if aim is None:
+        return Trees(domain.ordered, (problem.rules,))
+    shy = index_cells(aim.stirred.gone(aim.codes, aim.sizes, aim.least), aim.sizes)
+    trees = Trees(domain.ordered, (problem.rules, shy))
+
+    def draw(
+        original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+    ) -> Codes:
+        del original
+        return trees(aim.codes, sizes, rng, count)
+
+    return draw
 
 
 def _encoded(frame: Any, domain: Domain, records: int) -> Any:

@@ -3,12 +3,14 @@
 Each variable has a classification tree on those drawn before (Reiter 2005, after
 Breiman et al. 1984): a record falls to a leaf and draws the value of one of the people
 there, of whom there are always enough. Numbers are split at a threshold, other levels
-one against the rest, by the Gini index. Trees know combinations of many variables that
+one against the rest; the tree of a number explains its variance, others their classes
+by the Gini index. Trees know combinations of many variables that
 no table of a few shows; the search mends the tables.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +18,13 @@ from numpy.typing import NDArray
 
 from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.rules import RuleIndex
 
 # The smallest group that a value is drawn from.
 LEAF = 5
 _NO_SPLIT = -1
+# So often a value is drawn that breaks no rule.
+_TRIES = 24
 
 
 class Tree(NamedTuple):
@@ -41,12 +46,19 @@ class Tree(NamedTuple):
 class Trees:
     """Draw variables in the order of their numbers of levels, the fewest first.
 
-    `ordered` says whose levels are numbers. The trees are grown once, at the first
-    draw.
+    `ordered` says whose levels are numbers. Values that would break one of the `rules`
+    with those drawn before are drawn again: of the first for good, of others as far as
+    the people in a leaf have another one. The trees are grown once, at the first draw.
     """
 
-    def __init__(self, ordered: NDArray[np.bool_], leaf: int = LEAF) -> None:
+    def __init__(
+        self,
+        ordered: NDArray[np.bool_],
+        rules: Sequence[RuleIndex],
+        leaf: int = LEAF,
+    ) -> None:
         self._ordered = np.asarray(ordered, bool)
+        self._rules = rules
         self._leaf = leaf
         self._grown: list[tuple[int, Tree]] = []
 
@@ -57,9 +69,41 @@ class Trees:
         if not self._grown:
             self._grow(columns, sizes)
         out = np.zeros((len(sizes), count), np.int16)
+        drawn = np.zeros(len(sizes), bool)
         for j, tree in self._grown:
-            out[j] = draw(tree, columns[j], out, self._ordered, rng.random(count))
+            chance = rng.random(count)
+            out[j] = draw(tree, columns[j], out, self._ordered, chance)
+            drawn[j] = True
+            self._mend(tree, columns[j], out, drawn, j, rng)
         return np.ascontiguousarray(out.T)
+
+    def _mend(
+        self,
+        tree: Tree,
+        values: NDArray[np.int16],
+        out: NDArray[np.int16],
+        drawn: NDArray[np.bool_],
+        j: int,
+        rng: np.random.Generator,
+    ) -> None:
+        """Draw values again that break a rule, from the leaf, then from everybody."""
+        looked_at = np.arange(out.shape[1])
+        for turn in range(_TRIES):
+            part = np.ascontiguousarray(out[:, looked_at])
+            # From everybody only what cannot be is drawn again.
+            late = turn >= _TRIES // 2
+            bad = np.zeros(len(looked_at), bool)
+            for rules in self._rules[: 1 if late else None]:
+                bad |= _broken(rules, part, drawn, j)
+            looked_at = looked_at[bad]
+            if not len(looked_at):
+                return
+            if late:
+                out[j, looked_at] = rng.choice(values, len(looked_at))
+                continue
+            part = np.ascontiguousarray(part[:, bad])
+            chance = rng.random(len(looked_at))
+            out[j, looked_at] = draw(tree, values, part, self._ordered, chance)
 
     def _grow(self, columns: NDArray[np.int16], sizes: Ints) -> None:
         order = np.argsort(sizes, kind="stable")
@@ -67,6 +111,21 @@ class Trees:
             known = order[:k]
             tree = grow(columns, int(j), known, self._ordered, sizes, self._leaf)
             self._grown.append((int(j), Tree(*tree)))
+
+
+def _broken(
+    rules: RuleIndex, columns: NDArray[np.int16], drawn: NDArray[np.bool_], j: int
+) -> NDArray[np.bool_]:
+    """Say which records break a rule of variable `j` and others that are drawn."""
+    out = np.zeros(columns.shape[1], bool)
+    for r in rules.touch[rules.touch_start[j] : rules.touch_start[j + 1]]:
+        members = np.flatnonzero(rules.stride[r])
+        if drawn[members].all():
+            number = np.zeros(columns.shape[1], np.int64)
+            for v in members:
+                number += rules.stride[r, v] * columns[v]
+            out |= rules.forbidden[rules.start[r] + number]
+    return out
 
 
 @kernel(nogil=True)
@@ -100,7 +159,13 @@ def grow(columns, j, known, ordered, sizes, leaf):  # type: ignore[no-untyped-de
             for c in range(classes):
                 plain += float(total[c]) * total[c]
             plain /= high - low
-            if plain < high - low - 1e-9:
+            pure = plain >= high - low - 1e-9
+            if ordered[j]:
+                plain = 0.0
+                for c in range(classes):
+                    plain += float(c) * total[c]
+                plain *= plain / (high - low)
+            if not pure:
                 best = plain + 1e-9
                 for p in known:
                     gain, at = _best_cut(
@@ -111,7 +176,7 @@ def grow(columns, j, known, ordered, sizes, leaf):  # type: ignore[no-untyped-de
                         low,
                         high,
                         sizes[p],
-                        ordered[p],
+                        ordered,
                         leaf,
                         table,
                         margin,
@@ -143,7 +208,7 @@ def grow(columns, j, known, ordered, sizes, leaf):  # type: ignore[no-untyped-de
 
 @kernel(inner=True)
 def _best_cut(  # type: ignore[no-untyped-def]
-    columns, j, p, rows, low, high, levels, is_number, leaf, table, margin, total, side
+    columns, j, p, rows, low, high, levels, ordered, leaf, table, margin, total, side
 ):
     """Return how pure the best split by variable `p` is, and where it cuts."""
     classes = len(total)
@@ -155,12 +220,14 @@ def _best_cut(  # type: ignore[no-untyped-def]
             table[v, :classes] = 0
         margin[v] += 1
         table[v, columns[j, rows[r]]] += 1
+    if ordered[j]:
+        return _best_number(levels, ordered[p], leaf, table, margin, total, high - low)
     best, at, before = 0.0, 0, 0
     side[:] = 0
     for v in range(levels):
         if margin[v] == 0:
             continue
-        if is_number:
+        if ordered[p]:
             before += margin[v]
         else:
             before = margin[v]
@@ -175,6 +242,34 @@ def _best_cut(  # type: ignore[no-untyped-def]
         if before < leaf or after < leaf:
             continue
         gain = one / before + two / after
+        if gain > best:
+            best, at = gain, v
+    return best, at
+
+
+@kernel(inner=True)
+def _best_number(levels, is_number, leaf, table, margin, total, records):  # type: ignore[no-untyped-def]
+    """Return how much of a number's variance the best split explains, and where.
+
+    Levels stand for their numbers: what counts is their sum on either side.
+    """
+    classes = len(total)
+    everything = 0.0
+    for c in range(classes):
+        everything += float(c) * total[c]
+    best, at, before, side = 0.0, 0, 0, 0.0
+    for v in range(levels):
+        if margin[v] == 0:
+            continue
+        if not is_number:
+            before, side = 0, 0.0
+        before += margin[v]
+        for c in range(classes):
+            side += float(c) * table[v, c]
+        after = records - before
+        if before < leaf or after < leaf:
+            continue
+        gain = side * side / before + (everything - side) ** 2 / after
         if gain > best:
             best, at = gain, v
     return best, at
