@@ -167,7 +167,7 @@ def synthesise(
     if time_limit is not ...:
         parameters["time_limit"] = time_limit
     model = Synthesiser(key, target, copies=copies, **parameters)
-    roles = {**_attack(model.scenario), "seed": model.seed}
+    given = _attack(model.scenario)
     limit = model.schedule.time_limit
     if limit is not None:
         model.set_params(time_limit=limit - _reserve(limit))
@@ -177,6 +177,7 @@ def synthesise(
         made = _made(model.fit(frame), copies)
         if on_copies is not None:
             on_copies(made)
+        roles = {**(given or _assumed(model)), "seed": model.seed}
         roles["anew"] = model.small_groups_.made_anew
         evaluation = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
     reasons = (*evaluation.reasons, *_limits(model))
@@ -185,12 +186,24 @@ def synthesise(
     return Synthesis(made, model, evaluation)
 
 
-def _attack(scenario: Scenario) -> dict[str, Any]:
-    """Return key and target, which an evaluation cannot do without."""
+def _assumed(model: Synthesiser) -> dict[str, Any]:
+    """Return an attack where none is named: the last column from all the others."""
+    *known, target = model.domain_.names
+    if not known:
+        raise InputError(
+            "the data have one column", expected="two or more, one to attack"
+        )
+    return {"key": known, "target": target}
+
+
+def _attack(scenario: Scenario) -> dict[str, Any] | None:
+    """Return key and target as far as they are named; both or none."""
+    if scenario.key is None and scenario.target is None:
+        return None
     if scenario.key is None or scenario.target is None:
         raise InputError(
             "key or target is missing",
-            expected="both, so that the copies can be attacked",
+            expected="both, or none: then the last column is attacked from all others",
             hint="name what an attacker knows (key) and wants to learn (target)",
         )
     return {"key": scenario.known, "target": scenario.target}

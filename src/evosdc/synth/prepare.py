@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,6 +88,8 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
     """Encode a table, find what chance alone would show, and index it."""
     coding, trade_off, seed = options.coding, options.trade_off, options.seed
     memetic = options.schedule.memetic
+    _known(table, [*coding.exclude, *coding.categories])
+    table = table.drop_columns(list(coding.exclude))
     identifiers = find_identifiers(
         table, coding.least, dict(coding.identifiers or {}), options.named
     )
@@ -134,6 +137,16 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
             domain, codes, exact, asked, limits, options, floor, cells, closing
         ),
     )
+
+
+def _known(table: pa.Table, names: Sequence[str]) -> None:
+    """Refuse names of columns that are not there."""
+    for name in names:
+        if name not in table.column_names:
+            raise InputError(
+                f"unknown column {name!r}",
+                expected="one of " + ", ".join(map(repr, table.column_names)),
+            )
 
 
 def _derived(table: pa.Table, options: Options) -> list[Derived]:

@@ -52,6 +52,10 @@ class Coding:
     identifiers
         By column that identifies people: "drop" (the default for those recognised),
         "new" for fresh values, or "keep" for an ordinary column.
+    exclude
+        Columns to leave out.
+    categories
+        Columns of numbers whose values are levels, however many there are.
     """
 
     bins: int | Mapping[str, int | Sequence[float]] = BINS
@@ -61,6 +65,8 @@ class Coding:
     pool: int = 0
     least: int = DEFAULT_LEAST
     identifiers: Mapping[str, str] | None = None
+    exclude: Sequence[str] = ()
+    categories: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -87,14 +93,16 @@ class Coding:
             return self.bins.get(name, BINS)
         return self.bins
 
-    def coded(self, column: pa.ChunkedArray) -> CodedNumbers | None:
+    def coded(self, name: str, column: pa.ChunkedArray) -> CodedNumbers | None:
         """Return a column of text as numbers and codes, if it is of that kind."""
+        if name in self.categories:
+            return None
         most = MOST_DISTINCT if self.most_levels is None else self.most_levels
         return coded_numbers(column, most)
 
     def is_continuous(self, name: str, column: pa.ChunkedArray) -> bool:
         """Say whether a column is to be binned."""
-        if not is_number(column.type):
+        if not is_number(column.type) or name in self.categories:
             return False
         if name in self.binned:
             return True
@@ -201,7 +209,7 @@ def make_domain(
     variables: list[Variable] = []
     for name in table.column_names:
         column = table.column(name)
-        coded = coding.coded(column)
+        coded = coding.coded(name, column)
         if coded is not None:
             variables.append(
                 make_coded(
