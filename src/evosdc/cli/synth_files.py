@@ -74,7 +74,8 @@ def write_synthesis(output: Path, result: Synthesis, *, suffix: str) -> None:
     if front:
         _write_rows(folder / "front.csv", front)
     # The map has metrics on its axes: a front of other objectives has no place there.
-    first = next(iter(result.model.front_[0].distances))
+    known = result.model.front_[0].distances
+    first = "jsd:2" if "jsd:2" in known else next(iter(known))
     alike = first in _AXES and result.first_risk == "dcap-u"
     write_page(
         folder,

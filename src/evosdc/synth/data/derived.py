@@ -349,13 +349,14 @@ def _factor(made: Floats, y: Floats, digits: int) -> float | None:
     ratio = y[large] / made[large]
     weight = np.argsort(-np.abs(y[large]))[: max(_FEWEST, int(large.sum()) // 4)]
     factor = float(np.median(ratio[weight]))
-    for nice in (round(factor), round(factor, 2), float(f"{factor:.4g}")):
-        if nice and abs(nice - factor) <= 1e-6 * abs(factor) + 1e-12:
-            factor = float(nice)
-            break
     if np.ptp(made[both]) == 0.0 or not np.isfinite(factor):
         return None
-    return factor if _differ(factor * made, y, digits) <= _EXCEPTIONS * len(y) else None
+    # The shortest number that does is the one that was meant.
+    for length in range(1, 13):
+        nice = float(f"{factor:.{length}g}")
+        if _differ(nice * made, y, digits) <= _EXCEPTIONS * len(y):
+            return nice
+    return None
 
 
 def _differ(made: Floats, y: Floats, digits: int) -> int:

@@ -171,7 +171,7 @@ def compare_tables(original, candidate, members, steps, least, terms, logs):  # 
             place[0, i], place[1, i] = one, two
             counts[0, one] += 1
             counts[1, two] += 1
-        total, noise = 0.0, 0.0
+        total, noise, cells = 0.0, 0.0, 0
         left, right = records, records
         for i in range(records):
             cell = place[0, i]
@@ -180,6 +180,7 @@ def compare_tables(original, candidate, members, steps, least, terms, logs):  # 
                 c = counts[1, cell]
                 total += logs[a] + logs[c] - logs[a + c]
                 noise += terms[min(a, len(terms) - 1)]
+                cells += 1
                 left -= a
                 right -= c
             counts[0, cell] = 0
@@ -188,6 +189,8 @@ def compare_tables(original, candidate, members, steps, least, terms, logs):  # 
         if left > 0:
             total += logs[left] + logs[right] - logs[left + right]
             noise += terms[min(left, len(terms) - 1)]
+            cells += 1
+        noise *= (cells - 1) / max(1, cells)
         out[0, t] = 0.5 * total / records + 1.0
         out[1, t] = 0.5 * noise / records
     return out

@@ -60,4 +60,7 @@ def redrawn_noise(target: Target) -> Floats:
     term = np.where(original <= _MANY, known[np.minimum(original, _MANY)], _LIMIT)
     begins = np.minimum(target.cells.first[:-1], max(0, len(term) - 1))
     total = np.add.reduceat(term, begins)
+    # All cells together hold as many people as before: one of them is not free.
+    cells = np.maximum(1, np.add.reduceat((original > 0).astype(np.int64), begins))
+    total *= (cells - 1) / cells
     return np.where(target.kind == JSD, 0.5 * total / target.records, 0.0)
