@@ -74,11 +74,14 @@ def choose(
     order: int,
     earlier: Sequence[Table],
     least: int,
-    noise: bool,
+    noise: float,
     rng: np.random.Generator,
     budget: int | None = None,
 ) -> Choice:
-    """Choose tables of `order` variables for a candidate to follow."""
+    """Choose tables of `order` variables for a candidate to follow.
+
+    Floors are `noise` times the divergence of a sample drawn anew; 0 for none.
+    """
     if len(sizes) <= order:
         return Choice((), True)
     most = BUDGET[order] if budget is None else budget
@@ -129,7 +132,7 @@ def _above(
     sizes: Ints,
     tables: Sequence[Table],
     least: int,
-    noise: bool,
+    noise: float,
 ) -> tuple[Floats, Floats]:
     """Return how far a candidate is above the floor in each table, and the floors."""
     members = np.array(tables, np.int64).reshape(len(tables), -1)
@@ -144,7 +147,8 @@ def _above(
         log_table(2 * len(original) + 2),
     )
     distance, floor = np.sqrt(np.maximum(0.0, found))
-    return np.maximum(0.0, distance - floor * noise), floor * noise
+    floor *= np.sqrt(noise)
+    return np.maximum(0.0, distance - floor), floor
 
 
 @kernel(nogil=True)
