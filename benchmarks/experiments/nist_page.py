@@ -13,13 +13,14 @@ from evosdc.io.paths import read_text, write_text
 REMARKS = "## Remarks"
 # So many of the best published lines are shown beside ours.
 _BEST = 5
+_OURS = ("evosdc", "bootstrap")
 _HEAD = "| synthesiser | epsilon | k-marginal | lone people there whole, % | seconds |"
 
 
 def write_nist(
     output: Path, target: str, entries: Sequence[Any], made: Provenance
 ) -> list[Path]:
-    """Write all lines, the page and the picture."""
+    """Write our lines, the page and the picture."""
     output.mkdir(parents=True, exist_ok=True)
     table, page = output / "nist.csv", output / "nist.md"
     picture = output / "nist.svg"
@@ -27,7 +28,7 @@ def write_nist(
     with table.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, fields, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(vars(e) for e in entries)
+        writer.writerows(vars(e) for e in entries if e.library in _OURS)
     _draw(picture, entries)
     old = read_text(page) if page.exists() else ""
     kept = old[old.index(REMARKS) :] if REMARKS in old else f"{REMARKS}\n\nNone.\n"
@@ -40,8 +41,8 @@ def _page(target: str, entries: Sequence[Any], made: Provenance) -> str:
         f"# NIST's board: {target}",
         "",
         "Synthetic versions of an excerpt of the American Community Survey, published "
-        "in NIST's Collaborative Research Cycle, beside ours with default settings. The "
-        "k-marginal score is 1000 where all tables of an area and two features are "
+        "in NIST's Collaborative Research Cycle, beside ours with default settings. "
+        "The k-marginal score is 1000 where all tables of an area and two features are "
         "alike; a bootstrap of the original says what sampling alone leaves of it. The "
         "last figure is the share of all records that are lone people's and stand "
         "whole in the copy. Of the board the best lines are shown.",
@@ -51,7 +52,7 @@ def _page(target: str, entries: Sequence[Any], made: Provenance) -> str:
     ]
     for features in dict.fromkeys(e.features for e in entries):
         mine = [e for e in entries if e.features == features]
-        made_here = [e for e in mine if e.library in ("evosdc", "bootstrap")]
+        made_here = [e for e in mine if e.library in _OURS]
         board = sorted((e for e in mine if e not in made_here), key=lambda e: -e.score)
         if not made_here:
             continue

@@ -53,7 +53,12 @@ def notes(
         out.append("a risk limit is not met; see risk_ and risk_limits_")
     if limits.key is None:
         out.append("no key and target were given: no disclosure risk was measured")
-    if run.hurried:
+    if run.generations is None:
+        out.append(
+            "the run followed the clock: another one may differ; moves or generations "
+            "make it repeatable"
+        )
+    elif run.hurried:
         out.append("the time limit cut the run short; another run may differ")
     return out
 

@@ -153,7 +153,8 @@ class EvolutionRun:
         clock = seconds / left
         if self.generations is not None:
             clock = (clock - _GRACE) / (1.0 - _GRACE)
-        self.hurried = self.hurried or spent < clock
+        behind = self.generations is not None and spent < clock
+        self.hurried = self.hurried or behind
         return max(spent, clock)
 
     def _note(
