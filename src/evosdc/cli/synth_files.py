@@ -207,6 +207,6 @@ def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
     from evosdc.io import write_records
 
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = list(dict.fromkeys(name for row in rows for name in row)) or ["metric"]
     table = pa.table({name: [row.get(name) for row in rows] for name in names})
     write_records(path, table, force=True)

@@ -282,7 +282,7 @@ def described(
         hurried=run.hurried,
         seconds=run.record[-1].seconds,
         notes=logic_notes(prepared.derived, prepared.impossible)
-        + notes(domain, codes, prepared.problem, limits, met, run)
+        + notes(domain, prepared.unruly, prepared.problem, limits, met, run)
         + front_notes([bool(closer.get(int(s))) for s in order]),
         roles=[domain.names[j] for j in limits.roles],
         identifiers=prepared.identifiers,

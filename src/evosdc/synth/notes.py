@@ -8,9 +8,7 @@ import numpy as np
 
 from evosdc.synth.data.derived import Derived
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.impossible import Impossible
-from evosdc.synth.data.rules import broken
 from evosdc.synth.objective.scenario import RiskLimits
 from evosdc.synth.objective.tables import JSD
 from evosdc.synth.search.population import SynthesisProblem
@@ -24,7 +22,7 @@ _SPARSE = 0.5
 
 def notes(
     domain: Domain,
-    codes: Codes,
+    unruly: int,
     problem: SynthesisProblem,
     limits: RiskLimits,
     met: bool,
@@ -46,9 +44,10 @@ def notes(
             "the full table has hardly a cell with two records: jsd:full alone rewards "
             "repeated records, not structure; add jsd:2 (jsd:2+jsd:full)"
         )
-    bad = int(broken(problem.rules, codes).sum())
-    if bad:
-        out.append(f"{bad} records of the original break a rule; no synthetic one does")
+    if unruly:
+        out.append(
+            f"{unruly} records of the original break a rule; no synthetic one does"
+        )
     if not met:
         out.append("a risk limit is not met; see risk_ and risk_limits_")
     if limits.key is None:

@@ -19,7 +19,7 @@ from evosdc.synth.data.impossible import (
     learn_rules,
     sharp_cuts,
 )
-from evosdc.synth.data.rules import build_rules, cut_points
+from evosdc.synth.data.rules import broken, build_rules, cut_points
 from evosdc.synth.data.shades import Exact, exact_values
 from evosdc.synth.objective.aim import Aim, fresh_matches
 from evosdc.synth.objective.choice import measurable
@@ -61,6 +61,8 @@ class Prepared:
         The original without the columns that are left out or made anew.
     codes, exact
         The original by levels, and by the exact values of key and target.
+    unruly
+        How many records of the original break a rule of the user's.
     objective, components
         What is minimised, as users write it and part by part.
     measured
@@ -75,6 +77,7 @@ class Prepared:
     impossible: list[Impossible]
     domain: Domain
     codes: Codes
+    unruly: int
     exact: Exact
     objective: str
     components: tuple[Component, ...]
@@ -101,7 +104,9 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
     cells: list[Cells] = []
     impossible: list[Impossible] = []
     if options.logic.learn_rules:
-        cells, impossible = learn_rules(domain, codes, options.logic.possible)
+        # What few people have is shown by nobody, also where it is nearly impossible.
+        few = coding.least if options.columns is None else 1
+        cells, impossible = learn_rules(domain, codes, options.logic.possible, few)
     objective = trade_off.resolved(memetic)
     asked = parse_objective(objective)
     closing = memetic and not trade_off.front and all(c.kind == JSD for c in asked)
@@ -127,6 +132,7 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
         impossible,
         domain,
         codes,
+        int(broken(build_rules(list(options.rules), domain, codes), codes).sum()),
         exact,
         objective,
         components,

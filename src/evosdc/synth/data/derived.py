@@ -8,7 +8,6 @@ are left out of the search and computed from what it made.
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -312,12 +311,15 @@ def _likely(y: Floats, others: Floats, digits: int) -> list[tuple[str, int, int]
     slack = (0.51 * 10.0**-digits if digits < 12 else 0.0) + 1e-9 * np.abs(seen)
     largest = np.argsort(-np.abs(seen))[: max(10, len(rows) // 4)]
     out = []
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+    with np.errstate(all="ignore"):
         for text, operation in _OPERATIONS:
             for one in range(len(known)):
                 made = operation(known[one][None, :], known)
-                factor = np.nanmedian((seen / made)[:, largest], axis=1)
+                # Sorting puts what is not a number last.
+                ratio = np.sort(seen[largest] / made[:, largest], axis=1)
+                many = (~np.isnan(ratio)).sum(axis=1)
+                middle = np.minimum(many // 2, ratio.shape[1] - 1)
+                factor = ratio[np.arange(len(ratio)), middle]
                 holds = np.abs(factor[:, None] * made - seen) <= 4 * slack
                 for two in np.flatnonzero(holds.mean(axis=1) > _MOSTLY):
                     if text == "a" or two != one:
@@ -342,6 +344,7 @@ def _factor(made: Floats, y: Floats, digits: int) -> float | None:
     both = ~np.isnan(made) & ~np.isnan(y)
     if both.sum() < 0.5 * (~np.isnan(y)).sum() or both.sum() < _FEWEST:
         return None
+    most = _EXCEPTIONS * len(y)
     large = both & (np.abs(made) > 1e-9) & (np.abs(y) > 1e-9)
     if large.sum() < _FEWEST:
         return None
@@ -352,10 +355,11 @@ def _factor(made: Floats, y: Floats, digits: int) -> float | None:
     if np.ptp(made[both]) == 0.0 or not np.isfinite(factor):
         return None
     # The shortest number that does is the one that was meant.
+    some = slice(0, _FIRST_LOOK)
     for length in range(1, 13):
         nice = float(f"{factor:.{length}g}")
-        if _differ(nice * made, y, digits) <= _EXCEPTIONS * len(y):
-            return nice
+        if _differ(nice * made[some], y[some], digits) <= _EXCEPTIONS * len(y[some]):
+            return nice if _differ(nice * made, y, digits) <= most else None
     return None
 
 

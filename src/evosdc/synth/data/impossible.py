@@ -38,31 +38,36 @@ _MOST_CUTS = 12
 class Impossible:
     """Cells of two variables that are empty for a reason.
 
-    `expected` is how many people chance alone would have put there.
+    `expected` is how many people chance alone would have put there, `people` how many
+    are there all the same.
     """
 
     first: str
     second: str
     cells: int
     expected: float
+    people: int = 0
 
     def words(self) -> str:
         """Say what was learnt, naming no level."""
         plural = "combination" if self.cells == 1 else "combinations"
+        occur = "hardly occur" if self.people else "never occur"
+        found = f", {self.people} found" if self.people else ""
         return (
-            f"{self.first} × {self.second}: {self.cells} {plural} never occur "
-            f"({self.expected:,.0f} people expected by chance)"
+            f"{self.first} × {self.second}: {self.cells} {plural} {occur} "
+            f"({self.expected:,.0f} people expected by chance{found})"
         )
 
 
 def learn_rules(
-    domain: Domain, codes: Codes, refused: set[frozenset[str]]
+    domain: Domain, codes: Codes, refused: set[frozenset[str]], few: int = 1
 ) -> tuple[list[Cells], list[Impossible]]:
     """Find the empty cells of each pair that were to be expected full.
 
     Of numbers a whole corner of their table counts, such as all who married before some
-    year and were born after another. `refused` are pairs of columns that the user knows
-    better about.
+    year and were born after another. Cells of fewer than `few` people count as empty
+    where that is as unlikely. `refused` are pairs of columns that the user knows better
+    about.
     """
     sizes, names = domain.sizes, domain.names
     cells: list[Cells] = []
@@ -79,7 +84,7 @@ def learn_rules(
         rows, columns = table.sum(axis=1), table.sum(axis=0)
         expected = np.outer(rows, columns) / len(codes)
         axes = [_order(domain.variables[b]), _order(domain.variables[a])]
-        empty = _empty(table, expected, axes)
+        empty = _empty(table, expected, axes, max(1, few))
         if empty.any():
             cells.append(((a, b), empty.ravel()))
             said.append(
@@ -88,6 +93,7 @@ def learn_rules(
                     names[b],
                     int(empty.sum()),
                     round(float(expected[empty].sum()), 1),
+                    int(table[empty].sum()),
                 )
             )
     return cells, said
@@ -100,24 +106,41 @@ def _order(variable: Variable) -> int:
     return len(variable.inside.first) - 1 if variable.inside is not None else 0
 
 
-def _empty(table: Ints, expected: Floats, ordered: list[int]) -> NDArray[np.bool_]:
-    """Mark the cells that are empty for a reason."""
-    out = (table == 0) & (expected >= EXPECTED)
+def _unlikely(seen: Floats, expected: Floats, few: int) -> NDArray[np.bool_]:
+    """Say where so few people are hardly chance: as unlikely as an empty cell is."""
+    term = np.exp(-np.minimum(expected, 700.0))
+    chance = term.copy()
+    for k in range(1, few):
+        term = term * expected / k
+        chance += np.where(seen >= k, term, 0.0)
+    return (seen < few) & (chance <= np.exp(-EXPECTED))
+
+
+def _empty(
+    table: Ints, expected: Floats, ordered: list[int], few: int
+) -> NDArray[np.bool_]:
+    """Mark the cells that are empty, or nearly, for a reason."""
+    out = _unlikely(table.astype(float), expected, few)
     for axis, many in enumerate(ordered):
         if many < 2:
             continue
         # Runs from either end of one variable, for each level of the other.
         for back in (False, True):
-            out |= _corner(table, expected, [axis], [many], [back])
+            out |= _corner(table, expected, [axis], [many], [back], few)
     if min(ordered) >= 2:
         for first in (False, True):
             for second in (False, True):
-                out |= _corner(table, expected, [0, 1], ordered, [first, second])
+                out |= _corner(table, expected, [0, 1], ordered, [first, second], few)
     return out
 
 
 def _corner(
-    table: Ints, expected: Floats, axes: list[int], many: list[int], back: list[bool]
+    table: Ints,
+    expected: Floats,
+    axes: list[int],
+    many: list[int],
+    back: list[bool],
+    few: int,
 ) -> NDArray[np.bool_]:
     """Mark empty corners of a table that were to be expected full."""
     part = tuple(
@@ -128,8 +151,8 @@ def _corner(
     seen, usual = (np.flip(x[part], flips).astype(float) for x in (table, expected))
     for axis in axes:
         seen, usual = np.cumsum(seen, axis=axis), np.cumsum(usual, axis=axis)
-    held = (seen == 0) & (usual >= EXPECTED)
-    # A corner that is empty has all of its cells empty.
+    held = _unlikely(seen, usual, few)
+    # All cells of a corner that is empty are.
     for axis in axes:
         held = np.flip(np.maximum.accumulate(np.flip(held, axis), axis=axis), axis)
     out = np.zeros(table.shape, bool)

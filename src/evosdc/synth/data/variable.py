@@ -163,8 +163,7 @@ class Variable:
         assert self.inside is not None
         # The level of missing values is no bin.
         known = np.minimum(codes, len(self.inside.first) - 2).astype(np.int64)
-        found = self.inside.numbers(known, rank, 10.0**-self.decimals)
-        return np.round(found, self.decimals)
+        return self.inside.numbers(known, rank, self.decimals)
 
     def samples(self, level: int) -> list[Any]:
         """Return values that stand for a level in a rule; None for missing values.

@@ -23,6 +23,7 @@ from evosdc.synth.objective.goal import CandidateGoal, costs_of
 from evosdc.synth.objective.risk import RiskIndex, count_exact, risk_totals
 from evosdc.synth.objective.tables import (
     CRAMER,
+    MATCH,
     Target,
     fill_weights,
     group_values,
@@ -205,7 +206,10 @@ class CandidatePopulation:
 
     def utility(self, slots: Ints) -> NDArray[np.float64]:
         """Return the distance from the original of some slots, floors ignored."""
-        return np.sqrt((self.groups[slots] ** 2).mean(axis=1))
+        target = self.problem.target
+        groups = np.ones(self.groups.shape[1], bool)
+        groups[target.group[target.kind == MATCH]] = False
+        return np.sqrt((self.groups[slots][:, groups] ** 2).mean(axis=1))
 
     def compile_breeding(self) -> None:
         """Breed no pairs."""
