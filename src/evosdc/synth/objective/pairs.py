@@ -48,16 +48,16 @@ class Stirred:
     records: Codes
     exchanges: dict[Pair, tuple[int, Ints, Ints]] = field(default_factory=dict)
 
-    def gone(self, codes: Codes, sizes: Ints, least: int) -> list[tuple[Pair, Mask]]:
-        """Return by pair the cells of few people that are empty once it is stirred."""
+    def empty(self, codes: Codes, sizes: Ints) -> list[tuple[Pair, Mask]]:
+        """Return by pair the cells that nobody is in once it is stirred."""
         out = []
-        for pair in self.exchanges:
+        for pair in combinations(range(len(sizes)), 2):
             stride, cells = strides(sizes, pair)
-            before = np.bincount(cell_numbers(codes, stride), minlength=cells)
-            after = np.bincount(self.numbers(codes, pair, stride), minlength=cells)
-            mask = (before > 0) & (before < least) & (after == 0)
-            if mask.any():
-                out.append((pair, mask))
+            if cells <= _MOST_CELLS:
+                numbers = self.numbers(codes, pair, stride)
+                mask = np.bincount(numbers, minlength=cells) == 0
+                if mask.any():
+                    out.append((pair, mask))
         return out
 
     def numbers(self, codes: Codes, table: tuple[int, ...], stride: Ints) -> Ints:

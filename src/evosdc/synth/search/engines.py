@@ -179,12 +179,12 @@ def initial_model(
 
 
 def _trees(problem: SynthesisProblem, domain: Domain) -> Model:
-    """Return trees of the original that keep off cells of few people."""
+    """Return trees of the original that keep off empty cells and those of few."""
     aim = problem.aim
     if aim is None:
         return Trees(domain.ordered, (problem.rules,))
-    shy = index_cells(aim.stirred.gone(aim.codes, aim.sizes, aim.least), aim.sizes)
-    trees = Trees(domain.ordered, (problem.rules, shy))
+    empty = index_cells(aim.stirred.empty(aim.codes, aim.sizes), aim.sizes)
+    trees = Trees(domain.ordered, (problem.rules, empty))
 
     def draw(
         original: Codes, sizes: Ints, rng: np.random.Generator, count: int
