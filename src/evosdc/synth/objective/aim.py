@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +21,27 @@ from evosdc.synth.objective.choice import Choice, Table, choose
 from evosdc.synth.objective.noise import floors_that_bind
 from evosdc.synth.objective.pairs import Stirred
 from evosdc.synth.objective.redrawn import redrawn_noise
-from evosdc.synth.objective.tables import MATCH, Component, Target, build_target
+from evosdc.synth.objective.tables import (
+    MATCH,
+    Component,
+    Target,
+    build_target,
+    log_table,
+)
 
 Chosen = Mapping[int, tuple[Table, ...]]
+Floats = NDArray[np.float64]
 
 # What a whole record too many costs, beside distances: more than any table gains by it.
 _PENALTY = 5.0
 _SPLITS = 4
 # A sample drawn anew from the data is closer to them than another one of the people
 # they are from, and tables that nobody follows come closer along with the others. So a
-# fifth is added to what it shows.
+# fifth is added to what it shows, a tenth for pairs.
 _FRESH = 1.2
+_PAIRS = 1.1
+# However much stirring moved: large cells are not to be exact.
+_HALFWAY = 0.9
 # Margins may come twice as close: means are to be right within a standard error.
 _MARGIN = 0.25
 
@@ -92,13 +103,45 @@ class Aim:
                 whole[: len(self.components)], binding, 0.0
             )
             noise = np.where(whole[target.group], 0.0, redrawn_noise(target))
-            noise *= np.where(target.cells.order == 1, _MARGIN, _FRESH)
-            target = target._replace(noise=noise)
+            target = target._replace(noise=self._floors(target, noise))
         target = target._replace(floor=floor)
         if self.matches is not None:
             target.reference[target.kind == MATCH] = self.matches
             target.group_weight[-1] *= _PENALTY
         return target
+
+    def _floors(
+        self, target: Target, noise: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the floors of tables from what a sample drawn anew would show.
+
+        What stirring has moved a pair away already is part of its distance.
+        """
+        order = target.cells.order
+        out = noise * np.where(order == 1, _MARGIN, _FRESH)
+        for t in np.flatnonzero((order == 2) & (noise > 0.0)):
+            pair = tuple(map(int, target.cells.members[t, :2]))
+            left = _PAIRS * noise[t] - self._stirred_away.get(pair, 0.0)
+            out[t] = max(_HALFWAY * noise[t], left)
+        return out
+
+    @cached_property
+    def _stirred_away(self) -> dict[tuple[int, ...], float]:
+        """How far stirring moves each pair from the original, by its divergence."""
+        out: dict[tuple[int, ...], float] = {}
+        logs = log_table(2 * len(self.codes) + 2)
+        for first, second in self.stirred.exchanges:
+            stride, _ = strides(self.sizes, (first, second))
+            plain = cell_numbers(self.codes, stride)
+            moved = self.stirred.numbers(self.codes, (first, second), stride)
+            _, place = np.unique(np.concatenate([plain, moved]), return_inverse=True)
+            many = int(place.max()) + 1
+            a = np.bincount(place[: len(plain)], minlength=many)
+            b = np.bincount(place[len(plain) :], minlength=many)
+            total = float((logs[a] + logs[b] - logs[a + b]).sum())
+            divergence = max(0.0, 0.5 * total / len(plain) + 1.0)
+            out[first, second] = out[second, first] = divergence
+        return out
 
     def _numbers(self, codes: Codes, table: Table, stride: Ints) -> Ints:
         """Return the cells of records: deeper tables show no small cell anyway."""
