@@ -99,7 +99,12 @@ class Closing(Memetic):
         """Whether the best candidate is at the floor of every table looked at."""
         if not self._aim.noise or self.costs().min() > _REACHED:
             return False
-        best = self.population.codes[self.alive[int(self.costs().argmin())]]
+        at = int(self.costs().argmin())
+        goal, slot = self.goals[at], self.alive[at]
+        over = self.population.risks[slot] > goal.limit + 1e-12
+        if (over & (goal.penalty > 0.0)).any():
+            return False
+        best = self.population.codes[slot]
         return all(
             self._aim.choose(order, best, self._chosen, self._rng).reached
             for order in self._aim.chosen_orders
