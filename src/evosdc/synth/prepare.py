@@ -103,7 +103,7 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
     codes = domain.encode(table)
     cells: list[Cells] = []
     impossible: list[Impossible] = []
-    if options.logic.learn_rules:
+    if options.logic.learn_rules and memetic:
         # What few people have is shown by nobody, also where it is nearly impossible.
         few = coding.least if options.columns is None else 1
         cells, impossible = learn_rules(domain, codes, options.logic.possible, few)
@@ -159,7 +159,8 @@ def _derived(table: pa.Table, options: Options) -> list[Derived]:
     """Return the columns that are computed from others, given or found."""
     logic = options.logic
     given = given_columns(table, logic.derive)
-    if not logic.find_derived:
+    # The genetic algorithm is that of the thesis, which knows no logic.
+    if not logic.find_derived or not options.schedule.memetic:
         return given
     kept = logic.not_derived | set(options.named)
     if options.columns is not None:
@@ -170,7 +171,7 @@ def _derived(table: pa.Table, options: Options) -> list[Derived]:
 def _cuts(table: pa.Table, options: Options) -> dict[str, list[float]]:
     """Return by column where bins are cut: at what rules compare, and at sharp ends."""
     out = cut_points(list(options.rules))
-    if options.logic.learn_rules:
+    if options.logic.learn_rules and options.schedule.memetic:
         for name, cuts in sharp_cuts(table).items():
             out[name] = [*out.get(name, []), *cuts]
     return out

@@ -101,9 +101,11 @@ def learn_rules(
 
 def _order(variable: Variable) -> int:
     """Return how many of the first levels of a variable are numbers in order."""
-    if variable.edges is None:
+    if variable.inside is not None:
+        return len(variable.inside.first) - 1
+    if variable.edges is not None or not variable.ordered:
         return 0
-    return len(variable.inside.first) - 1 if variable.inside is not None else 0
+    return variable.size - (variable.missing >= 0)
 
 
 def _unlikely(seen: Floats, expected: Floats, few: int) -> NDArray[np.bool_]:
