@@ -21,7 +21,7 @@ _EXPERIMENTS = {
     "heurgene": "benchmarks.experiments.heurgene",
     "ons": "benchmarks.experiments.ons",
 }
-_THESIS = "thesis"
+_THESIS, _NIST = "thesis", "nist"
 _PROGRAM = "python -m benchmarks"
 
 app = typer.Typer(
@@ -34,9 +34,9 @@ app = typer.Typer(
 @app.command()
 def bench(
     ctx: typer.Context,
-    name: str = typer.Argument(..., help=", ".join(_EXPERIMENTS) + " or thesis."),
+    name: str = typer.Argument(..., help=", ".join(_EXPERIMENTS) + ", thesis or nist."),
     data: Path | None = typer.Option(
-        None, help="Directory of CSV microdata for thesis (default: made up)."
+        None, help="Directory of CSV microdata for thesis (default: made up) and nist."
     ),
     tables: int | None = typer.Option(
         None, help="Tables per family (default: 3; 5 for ons)."
@@ -85,11 +85,29 @@ def bench(
         ):
             typer.echo(str(path))
         return
+    if name == _NIST:
+        _refuse(ctx, name, "tables", "methods", "bound_limit", "reference", "quick")
+        from benchmarks.experiments import nist
+
+        for path in nist.conduct(
+            output,
+            data=data,
+            seeds=seeds,
+            time_limit=time_limit,
+            families=_names(families),
+            target="tx2019",
+            command=_command(),
+            on_row=lambda e: typer.echo(
+                f"{e.features} {e.library} {e.seed}: {e.score:.1f}, {e.matched:.2f} %"
+            ),
+        ):
+            typer.echo(str(path))
+        return
     _refuse(ctx, name, "data")
     if name not in _EXPERIMENTS:
         raise InputError(
             f"there is no experiment {name!r}",
-            expected=f"one of {', '.join((*_EXPERIMENTS, _THESIS))}",
+            expected=f"one of {', '.join((*_EXPERIMENTS, _THESIS, _NIST))}",
         )
     from benchmarks.experiments.experiment import Settings, conduct
 

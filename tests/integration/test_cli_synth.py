@@ -82,7 +82,10 @@ def test_the_default_run_writes_everything(
     assert {path.name for path in (out / "publish").iterdir()} == shown
     assert {path.name for path in out.iterdir()} == {"publish", "confidential"}
     assert list(summary) == [
+        "key",
+        "target",
         "utility",
+        "floor",
         "risk",
         "risk_limits",
         "risk_met",
@@ -93,6 +96,8 @@ def test_the_default_run_writes_everything(
         "not_measured",
         "not_protected",
         "small_groups",
+        "derived",
+        "impossible",
         "rows",
         "copies",
         "generations",

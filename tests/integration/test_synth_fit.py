@@ -45,16 +45,21 @@ def test_the_default_run_is_close_and_within_its_limits(people):
     out = model.sample()
     assert (out.dtypes == people.dtypes).all()
     assert len(out) == len(people)
-    # An independent copy is some 0.2 away; a fresh sample as far as the floor.
-    assert model.utility_["jsd:2"] < 0.5 * model.floor_["jsd:2"]
+    # An independent copy is some 0.2 away; a sample drawn anew as far as the floor. The
+    # guard of small groups costs a little, and nothing is gained by coming closer.
+    for name in ("jsd:2", "jsd:3"):
+        near = model.utility_[name] / model.floor_[name]
+        assert 0.6 < near < 1.5
     assert model.risk_met_
     for name, limit in model.risk_limits_.items():
         assert model.risk_[name] <= limit
-    assert model.reason_ == "generations"
+    assert model.reason_ in ("generations", "noise floor reached")
     assert model.record_[-1].cost < model.record_[0].cost
-    # Without a guard of small groups the search aims at every cell.
-    free = Synthesiser(KEY, "health", least=0, moves=400_000, time_limit=None)
-    assert free.fit(people).utility_["jsd:2"] < 0.25 * model.floor_["jsd:2"]
+    # Without a floor and a guard of small groups the search aims at every cell.
+    free = Synthesiser(
+        KEY, "health", least=0, moves=400_000, time_limit=None, noise_floor=False
+    )
+    assert free.fit(people).utility_["jsd:2"] < 0.5 * model.floor_["jsd:2"]
 
 
 def test_the_same_seed_gives_the_same_data_on_any_number_of_workers(people):

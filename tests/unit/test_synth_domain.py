@@ -150,11 +150,12 @@ def test_bad_frames_are_refused():
         domain.encode(strange)
 
 
-def test_numbers_are_levels_where_records_are_many():
+def test_numbers_of_more_than_forty_values_are_binned():
     ages = np.arange(3000) % 75
-    assert _round(pd.DataFrame({"x": ages}))[0].variables[0].edges is None
-    few = _round(pd.DataFrame({"x": ages[:500]}))[0].variables[0]
-    assert few.edges is not None
+    assert _round(pd.DataFrame({"x": ages % 40}))[0].variables[0].edges is None
+    assert _round(pd.DataFrame({"x": ages}))[0].variables[0].edges is not None
+    many = _round(pd.DataFrame({"x": ages}), most_levels=80)[0].variables[0]
+    assert many.edges is None
     assert _round(pd.DataFrame({"x": ages}), most_levels=30)[0].sizes[0] < 30
     assert _round(pd.DataFrame({"x": np.arange(3000) % 101}))[0].sizes[0] < 30
 

@@ -117,9 +117,10 @@ def test_closer_needs_more_than_the_difference_between_splits():
 
 
 def test_auto_means_pairs_and_for_a_front_the_full_table_too():
-    assert resolve_objective("auto", False) == "jsd:2"
-    assert resolve_objective("auto", True) == "jsd:2,full"
-    assert resolve_objective("jsd:3", True) == "jsd:3"
+    assert resolve_objective("auto", front=False, memetic=True) == "jsd:1,2,3*,4*"
+    assert resolve_objective("auto", front=False, memetic=False) == "jsd:2"
+    assert resolve_objective("auto", front=True, memetic=True) == "jsd:2,full"
+    assert resolve_objective("jsd:3", front=True, memetic=True) == "jsd:3"
     assert deep(parse_objective("jsd:1,2,3,full+tables+cramer")).tolist() == [
         False,
         False,

@@ -87,13 +87,15 @@ def test_large_runs_start_from_the_network(monkeypatch: pytest.MonkeyPatch) -> N
     frame = pa.table({f"x{j}": column.tolist() for j, column in enumerate(codes.T)})
     options = {"moves": 1000, "generations": 1, "time_limit": None}
 
-    def start() -> tuple[float, int]:
-        model = Synthesiser(["x0", "x1", "x2"], "x3", **options).fit(frame)
-        return model.record_[0].utility, model.record_[0].evaluations
+    def start(initial: str) -> tuple[float, int]:
+        found = Synthesiser(
+            ["x0", "x1", "x2"], "x3", initial=initial, objective="jsd:2", **options
+        ).fit(frame)
+        return found.record_[0].utility, found.record_[0].evaluations
 
-    small, two = start()
+    small, two = start("univariate")
     monkeypatch.setattr(engines, "_LARGE", codes.size - 1)
-    large, one = start()
+    large, one = start("auto")
     assert large < 0.3 * small
     assert (two, one) == (2, 1)
     plain = Synthesiser(memetic=False, population=4, generations=1).fit(frame)

@@ -12,6 +12,7 @@ import evosdc
 from evosdc.errors import InputError
 from evosdc.synth import (
     Coding,
+    Logic,
     Operators,
     Scenario,
     Schedule,
@@ -24,6 +25,7 @@ OBJECTS = {
     "scenario": Scenario(["a"], "b", risk="disco", risk_limit=0.1),
     "trade_off": TradeOff("jsd:2", "weighted", risk_weight=2.0),
     "coding": Coding(bins=7, least=3, identifiers={"c": "new"}),
+    "logic": Logic(["c = a * 2"], find_derived=False),
     "operators": Operators("matrix", 0.5, selection="roulette"),
     "schedule": Schedule(3, 4, time_limit=None, memetic=False),
 }

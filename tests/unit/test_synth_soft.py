@@ -16,8 +16,8 @@ from evosdc.synth.search.memetic import Cooling
 @pytest.mark.parametrize("distance", [0.0, 0.01, 0.3, 1.0])
 def test_a_distance_is_rounded_off_and_no_more(distance):
     total = 2 * 100 * (distance**2 - 1.0)
-    assert table_value(JSD, total, 100, 1.0, 0.0) == pytest.approx(distance)
-    soft = table_value(JSD, total, 100, 1.0, 0.1)
+    assert table_value(JSD, total, 100, 1.0, 0.0, 0.0) == pytest.approx(distance)
+    soft = table_value(JSD, total, 100, 1.0, 0.1, 0.0)
     assert soft == pytest.approx(np.hypot(distance, 0.1) - 0.1)
 
 
@@ -53,7 +53,14 @@ def test_a_chain_of_close_variables_is_no_trap():
     distance = {
         softness: np.mean(
             [
-                Synthesiser(softness=softness, moves=300_000, seed=seed)
+                Synthesiser(
+                    softness=softness,
+                    moves=300_000,
+                    seed=seed,
+                    objective="jsd:2",
+                    noise_floor=False,
+                    initial="univariate",
+                )
                 .fit(frame)
                 .record_[-1]
                 .utility
@@ -62,7 +69,7 @@ def test_a_chain_of_close_variables_is_no_trap():
         )
         for softness in (0.0, 1.0)
     }
-    assert distance[1.0] < 0.5 * distance[0.0]
+    assert distance[1.0] < 0.8 * distance[0.0]
 
 
 def test_a_negative_softness_is_refused():

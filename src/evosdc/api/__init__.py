@@ -1,11 +1,12 @@
 """The verbs of the library.
 
-For tables: tabulate, protect, audit, bounds, methods. For microdata: synthesise,
-evaluate.
+For tables: tabulate, protect, audit, bounds, methods. For microdata: inspect,
+synthesise, evaluate.
 """
 
 from evosdc.api.audit import Audit, audit
 from evosdc.api.bounds import LowerBound, bounds
+from evosdc.api.inspecting import columns_as_toml, inspect
 from evosdc.api.methods import MethodInfo, methods
 from evosdc.api.microdata import Synthesis, evaluate, synthesise
 from evosdc.api.options import DEFAULT_TIME_LIMIT, Attacker, Requests, Stop
@@ -25,7 +26,9 @@ __all__ = [
     "Tabulation",
     "audit",
     "bounds",
+    "columns_as_toml",
     "evaluate",
+    "inspect",
     "methods",
     "protect",
     "synthesise",

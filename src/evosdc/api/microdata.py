@@ -67,6 +67,7 @@ class Synthesis:
 
     def run_rows(self) -> list[dict[str, Any]]:
         """Return the run record, a row per generation."""
+        names = list(self.model.front_[0].risks)
         return [
             {
                 "seconds": round(g.seconds, 3),
@@ -80,7 +81,7 @@ class Synthesis:
                 "diversity": g.diversity,
             }
             for g in self.model.record_
-            for risks in [dict(zip(self.model.risk_, g.risks, strict=True))]
+            for risks in [dict(zip(names, g.risks, strict=True))]
         ]
 
     def front_rows(self) -> list[dict[str, Any]]:
@@ -103,7 +104,10 @@ class Synthesis:
         """Return the object that ``evosdc synthesise --json`` prints."""
         model = self.model
         return {
+            "key": list(self.evaluation.key),
+            "target": self.evaluation.target,
             "utility": dict(model.utility_),
+            "floor": dict(model.floor_),
             "risk": dict(self.evaluation.risk),
             "risk_limits": dict(model.risk_limits_),
             "risk_met": self.risk_met,
@@ -114,6 +118,11 @@ class Synthesis:
             "not_measured": list(self.evaluation.not_measured),
             "not_protected": list(self.evaluation.plain_words),
             "small_groups": model.small_groups_.to_dict(),
+            "derived": [
+                {"column": d.name, "from": list(d.sources), "how": d.how}
+                for d in model.derived_
+            ],
+            "impossible": [vars(i) for i in model.impossible_],
             "rows": self.evaluation.synthetic_rows,
             "copies": len(self.copies),
             "generations": model.generations_,
@@ -167,7 +176,7 @@ def synthesise(
     if time_limit is not ...:
         parameters["time_limit"] = time_limit
     model = Synthesiser(key, target, copies=copies, **parameters)
-    roles = {**_attack(model.scenario), "seed": model.seed}
+    given = _attack(model.scenario)
     limit = model.schedule.time_limit
     if limit is not None:
         model.set_params(time_limit=limit - _reserve(limit))
@@ -177,6 +186,7 @@ def synthesise(
         made = _made(model.fit(frame), copies)
         if on_copies is not None:
             on_copies(made)
+        roles = {**(given or _assumed(model)), "seed": model.seed}
         roles["anew"] = model.small_groups_.made_anew
         evaluation = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
     reasons = (*evaluation.reasons, *_limits(model))
@@ -185,12 +195,24 @@ def synthesise(
     return Synthesis(made, model, evaluation)
 
 
-def _attack(scenario: Scenario) -> dict[str, Any]:
-    """Return key and target, which an evaluation cannot do without."""
+def _assumed(model: Synthesiser) -> dict[str, Any]:
+    """Return an attack where none is named: the last column from all the others."""
+    *known, target = model.domain_.names
+    if not known:
+        raise InputError(
+            "the data have one column", expected="two or more, one to attack"
+        )
+    return {"key": known, "target": target}
+
+
+def _attack(scenario: Scenario) -> dict[str, Any] | None:
+    """Return key and target as far as they are named; both or none."""
+    if scenario.key is None and scenario.target is None:
+        return None
     if scenario.key is None or scenario.target is None:
         raise InputError(
             "key or target is missing",
-            expected="both, so that the copies can be attacked",
+            expected="both, or none: then the last column is attacked from all others",
             hint="name what an attacker knows (key) and wants to learn (target)",
         )
     return {"key": scenario.known, "target": scenario.target}

@@ -61,7 +61,10 @@ def _closeness(evaluation: Evaluation, model: Any) -> str:
     if model is None:
         return f"{tested} against a fresh sample"
     if model.trade_off.noise_floor:
-        return f"not closer than a fresh sample (noise floor), {tested}"
+        return (
+            "no table followed closer than a sample drawn anew would be (noise floor), "
+            f"the full table no closer than a fresh sample; {tested}"
+        )
     return f"as close as can be (noise floor switched off), {tested}"
 
 

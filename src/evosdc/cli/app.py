@@ -14,6 +14,7 @@ from evosdc.cli import (
     bounds,
     demo,
     evaluate,
+    inspect,
     instances,
     methods,
     protect,
@@ -58,6 +59,7 @@ app.command("protect")(protect.protect)
 app.command("audit")(audit.audit)
 app.command("verify")(verify.verify)
 app.command("bounds")(bounds.bounds)
+app.command("inspect")(inspect.inspect)
 app.command("synthesise")(synthesise.synthesise)
 app.command("evaluate")(evaluate.evaluate)
 app.command("methods")(methods.methods)

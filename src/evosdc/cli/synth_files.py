@@ -74,7 +74,8 @@ def write_synthesis(output: Path, result: Synthesis, *, suffix: str) -> None:
     if front:
         _write_rows(folder / "front.csv", front)
     # The map has metrics on its axes: a front of other objectives has no place there.
-    first = next(iter(result.model.front_[0].distances))
+    known = result.model.front_[0].distances
+    first = "jsd:2" if "jsd:2" in known else next(iter(known))
     alike = first in _AXES and result.first_risk == "dcap-u"
     write_page(
         folder,
@@ -206,6 +207,6 @@ def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
     from evosdc.io import write_records
 
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = list(dict.fromkeys(name for row in rows for name in row)) or ["metric"]
     table = pa.table({name: [row.get(name) for row in rows] for name in names})
     write_records(path, table, force=True)

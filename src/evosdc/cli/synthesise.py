@@ -15,13 +15,19 @@ from evosdc.cli import options as shared
 
 def synthesise(
     data: Path = typer.Argument(..., help=f"Records: {shared.RECORDS}."),
-    key: str = typer.Option(..., help="What an attacker knows: age,sex,region."),
-    target: str = typer.Option(..., help="What an attacker wants to learn."),
+    key: str | None = typer.Option(
+        None, help="What an attacker knows: age,sex,region (default: all others)."
+    ),
+    target: str | None = typer.Option(
+        None, help="What an attacker wants to learn (default: the last column)."
+    ),
     risk_limit: float | None = typer.Option(
         None, help="Best utility with the first risk at most this."
     ),
     objective: str = typer.Option(
-        "auto", help="jsd:full, jsd:2, jsd:2,3,4, cramer or tables (auto: by mode)."
+        "auto",
+        help="jsd:full, jsd:2, jsd:2,3*, cramer or tables (auto: by mode; a star: the "
+        "tables with most to gain).",
     ),
     risk: str = typer.Option(
         "dcap-u,uniques,disco", help="Risks that count: dcap-u, dcap, uniques, disco."
@@ -30,15 +36,14 @@ def synthesise(
     population: int | None = typer.Option(None, help="Candidates (default: by mode)."),
     crossover: str = typer.Option("whole-cpc", help="How candidates are mixed."),
     initial: str = typer.Option(
-        "auto", help="univariate, uniform, network, cart, ... (auto: by size)."
+        "auto", help="univariate, trees, network, cart, ... (auto: by size)."
     ),
     columns: str | None = typer.Option(
         None, help="Synthesise only these: a,b,c; the others stay as they are."
     ),
     most_levels: int | None = typer.Option(
         None,
-        help="Numbers with more different values are binned (default: 40 to 100, by "
-        "size).",
+        help="Numbers with more different values are binned (default: 40).",
     ),
     bins: int = typer.Option(20, help="Bins of such a column."),
     least: int = typer.Option(
@@ -51,6 +56,27 @@ def synthesise(
         "--identifier",
         help="NAME=drop, new (fresh values) or keep, for columns that identify people "
         "(recognised ones are dropped).",
+    ),
+    exclude: str | None = typer.Option(None, help="Leave these columns out: a,b."),
+    columns_file: Path | None = typer.Option(
+        None, help="What each column is, as `evosdc inspect --toml` writes it."
+    ),
+    rule: list[str] = typer.Option(
+        [], "--rule", help="What holds in every record: \"NPF > NOC or NPF = 'N'\"."
+    ),
+    derive: list[str] = typer.Option(
+        [],
+        "--derive",
+        help="A column computed from others: 'bmi = weight / (height / 100) ** 2'.",
+    ),
+    refuse: list[str] = typer.Option(
+        [],
+        "--refuse",
+        help="What was found and is not so: a column that is not derived, or two "
+        "columns a,b without impossible combinations.",
+    ),
+    find_logic: bool = typer.Option(
+        True, help="Find derived columns and learn impossible combinations."
     ),
     memetic: bool = typer.Option(
         True, help="Improve candidates by record moves (off: the plain GA)."
@@ -65,7 +91,7 @@ def synthesise(
     ),
     copies: int = typer.Option(1, help="How many synthetic copies to write."),
     noise_floor: bool = typer.Option(
-        True, help="Keep as far from the original as a fresh sample would be."
+        True, help="Come no closer than a sample drawn anew would (off: go beyond)."
     ),
     holdout: Path | None = typer.Option(
         None, help="Other real records, for the membership test."
@@ -88,9 +114,12 @@ def synthesise(
     from evosdc.cli.synth_files import write_copies, write_synthesis
     from evosdc.cli.synth_progress import compiling, progress
     from evosdc.io import check_output_directory, read_records
+    from evosdc.io.column_plan import read_column_wishes
+    from evosdc.synth.data.rules import must_hold
 
     check_output_directory(output, force=force)
     records = read_records(data)
+    wanted = read_column_wishes(columns_file)
     other = None
     if holdout is not None:
         other = read_records(holdout, like=records.frame).frame
@@ -106,7 +135,7 @@ def synthesise(
     with unless_interrupted(written), progress(not as_json, limit) as ear:
         result = api.synthesise(
             records.frame,
-            key=shared.names(key),
+            key=None if key is None else shared.names(key),
             target=target,
             holdout=other,
             objective=objective,
@@ -118,9 +147,19 @@ def synthesise(
             initial=initial,
             columns=None if columns is None else shared.names(columns),
             most_levels=most_levels,
-            bins=bins,
+            bins=dict(wanted.bins_by_name) or bins,
             least=least,
-            identifiers=shared.pairs(identifier, "--identifier"),
+            identifiers={
+                **wanted.identifiers,
+                **shared.pairs(identifier, "--identifier"),
+            },
+            categories=wanted.categories,
+            exclude=[*shared.names(exclude or ""), *wanted.exclude],
+            rules=[must_hold(text) for text in rule],
+            derive=derive,
+            refuse=[*refuse, *wanted.refuse],
+            find_derived=find_logic,
+            learn_rules=find_logic,
             memetic=memetic,
             moves=moves,
             generations=generations,

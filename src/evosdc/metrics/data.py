@@ -21,6 +21,7 @@ from evosdc.metrics.binning import (
     is_number,
     quantile_cuts,
 )
+from evosdc.metrics.coded_numbers import CodedNumbers, as_coded, coded_numbers
 
 MISSING = "(missing)"
 
@@ -303,6 +304,10 @@ def _encode_column(
     if kinds == {"number"}:
         numbers = [as_numbers(part) for part in parts]
         return _encode_numbers(numbers, bins, max_distinct, only_first=only_first)
+    if max_distinct is not None:
+        first = coded_numbers(parts[0], max_distinct)
+        if first is not None:
+            return _encode_coded(first, parts, bins, max_distinct)
     return _encode_words(parts)
 
 
@@ -337,6 +342,26 @@ def _encode_numbers(
         found, codes = np.unique(codes, return_inverse=True)
         labels = tuple(f"[{ends[k]}, {ends[k + 1]})" for k in found)
     return _with_missing(codes, absent, labels, ordered=True)
+
+
+def _encode_coded(
+    first: CodedNumbers, parts: Sequence[Any], bins: int, max_distinct: int
+) -> _Column:
+    """Encode numbers with codes among them: bins, then the codes, then missing."""
+    others: list[CodedNumbers] = []
+    labels = first.labels
+    for part in parts:
+        others.append(as_coded(part, labels))
+        labels = others[-1].labels
+    numbers = _encode_numbers(
+        [part.numbers for part in others], bins, max_distinct, only_first=True
+    )
+    codes = np.concatenate([part.codes for part in others])
+    known = len(numbers.labels) - (MISSING in numbers.labels)
+    absent = np.concatenate([part.absent for part in others])
+    found = np.where(codes >= 0, known + codes, numbers.codes)
+    every = (*numbers.labels[:known], *labels)
+    return _with_missing(found[~absent], absent, every, ordered=False)
 
 
 def _encode_words(parts: Sequence[Any]) -> _Column:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evosdc.errors import InputError
+from evosdc.metrics.amounts import NumberComparison
 from evosdc.metrics.base import Goal, Kind
 from evosdc.metrics.counts import shares
 from evosdc.metrics.data import Categorical
@@ -99,6 +100,8 @@ class Evaluation:
         The attacks that the verdict rests on, beside the same with a fresh sample.
     left_out
         Columns of the original that were not compared, and why.
+    numbers
+        Columns of numbers compared by their values, not in bins.
     """
 
     values: tuple[MetricValue, ...]
@@ -118,6 +121,7 @@ class Evaluation:
     holdout_rows: int | None
     seed: int
     left_out: Mapping[str, str] = field(default_factory=dict)
+    numbers: NumberComparison = field(default_factory=NumberComparison)
 
     def __getitem__(self, name: str) -> MetricValue:
         """Return a metric by name."""
@@ -173,6 +177,7 @@ class Evaluation:
                 }
                 for value in self.values
             },
+            "numbers": self.numbers.to_dict(),
             "skipped": dict(self.skipped),
             "not_measured": list(self.not_measured),
         }

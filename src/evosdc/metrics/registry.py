@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import MethodError
+from evosdc.metrics.amounts import compare_numbers
 from evosdc.metrics.anonymity import KAnonymity, LDiversity, TCloseness
 from evosdc.metrics.association import CramersV, MarginChiSquare, TwoWayL1
 from evosdc.metrics.attribution import Dcap, Disco, Tcap
@@ -141,7 +143,7 @@ def evaluate(
             strict=True,
         )
     ]
-    return _evaluate(
+    found = _evaluate(
         encoded[0],
         encoded[1],
         holdout=encoded[2] if holdout is not None else None,
@@ -149,6 +151,9 @@ def evaluate(
         metrics=metrics,
         left=left,
     )
+    if left is not None and left() <= 0:
+        return replace(found, skipped=(*found.skipped, ("numbers", NO_TIME)))
+    return replace(found, numbers=compare_numbers(original, synthetic))
 
 
 def _evaluate(

@@ -7,6 +7,7 @@ from typing import Any
 
 from evosdc.metrics.evaluation import Comparisons, Evaluation, MetricValue
 from evosdc.metrics.fresh import FreshTest
+from evosdc.report.amounts import numbers_html
 from evosdc.report.kit.parts import (
     banner,
     bullets,
@@ -93,6 +94,9 @@ def synthesis_html(
         section("By generation", generations(run)) if run else "",
         section("Utility", _metrics(evaluation, "utility"), "long"),
         section("Risk", _metrics(evaluation, "risk"), "long"),
+        section("Numbers", numbers_html(evaluation.numbers), "long")
+        if evaluation.numbers.columns
+        else "",
         section("Not measured", _skipped(evaluation)) if evaluation.skipped else "",
         section("One variable at a time", margins(shown.margins, rare), "long"),
         section("Two variables at a time", pairs(shown.pairs), "long"),

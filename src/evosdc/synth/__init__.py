@@ -2,6 +2,7 @@
 
 from evosdc.synth.copies import Combined, combine_estimates
 from evosdc.synth.data.domain import Coding
+from evosdc.synth.data.logic import Logic
 from evosdc.synth.objective.scenario import Scenario
 from evosdc.synth.objective.trade_off import TradeOff
 from evosdc.synth.search.operators import Operators
@@ -12,6 +13,7 @@ __all__ = [
     "Coding",
     "Combined",
     "FrontPoint",
+    "Logic",
     "Operators",
     "Scenario",
     "Schedule",

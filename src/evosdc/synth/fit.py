@@ -13,11 +13,14 @@ from evosdc.clock import Clock
 from evosdc.evolution.stopping import Criterion, Progress
 from evosdc.metrics.data import from_codes
 from evosdc.metrics.figures import risk_figures
+from evosdc.synth.apart import Lone, lone_people
+from evosdc.synth.data.derived import Derived
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.identifiers import Identifier
+from evosdc.synth.data.impossible import Impossible
 from evosdc.synth.data.shades import Exact, exact_of
-from evosdc.synth.notes import front_notes, notes
+from evosdc.synth.notes import front_notes, logic_notes, notes
 from evosdc.synth.objective.front import two_fronts
 from evosdc.synth.objective.names import describe
 from evosdc.synth.objective.noise import closer_than, distances
@@ -26,6 +29,7 @@ from evosdc.synth.objective.scenario import RiskLimits, base_goal, baselines
 from evosdc.synth.objective.tables import Component
 from evosdc.synth.options import Options
 from evosdc.synth.prepare import FULL, Prepared, make_goals, prepare
+from evosdc.synth.ranks import RankModel
 from evosdc.synth.search.engines import initial_model, make_engine, population_size
 from evosdc.synth.search.holding import Holder
 from evosdc.synth.search.population import Team
@@ -73,6 +77,10 @@ class Fitted:
     roles: list[str]
     identifiers: list[Identifier]
     pairs: list[PairCount]
+    derived: list[Derived]
+    impossible: list[Impossible]
+    ranks: RankModel
+    lone: Lone | None
 
 
 @dataclass(frozen=True)
@@ -127,6 +135,7 @@ def search(
     schedule, front = options.schedule, options.trade_off.front
     problem = prepared.problem
     size = population_size(problem, schedule, front=front, copies=options.copies)
+    by_clock = problem.aim is not None and schedule.by_clock
     with Team(workers) as team:
         engine = make_engine(
             problem,
@@ -140,7 +149,7 @@ def search(
         )
         run = EvolutionRun(
             engine,
-            schedule.most_generations,
+            None if by_clock else schedule.most_generations,
             schedule.time_limit,
             _criteria(schedule),
             options.listener,
@@ -225,9 +234,9 @@ def _measure(
     population = engine.population
     sizes = population.problem.sizes
     for slot in map(int, slots):
-        population.groups[slot] = distances(
-            codes, population.codes[slot], sizes, components
-        )
+        found = distances(codes, population.codes[slot], sizes, components)
+        population.groups[slot] = 0.0
+        population.groups[slot, : len(found)] = found
 
 
 def described(
@@ -254,8 +263,8 @@ def described(
         candidates=made,
         scores=[
             Score(
-                float(population.utility(np.array([slot]))[0]),
-                dict(zip(names, map(float, population.groups[slot]), strict=True)),
+                float(np.sqrt((population.groups[slot, : len(names)] ** 2).mean())),
+                dict(zip(names, map(float, population.groups[slot]), strict=False)),
                 risk,
                 closer.get(int(slot)),
             )
@@ -272,11 +281,24 @@ def described(
         reason=run.reason,
         hurried=run.hurried,
         seconds=run.record[-1].seconds,
-        notes=notes(domain, codes, prepared.problem, limits, met, run)
+        notes=logic_notes(prepared.derived, prepared.impossible)
+        + notes(domain, prepared.unruly, prepared.problem, limits, met, run)
         + front_notes([bool(closer.get(int(s))) for s in order]),
         roles=[domain.names[j] for j in limits.roles],
         identifiers=prepared.identifiers,
         pairs=count_pairs(codes, made[0], domain, options.coding.least),
+        derived=prepared.derived,
+        impossible=prepared.impossible,
+        ranks=RankModel(
+            domain,
+            prepared.table,
+            codes,
+            limits.roles,
+            np.random.default_rng([options.seed, 9]),
+        ),
+        lone=lone_people(prepared.table, np.random.default_rng([options.seed, 10]))
+        if options.trade_off.noise_floor and options.columns is None
+        else None,
     )
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from evosdc.synth.data.derived import Derived
 from evosdc.synth.data.domain import Domain
-from evosdc.synth.data.encoding import Codes
-from evosdc.synth.data.rules import broken
+from evosdc.synth.data.impossible import Impossible
 from evosdc.synth.objective.scenario import RiskLimits
+from evosdc.synth.objective.tables import JSD
 from evosdc.synth.search.population import SynthesisProblem
 from evosdc.synth.search.run import EvolutionRun
 
 _MANY_LEVELS = 1000
+_FEW_PAIRS = 5
 # The full table alone is a bad aim when so many of its cells hold a single record.
 _SPARSE = 0.5
 
 
 def notes(
     domain: Domain,
-    codes: Codes,
+    unruly: int,
     problem: SynthesisProblem,
     limits: RiskLimits,
     met: bool,
@@ -38,15 +44,38 @@ def notes(
             "the full table has hardly a cell with two records: jsd:full alone rewards "
             "repeated records, not structure; add jsd:2 (jsd:2+jsd:full)"
         )
-    bad = int(broken(problem.rules, codes).sum())
-    if bad:
-        out.append(f"{bad} records of the original break a rule; no synthetic one does")
+    if unruly:
+        out.append(
+            f"{unruly} records of the original break a rule; no synthetic one does"
+        )
     if not met:
         out.append("a risk limit is not met; see risk_ and risk_limits_")
     if limits.key is None:
         out.append("no key and target were given: no disclosure risk was measured")
-    if run.hurried:
+    if run.generations is None:
+        out.append(
+            "the run followed the clock: another one may differ; moves or generations "
+            "make it repeatable"
+        )
+    elif run.hurried:
         out.append("the time limit cut the run short; another run may differ")
+    return out
+
+
+def logic_notes(
+    derived: Sequence[Derived], impossible: Sequence[Impossible]
+) -> list[str]:
+    """Say which columns are computed, and what no record has."""
+    out = [d.words() for d in derived]
+    if impossible:
+        cells = sum(i.cells for i in impossible)
+        most = sorted(impossible, key=lambda i: -i.expected)[:_FEW_PAIRS]
+        named = "; ".join(i.words() for i in most)
+        out.append(
+            f"{cells:,} impossible combinations of {len(impossible)} pairs of columns "
+            f"were learnt, and no record has one: {named}"
+            + ("; ..." if len(impossible) > _FEW_PAIRS else "")
+        )
     return out
 
 
@@ -64,10 +93,11 @@ def front_notes(closer: list[bool]) -> list[str]:
 
 def _sparse_full(problem: SynthesisProblem) -> bool:
     """Whether the full table is the only aim and most records are alone in it."""
-    cells, variables = problem.target.cells, problem.original.shape[1]
-    alone = int((problem.target.original == 1).sum())
+    target, variables = problem.target, problem.original.shape[1]
+    compared = np.flatnonzero(target.kind == JSD)
+    alone = int((target.original == 1).sum())
     return (
-        len(cells.order) == 1
-        and int(cells.order[0]) == variables > 2
+        len(compared) == 1
+        and int(target.cells.order[compared[0]]) == variables > 2
         and alone > _SPARSE * len(problem.original)
     )

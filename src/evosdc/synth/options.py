@@ -9,6 +9,7 @@ from typing import Any
 
 from evosdc.errors import InputError
 from evosdc.synth.data.domain import Coding
+from evosdc.synth.data.logic import Logic
 from evosdc.synth.data.rules import Rule
 from evosdc.synth.objective.scenario import Scenario
 from evosdc.synth.objective.trade_off import TradeOff
@@ -20,6 +21,7 @@ GROUPS: dict[str, type] = {
     "scenario": Scenario,
     "trade_off": TradeOff,
     "coding": Coding,
+    "logic": Logic,
     "operators": Operators,
     "schedule": Schedule,
 }
@@ -34,6 +36,7 @@ class Options:
     scenario: Scenario = field(default_factory=Scenario)
     trade_off: TradeOff = field(default_factory=TradeOff)
     coding: Coding = field(default_factory=Coding)
+    logic: Logic = field(default_factory=Logic)
     operators: Operators = field(default_factory=Operators)
     schedule: Schedule = field(default_factory=Schedule)
     columns: Sequence[str] | None = None

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from evosdc.metrics.binning import as_numbers
+from evosdc.metrics.coded_numbers import as_coded, is_text
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
 from evosdc.synth.data.identifiers import Identifier
@@ -263,7 +264,11 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _moments(column: pa.ChunkedArray) -> dict[str, float]:
     if pa.types.is_temporal(column.type):
         return {}
-    numbers = as_numbers(column.drop_null())
+    if is_text(column.type):
+        numbers = as_coded(column, ()).numbers
+        numbers = numbers[~np.isnan(numbers)]
+    else:
+        numbers = as_numbers(column.drop_null())
     if not len(numbers):
         return {}
     out = {"mean": float(numbers.mean()), "sd": float(numbers.std())}

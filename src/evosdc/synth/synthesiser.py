@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.frames import kind_of, like, to_arrow
+from evosdc.synth.apart import rounds
+from evosdc.synth.data.derived import with_derived
 from evosdc.synth.data.domain import Coding
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.data.identifiers import fresh_column, with_fresh
+from evosdc.synth.data.logic import Logic
 from evosdc.synth.data.rules import Rule
 from evosdc.synth.data.shades import decode_as_drawn
 from evosdc.synth.fit import Fitted, fit
@@ -66,6 +69,8 @@ class Synthesiser:
         What is minimised, and how utility is traded against risk: `TradeOff`.
     coding
         How columns become levels, and the guard of small groups: `Coding`.
+    logic
+        Derived columns and impossible combinations: `Logic`.
     operators
         Of the genetic algorithm: `Operators`.
     schedule
@@ -94,6 +99,7 @@ class Synthesiser:
         scenario: Scenario | None = None,
         trade_off: TradeOff | None = None,
         coding: Coding | None = None,
+        logic: Logic | None = None,
         operators: Operators | None = None,
         schedule: Schedule | None = None,
         columns: Sequence[str] | None = None,
@@ -109,6 +115,7 @@ class Synthesiser:
             "scenario": scenario,
             "trade_off": trade_off,
             "coding": coding,
+            "logic": logic,
             "operators": operators,
             "schedule": schedule,
         }
@@ -117,6 +124,7 @@ class Synthesiser:
         self.scenario: Scenario = found["scenario"]
         self.trade_off: TradeOff = found["trade_off"]
         self.coding: Coding = found["coding"]
+        self.logic: Logic = found["logic"]
         self.operators: Operators = found["operators"]
         self.schedule: Schedule = found["schedule"]
         self.columns = columns
@@ -156,6 +164,7 @@ class Synthesiser:
             scenario=self.scenario,
             trade_off=self.trade_off,
             coding=self.coding,
+            logic=self.logic,
             operators=self.operators,
             schedule=self.schedule,
             columns=self.columns,
@@ -188,6 +197,8 @@ class Synthesiser:
             The run by generation, and why and when it ended.
         ``small_groups_``
             What was done about small groups, and what the first copy shows of them.
+        ``derived_``, ``impossible_``
+            Columns that were computed from others, and combinations that no record has.
         ``notes_``
             What the user should know, in plain words.
         """
@@ -228,6 +239,8 @@ class Synthesiser:
         self.floor_ = fitted.floor
         self.fresh_risk_ = fitted.fresh_risk
         self.baseline_ = fitted.baseline
+        self.derived_ = tuple(fitted.derived)
+        self.impossible_ = tuple(fitted.impossible)
         self.record_ = tuple(fitted.record)
         self.reason_ = fitted.reason
         self.hurried_ = fitted.hurried
@@ -258,13 +271,32 @@ class Synthesiser:
             if n < 0:
                 raise InputError(f"{n} records are asked for", expected="0 or more")
             codes = codes[_rows(len(codes), n, rng)]
-        table = self.domain_.decode(codes, rng)
-        if whole:
-            # Key and target as the search saw them: its risks are those of this file.
-            table = decode_as_drawn(
-                table, self.domain_, codes, self.seed, self._fitted.roles
-            )
+        table = self._drawn(codes, rng, whole)
+        table = with_derived(table, self._fitted.derived, self._order)
         return like(self._with_fresh(table, rng), self._kind)
+
+    def _drawn(self, codes: Codes, rng: np.random.Generator, whole: bool) -> pa.Table:
+        """Draw the values of records, and numbers again that make a lone person's."""
+        fitted = self._fitted
+        ranks = fitted.ranks.draw(codes, rng)
+        state = int(rng.integers(2**62))
+        for turn in rounds():
+            # Other draws stay what they are.
+            draws = np.random.default_rng(state)
+            table = self.domain_.decode(codes, draws, ranks)
+            if whole:
+                # Key and target as the search saw them: its risks are of this file.
+                table = decode_as_drawn(
+                    table, self.domain_, codes, self.seed, fitted.roles
+                )
+            if fitted.lone is None or not ranks:
+                break
+            again = fitted.lone.surplus(table, np.random.default_rng([turn, 12]))
+            if not len(again):
+                break
+            for rank in ranks.values():
+                rank[again] = rng.random(len(again))
+        return table
 
     def _with_fresh(self, table: pa.Table, rng: np.random.Generator) -> pa.Table:
         """Add fresh values of the identifiers that are made anew."""

@@ -42,14 +42,14 @@ class Plane:
         base, side = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
         marks = [
             f'<text class="tick" x="{self.place((value, self.y[0]))[0]}" '
-            f'y="{base + 16}" text-anchor="middle">{number(value)}</text>'
+            f'y="{base + 16:.1f}" text-anchor="middle">{number(value)}</text>'
             for value in self.x
         ]
         for value in self.y:
             y = self.place((self.x[0], value))[1]
             marks.append(
                 f'<line class="rule" x1="{_LEFT}" x2="{side}" y1="{y}" y2="{y}"/>'
-                f'<text class="tick" x="{_LEFT - 6}" y="{y + 4}" '
+                f'<text class="tick" x="{_LEFT - 6}" y="{y + 4:.1f}" '
                 f'text-anchor="end">{number(value)}</text>'
             )
         return (
@@ -76,14 +76,14 @@ class Plane:
         x, y = self.place(point)
         right = x > _WIDTH * _TURN
         place = f'x="{x - 8}" text-anchor="end"' if right else f'x="{x + 8}"'
-        return f'<text {place} y="{y + 4 - rise}">{esc(words)}</text>'
+        return f'<text {place} y="{y + 4 - rise:.1f}">{esc(words)}</text>'
 
     def level(self, value: float, words: str) -> str:
         """Draw a dashed line across, at a value of the upright axis."""
         y = self.place((self.x[0], value))[1]
         return (
             f'<path class="level" d="M{_LEFT} {y}H{_WIDTH - _RIGHT}"/>'
-            f'<text x="{_LEFT + 4}" y="{y - 4}">{esc(words)}</text>'
+            f'<text x="{_LEFT + 4}" y="{y - 4:.1f}">{esc(words)}</text>'
         )
 
     def line(self, points: Sequence[Point]) -> str:

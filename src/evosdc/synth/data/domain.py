@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.metrics.binning import BINS, MOST_DISTINCT, is_number
+from evosdc.metrics.coded_numbers import CodedNumbers, coded_numbers
 from evosdc.options import check_at_least, check_types
+from evosdc.synth.data.coded import make_coded
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.least import DEFAULT_LEAST, check_least
 from evosdc.synth.data.variable import Variable, make_variable
 
-# In a large file numbers of up to so many different values are levels.
-_MANY_LEVELS = 100
 _MOST_LEVELS = 32_000
 # So few different numbers may be codes: neighbours mean nothing.
 _FEW_CODES = 12
@@ -37,13 +37,11 @@ class Coding:
         "quantile", the bins of the metrics (`evosdc.metrics.binning`) refined, or
         "width" (equal width).
     restore
-        How a binned value is drawn again: "uniform" between the smallest and the
-        largest value of the bin, tilted so that the mean of the bin stays, or
-        "empirical", one of the original's values in it.
+        How a binned value is drawn again: "uniform", by its rank in the bin, which
+        depends on the other columns (see `inside.py` beside this file), or "empirical",
+        one of the original's values in it.
     most_levels
-        A numeric column with more distinct values is continuous. By default as many
-        as there are tens of records, but 40 at least and 100 at most: years of age are
-        levels of a large file, and the incomes of a small one are not.
+        A numeric column with more distinct values is continuous: 40 by default.
     pool
         Levels with fewer records are counted as one, and drawn again by frequency.
     least
@@ -54,6 +52,10 @@ class Coding:
     identifiers
         By column that identifies people: "drop" (the default for those recognised),
         "new" for fresh values, or "keep" for an ordinary column.
+    exclude
+        Columns to leave out.
+    categories
+        Columns of numbers whose values are levels, however many there are.
     """
 
     bins: int | Mapping[str, int | Sequence[float]] = BINS
@@ -63,6 +65,8 @@ class Coding:
     pool: int = 0
     least: int = DEFAULT_LEAST
     identifiers: Mapping[str, str] | None = None
+    exclude: Sequence[str] = ()
+    categories: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -89,15 +93,20 @@ class Coding:
             return self.bins.get(name, BINS)
         return self.bins
 
+    def coded(self, name: str, column: pa.ChunkedArray) -> CodedNumbers | None:
+        """Return a column of text as numbers and codes, if it is of that kind."""
+        if name in self.categories:
+            return None
+        most = MOST_DISTINCT if self.most_levels is None else self.most_levels
+        return coded_numbers(column, most)
+
     def is_continuous(self, name: str, column: pa.ChunkedArray) -> bool:
         """Say whether a column is to be binned."""
-        if not is_number(column.type):
+        if not is_number(column.type) or name in self.categories:
             return False
         if name in self.binned:
             return True
-        most = self.most_levels
-        if most is None:
-            most = max(MOST_DISTINCT, min(len(column) // 10, _MANY_LEVELS))
+        most = MOST_DISTINCT if self.most_levels is None else self.most_levels
         counts = column.drop_null().value_counts().field("counts")
         if self.least > 1 and len(counts) > 1:
             # Numbers that mostly few people have are ranges, not levels.
@@ -127,9 +136,7 @@ class Domain:
     @property
     def ordered(self) -> NDArray[np.bool_]:
         """Whose levels are numbers with neighbours, and not a few codes."""
-        return np.array(
-            [is_number(v.type) and v.size > _FEW_CODES for v in self.variables]
-        )
+        return np.array([v.ordered and v.size > _FEW_CODES for v in self.variables])
 
     @property
     def cells(self) -> int:
@@ -158,10 +165,18 @@ class Domain:
             out[:, j] = variable.encode(table.column(variable.name))
         return out
 
-    def decode(self, codes: Codes, rng: np.random.Generator) -> pa.Table:
-        """Return records with the original's types and labels."""
+    def decode(
+        self,
+        codes: Codes,
+        rng: np.random.Generator,
+        ranks: Mapping[int, NDArray[np.float64]] | None = None,
+    ) -> pa.Table:
+        """Return records with the original's types and labels.
+
+        `ranks` say by column where in its bin a number lies; else it is drawn.
+        """
         columns = [
-            variable.decode(codes[:, j], rng)
+            variable.decode(codes[:, j], rng, (ranks or {}).get(j))
             for j, variable in enumerate(self.variables)
         ]
         return pa.Table.from_arrays(columns, schema=self.schema)
@@ -191,9 +206,24 @@ def make_domain(
             expected="one of " + ", ".join(map(repr, table.column_names)),
         )
     check_least(coding.least, table.num_rows)
-    variables = []
+    variables: list[Variable] = []
     for name in table.column_names:
         column = table.column(name)
+        coded = coding.coded(name, column)
+        if coded is not None:
+            variables.append(
+                make_coded(
+                    name,
+                    column,
+                    coded,
+                    coding.bins_of(name),
+                    binning=coding.binning,
+                    restore=coding.restore,
+                    cuts=(cuts or {}).get(name, ()),
+                    least=coding.least,
+                )
+            )
+            continue
         edges = coding.bins_of(name) if coding.is_continuous(name, column) else None
         variables.append(
             make_variable(

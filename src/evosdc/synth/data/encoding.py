@@ -9,7 +9,7 @@ has records.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,9 @@ Codes = NDArray[np.int16]
 
 # Up to here a look-up is an array by cell; beyond it a hash table of the cells seen.
 _DENSE_CELLS = 1 << 21
+# Of a table whose small cells share a counter few cells are left: a hash table of these
+# stays in the cache.
+_DENSE_REST = 1 << 12
 # A table of two variables and this little larger than its support has a counter for
 # every cell: record moves then need no look-up.
 _COMPLETE_SHARE = 4
@@ -36,8 +39,9 @@ class CellIndex(NamedTuple):
     Table `t` covers the variables ``members[t, :order[t]]``, with strides ``steps[t]``.
     Its counters run from ``first[t]`` to ``first[t + 1]``. A row of `heads` says how to
     find them: the first counter of a small table that has one for every cell, else
-    where the look-up starts in `dense`, else in `hashes` and with how many bits; last
-    comes the table's number of cells.
+    where the look-up starts in `dense`, else in `hashes` and with how many bits; then
+    come the table's number of cells, and the counter of all cells that have none of
+    their own, -1 where those are not counted.
     `near` leads back from counters to cell numbers, in tables small enough for it.
     """
 
@@ -50,6 +54,30 @@ class CellIndex(NamedTuple):
     first: Ints
     near: NDArray[np.uint16]
     plan: Plan
+
+
+class Support(NamedTuple):
+    """Which cells of a table get a counter: those of `fewest` to `most` records.
+
+    With a `rest` all others share one, seen or not: nobody can tell them apart. A
+    `plain` table is that of the codes themselves, whatever others are counted from.
+    """
+
+    fewest: int = 1
+    most: int = 1 << 62
+    rest: bool = False
+    plain: bool = False
+
+    def of(self, seen: Ints, count: Ints, records: int) -> tuple[Ints, Ints]:
+        """Return the cells that get a counter, and all counts, the rest's last."""
+        kept = (count >= self.fewest) & (count <= self.most)
+        seen, count = seen[kept], count[kept]
+        if self.rest:
+            count = np.append(count, records - count.sum())
+        return seen, count
+
+
+EVERY = Support()
 
 
 def strides(sizes: Ints, members: tuple[int, ...]) -> tuple[Ints, int]:
@@ -70,7 +98,7 @@ def strides(sizes: Ints, members: tuple[int, ...]) -> tuple[Ints, int]:
     return out, cells
 
 
-def cell_numbers(codes: Codes, stride: Ints) -> Ints:
+def cell_numbers(codes: NDArray[np.integer], stride: Ints) -> Ints:
     """Return the cell number of each record."""
     out = np.zeros(len(codes), np.int64)
     for j in np.flatnonzero(stride):
@@ -84,12 +112,14 @@ def build_index(
     tables: list[tuple[int, ...]],
     complete: NDArray[np.bool_] | None = None,
     number: Callable[[Codes, tuple[int, ...], Ints], Ints] | None = None,
+    support: Sequence[Support] | None = None,
 ) -> tuple[CellIndex, NDArray[np.int32], list[Ints]]:
     """Index the cells of some tables of the original.
 
     Tables marked `complete` get a counter for every cell, seen or not; so do tables
     that most of their cells occur in. `number` gives the cells of records in a table
-    by its strides, where they are not those of the codes themselves.
+    by its strides, where they are not those of the codes themselves, and `support` says
+    which cells of a table get a counter.
 
     Returns
     -------
@@ -98,7 +128,7 @@ def build_index(
     width = max((len(t) for t in tables), default=1)
     members = np.zeros((len(tables), width), np.int32)
     steps = np.zeros((len(tables), width), np.int64)
-    heads = np.full((len(tables), 5), -1, np.int64)
+    heads = np.full((len(tables), 6), -1, np.int64)
     first = np.zeros(len(tables) + 1, np.int64)
     lookups = _Lookups()
     counts: list[NDArray[np.int32]] = []
@@ -109,10 +139,26 @@ def build_index(
         members[t, : len(table)] = table
         steps[t, : len(table)] = stride[list(table)]
         heads[t, 4] = min(cells, _EXACT_LIMIT)
-        numbers = (
-            number(codes, table, stride) if number else cell_numbers(codes, stride)
-        )
+        kept = EVERY if support is None else support[t]
+        if number is None or kept.plain:
+            numbers = cell_numbers(codes, stride)
+        else:
+            numbers = number(codes, table, stride)
         seen, count, inverse = seen_cells(numbers, cells)
+        if kept is not EVERY:
+            seen, count = kept.of(seen, count, len(codes))
+            rest = first[t] + len(seen) if kept.rest else -1
+            heads[t, 1:4] = lookups.add(
+                seen, first[t] + np.arange(len(seen)), cells, rest
+            )
+            heads[t, 5] = rest
+            if kept.rest:
+                seen = np.append(seen, 0)
+            first[t + 1] = first[t] + len(seen)
+            counts.append(count.astype(np.int32))
+            inverses.append(inverse)
+            near.append(seen.astype(np.uint16))
+            continue
         whole = complete is not None and bool(complete[t])
         small = len(table) <= 2 and cells <= _COMPLETE_SHARE * len(seen)
         if whole or small:
@@ -146,14 +192,16 @@ class _Lookups:
         self.dense: list[NDArray[np.int32]] = []
         self.hashes: list[Ints] = []
 
-    def add(self, seen: Ints, ids: Ints, cells: int) -> tuple[int, int, int]:
+    def add(
+        self, seen: Ints, ids: Ints, cells: int, rest: int = -1
+    ) -> tuple[int, int, int]:
         """Add a table; return where its array or its hash table starts, and its bits.
 
-        What a table does not have is -1.
+        What a table does not have is -1. `rest` stands for all cells but those seen.
         """
-        if cells <= _DENSE_CELLS:
+        if cells <= (_DENSE_CELLS if rest < 0 else _DENSE_REST):
             start = sum(map(len, self.dense))
-            self.dense.append(np.full(cells, -1, np.int32))
+            self.dense.append(np.full(cells, rest, np.int32))
             self.dense[-1][seen] = ids
             return start, -1, -1
         start = sum(map(len, self.hashes))
@@ -210,7 +258,9 @@ def cell_at(heads, dense, hashes, t, number):  # type: ignore[no-untyped-def]
     slot = np.int64((np.uint64(number) * _HASH_MULTIPLIER) >> shift)
     while True:
         cell = hashes[start + slot, 1]
-        if cell < 0 or hashes[start + slot, 0] == number:
+        if cell < 0:
+            return heads[t, 5]
+        if hashes[start + slot, 0] == number:
             return cell
         slot = (slot + 1) & mask
 

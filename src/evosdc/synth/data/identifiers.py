@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.metrics.binning import as_numbers, is_number
+from evosdc.metrics.coded_numbers import coded_numbers
 
 ACTIONS = ("drop", "new", "keep")
 # So much of a column's values are different where it identifies people.
@@ -117,6 +118,11 @@ def why_identifying(name: str, column: pa.ChunkedArray, least: int) -> str:
         return "nearly unique dates" if nearly or many else ""
     if is_number(plain.type):
         return _numbered(as_numbers(plain), counts, hinted)
+    coded = coded_numbers(plain)
+    if coded is not None:
+        numbers = coded.numbers[~np.isnan(coded.numbers)]
+        each = np.unique(numbers, return_counts=True)[1].astype(float)
+        return _numbered(numbers, each, hinted)
     if nearly or hinted:
         return "nearly unique texts"
     if noted >= _FEWEST and rare.sum() > _NEARLY * noted:

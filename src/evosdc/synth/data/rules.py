@@ -13,6 +13,7 @@ Rules hold by construction: no candidate ever has a record that breaks one.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ from evosdc.kernels import kernel
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, strides
 
+_EQUALS = re.compile(r"(?<![=<>!])=(?!=)")
 Predicate = Callable[[Mapping[str, Any]], bool]
 Rule = str | Mapping[str, Any] | Sequence[Any]
 _MOST_CELLS = 1 << 22
@@ -40,6 +42,14 @@ _COMPARE: dict[type, Callable[[Any, Any], bool]] = {
 }
 
 
+_ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.Div: lambda a, b: a / b,
+}
+
+
 class RuleIndex(NamedTuple):
     """Forbidden cells of some small tables; plain arrays for kernels."""
 
@@ -50,14 +60,26 @@ class RuleIndex(NamedTuple):
     touch: NDArray[np.int32]
 
 
-def build_rules(rules: Sequence[Rule], domain: Domain, codes: Codes) -> RuleIndex:
-    """Find the forbidden cells of each rule."""
-    found = [_forbidden(rule, domain, codes) for rule in rules]
-    variables = len(domain.variables)
+def build_rules(
+    rules: Sequence[Rule],
+    domain: Domain,
+    codes: Codes,
+    learnt: Sequence[tuple[tuple[int, ...], NDArray[np.bool_]]] = (),
+) -> RuleIndex:
+    """Find the forbidden cells of each rule; those of others are `learnt`."""
+    found = [*(_forbidden(rule, domain, codes) for rule in rules), *learnt]
+    return index_cells(found, domain.sizes)
+
+
+def index_cells(
+    found: Sequence[tuple[tuple[int, ...], NDArray[np.bool_]]], sizes: Ints
+) -> RuleIndex:
+    """Index forbidden cells of some tables, given by their variables."""
+    variables = len(sizes)
     stride = np.zeros((len(found), variables), np.int64)
     start = np.zeros(len(found) + 1, np.int64)
     for r, (members, cells) in enumerate(found):
-        stride[r], _ = strides(domain.sizes, members)
+        stride[r], _ = strides(sizes, members)
         start[r + 1] = start[r] + len(cells)
     touch = [
         [r for r, (members, _) in enumerate(found) if j in members]
@@ -220,10 +242,23 @@ def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
         return -_value(node.operand, row)
     if isinstance(node, ast.Compare):
         return _compared(node, row)
+    if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        return _computed(node, row)
     raise InputError(
-        "a rule uses something other than comparisons, and, or, not and in",
+        "a rule uses something other than comparisons, arithmetic, and, or, not and in",
         hint="give a pair of columns and a function for anything more",
     )
+
+
+def _computed(node: ast.BinOp, row: Mapping[str, Any]) -> Any:
+    """Return a sum, a product and the like; nothing where a part is no number."""
+    left, right = _value(node.left, row), _value(node.right, row)
+    if isinstance(left, str | None) or isinstance(right, str | None):
+        return None
+    try:
+        return _ARITHMETIC[type(node.op)](left, right)
+    except ZeroDivisionError:
+        return None
 
 
 def _compared(node: ast.Compare, row: Mapping[str, Any]) -> bool:
@@ -242,3 +277,11 @@ def _compared(node: ast.Compare, row: Mapping[str, Any]) -> bool:
             ) from None
         left = right
     return True
+
+
+def must_hold(text: str) -> str:
+    """Turn what must hold, as the command line takes it, into what is forbidden.
+
+    A single ``=`` is read as ``==``.
+    """
+    return f"not ({_EQUALS.sub('==', text)})"

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.metrics.binning import as_numbers, is_number, quantile_cuts
 from evosdc.synth.data.encoding import Ints
+from evosdc.synth.data.inside import Inside, make_inside
 from evosdc.synth.data.least import Care, Pools, pool_others, pool_texts, round_numbers
-from evosdc.synth.data.tails import Bins, draw, plain_bins, safe_bins
+from evosdc.synth.data.tails import Bins, plain_bins, safe_bins
 
 _DECIMALS = 6
 
@@ -45,8 +46,10 @@ class Variable:
         have levels of their own.
     categories
         All categories of a categorical column, used or not, in order.
-    ends
-        The low end, the high end and the mean of each bin's numbers.
+    inside
+        The finer parts of the bins that numbers are drawn from.
+    decimals
+        How many decimals the numbers have.
     absent
         The level that a missing value is counted in where too few are missing.
     care
@@ -63,7 +66,8 @@ class Variable:
     edges: NDArray[np.float64] | None = None
     uniform: bool = True
     categories: pa.Array | None = None
-    ends: NDArray[np.float64] | None = None
+    inside: Inside | None = None
+    decimals: int = 0
     absent: int = -1
     care: Care = field(default_factory=Care)
 
@@ -95,13 +99,23 @@ class Variable:
         at = np.searchsorted(known[order], numbers)
         return self.level[order[np.clip(at, 0, len(order) - 1)]]
 
-    def decode(self, codes: NDArray[np.int16], rng: np.random.Generator) -> pa.Array:
-        """Draw a value for each code."""
+    @property
+    def ordered(self) -> bool:
+        """Whether levels are numbers, in their order."""
+        return is_number(self.type)
+
+    def decode(
+        self,
+        codes: NDArray[np.int16],
+        rng: np.random.Generator,
+        rank: NDArray[np.float64] | None = None,
+    ) -> pa.Array:
+        """Draw a value for each code; `rank` says where in its bin, from 0 to 1."""
         position = self._draw(codes, rng)
         indices = pa.array(position, mask=codes == self.missing)
         out = self.values.take(indices)
         if self.edges is not None and self.uniform:
-            out = self._spread(codes, out, rng)
+            out = self._spread(codes, out, rng.random(len(codes)), rank)
         if self.categories is not None:
             kind = self.type
             indices = pc.index_in(out, self.categories).cast(kind.index_type)
@@ -125,32 +139,31 @@ class Variable:
         return order[at] if len(order) else np.zeros(len(codes), np.int64)
 
     def _spread(
-        self, codes: NDArray[np.int16], drawn: pa.Array, rng: np.random.Generator
+        self,
+        codes: NDArray[np.int16],
+        drawn: pa.Array,
+        chance: NDArray[np.float64],
+        rank: NDArray[np.float64] | None,
     ) -> pa.Array:
-        """Draw between the ends of each bin, so that its mean stays."""
-        assert self.ends is not None
-        whole = not (pa.types.is_floating(self.type) or pa.types.is_decimal(self.type))
-        digits = 0 if whole else self._decimals()
-        # The level of missing values has no ends.
-        known = np.minimum(codes, len(self.ends) - 1).astype(np.int64)
-        numbers = draw(self.ends, 10.0**-digits, rng.random(len(codes)), known)
-        low, high, _ = self.ends[known].T
-        numbers = np.clip(np.round(numbers, digits), low, high)
+        """Draw from the parts of each bin, by rank or by chance."""
+        numbers = self.numbers(codes, chance if rank is None else rank)
         mask = np.asarray(drawn.is_null().to_numpy(zero_copy_only=False), bool)
         numbers = np.where(mask, 0.0, numbers)
-        if whole:
+        if not (pa.types.is_floating(self.type) or pa.types.is_decimal(self.type)):
             plain = pa.array(numbers.astype(np.int64), mask=mask)
             if pa.types.is_date32(self.type) or pa.types.is_time32(self.type):
                 plain = plain.cast(pa.int32())
             return plain.cast(self.type)
         return pa.array(numbers, mask=mask).cast(self.type)
 
-    def _decimals(self) -> int:
-        numbers = as_numbers(self.values)
-        for digits in range(_DECIMALS):
-            if np.allclose(numbers, np.round(numbers, digits), rtol=0, atol=1e-12):
-                return digits
-        return 15
+    def numbers(
+        self, codes: NDArray[np.int16], rank: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the number of each rank in the bin of its code."""
+        assert self.inside is not None
+        # The level of missing values is no bin.
+        known = np.minimum(codes, len(self.inside.first) - 2).astype(np.int64)
+        return self.inside.numbers(known, rank, self.decimals)
 
     def samples(self, level: int) -> list[Any]:
         """Return values that stand for a level in a rule; None for missing values.
@@ -200,7 +213,12 @@ def make_variable(
         found = plain_bins(numbers, weight, level)
         if least > 1:
             found = safe_bins(numbers, weight, level, alone, least)
-        out = _with_bins(out, edges, found)
+        inside = make_inside(numbers, weight, found, least)
+        out = replace(
+            _with_bins(out, edges, found),
+            inside=inside,
+            decimals=_decimals(column.type, numbers),
+        )
     elif least > 1 and len(values) > 0:
         out = _with_pools(out, _pools(values, weight, least))
     level = out.level
@@ -256,9 +274,18 @@ def _with_bins(variable: Variable, edges: NDArray[np.float64], found: Bins) -> V
         level=found.level,
         weight=np.where(found.hidden, 0.0, variable.weight),
         edges=edges,
-        ends=found.ends,
         care=Care(tails=beyond),
     )
+
+
+def _decimals(kind: pa.DataType, numbers: NDArray[np.float64]) -> int:
+    """Return with how many decimals numbers are written."""
+    if not (pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        return 0
+    for digits in range(_DECIMALS):
+        if np.allclose(numbers, np.round(numbers, digits), rtol=0, atol=1e-12):
+            return digits
+    return 15
 
 
 def _plain(column: Any) -> pa.Array:

@@ -6,17 +6,25 @@ from evosdc.errors import InputError
 from evosdc.synth.objective.risk import RISKS
 from evosdc.synth.objective.tables import CRAMER, JSD, L1, Component
 
-_PLAIN, _FRONT = "jsd:2", "jsd:2,full"
+_PLAIN, _FRONT, _CLOSE = "jsd:2", "jsd:2,full", "jsd:1,2,3*,4*"
 _EXPECTED = (
-    "auto, jsd:full, jsd:2, jsd:2,3,4, cramer or tables, or several joined by '+'"
+    "auto, jsd:full, jsd:2, jsd:2,3,4, jsd:2,3* (those of three variables with most to "
+    "gain), cramer or tables, or several joined by '+'"
 )
 
 
-def resolve_objective(text: str, front: bool) -> str:
-    """Say what "auto" is: pairs, and for a front of record moves the full table too."""
+def resolve_objective(text: str, front: bool, memetic: bool) -> str:
+    """Say what "auto" is.
+
+    It is pairs for the genetic algorithm, pairs and the full table for a front of
+    record moves, else margins, pairs, and the tables of three and four variables that
+    have most to gain.
+    """
     if text.strip() != "auto":
         return text
-    return _FRONT if front else _PLAIN
+    if not memetic:
+        return _PLAIN
+    return _FRONT if front else _CLOSE
 
 
 def parse_objective(text: str) -> tuple[Component, ...]:
@@ -25,7 +33,7 @@ def parse_objective(text: str) -> tuple[Component, ...]:
     for part in text.split("+"):
         name, _, orders = part.strip().partition(":")
         if name == "jsd":
-            out += [Component(JSD, _order(o, text)) for o in orders.split(",")]
+            out += [_jsd(o.strip(), text) for o in orders.split(",")]
         elif name == "tables" and not orders:
             out.append(Component(L1, 2))
         elif name == "cramer" and not orders:
@@ -35,11 +43,13 @@ def parse_objective(text: str) -> tuple[Component, ...]:
     return tuple(out)
 
 
-def _order(text: str, whole: str) -> int:
-    if text.strip() == "full":
-        return 0
-    if text.strip() in ("1", "2", "3", "4"):
-        return int(text)
+def _jsd(text: str, whole: str) -> Component:
+    if text == "full":
+        return Component(JSD, 0)
+    if text in ("1", "2", "3", "4"):
+        return Component(JSD, int(text))
+    if text in ("3*", "4*"):
+        return Component(JSD, int(text[0]), chosen=True)
     raise InputError(f"unknown objective {whole!r}", expected=_EXPECTED)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.shades import Exact, as_shades, by_levels
+from evosdc.synth.objective.redrawn import redrawn_distance
 from evosdc.synth.objective.risk import RiskIndex, build_risk, count_exact, risk_totals
 from evosdc.synth.objective.tables import (
     CRAMER,
@@ -52,25 +53,35 @@ def noise_floor(
     target: int | None,
     rng: np.random.Generator,
     exact: Exact | None = None,
+    redrawn: bool = False,
 ) -> Floor:
     """Estimate the floor of some objectives and risks by split halves.
 
     Risks are those of keys by their `exact` values, of levels where none are given.
+    With `redrawn` the floor of a table of few variables is what a sample drawn anew
+    from it would show, and halves are asked for the full table only.
     """
     exact = by_levels(codes, sizes) if exact is None else exact
     half = len(codes) // 2
-    objectives = np.zeros(len(components))
+    halved = tuple(c for c in components if not redrawn or c.order == 0)
+    objectives = np.zeros(len(halved))
     risks = np.zeros(4)
     for _ in range(_SPLITS):
         order = rng.permutation(len(codes))
         one, two = codes[order[:half]], codes[order[half : 2 * half]]
-        objectives += distances(one, two, sizes, components)
+        if halved:
+            objectives += distances(one, two, sizes, halved)
         if key is not None and target is not None:
             mine, theirs = order[:half], order[half : 2 * half]
             index = build_risk(exact.codes[mine], exact.sizes, key, target)
             risks += _risks_of(exact.codes[theirs], index)
-    kinds = np.array([c.kind for c in components])
-    return Floor(_at_full_size(objectives / _SPLITS, kinds), risks / _SPLITS)
+    kinds = np.array([c.kind for c in halved], np.int64)
+    at_full = iter(_at_full_size(objectives / _SPLITS, kinds).tolist())
+    floors = [
+        next(at_full) if c in halved else redrawn_distance(codes, sizes, c)
+        for c in components
+    ]
+    return Floor(np.array(floors), risks / _SPLITS)
 
 
 def _at_full_size(halves: NDArray[np.float64], kinds: Ints) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
 
 Pair = tuple[int, int]
+Mask = NDArray[np.bool_]
 
 # So many others are asked for an exchange; the most plausible one is made.
 _ASKED = 24
@@ -46,6 +47,18 @@ class Stirred:
 
     records: Codes
     exchanges: dict[Pair, tuple[int, Ints, Ints]] = field(default_factory=dict)
+
+    def empty(self, codes: Codes, sizes: Ints) -> list[tuple[Pair, Mask]]:
+        """Return by pair the cells that nobody is in once it is stirred."""
+        out = []
+        for pair in combinations(range(len(sizes)), 2):
+            stride, cells = strides(sizes, pair)
+            if cells <= _MOST_CELLS:
+                numbers = self.numbers(codes, pair, stride)
+                mask = np.bincount(numbers, minlength=cells) == 0
+                if mask.any():
+                    out.append((pair, mask))
+        return out
 
     def numbers(self, codes: Codes, table: tuple[int, ...], stride: Ints) -> Ints:
         """Return the cell of each record in a table that a search may see."""

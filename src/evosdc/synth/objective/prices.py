@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import cell_at
 from evosdc.synth.data.shades import exact_number
 from evosdc.synth.objective.risk import key_risk
-from evosdc.synth.objective.tables import JSD, L1
+from evosdc.synth.objective.tables import JSD, L1, MATCH
 
 
 @kernel(inner=True)
@@ -22,6 +24,9 @@ def price(kind, cell, original, counts, logs, weights, up, down):  # type: ignor
     elif kind == L1:
         up[cell] = 1.0 if c >= a else -1.0
         down[cell] = -1.0 if c > a else 1.0
+    elif kind == MATCH:
+        up[cell] = 1.0 if c == 0 else 0.0
+        down[cell] = -1.0 if c == 1 else 0.0
     else:
         up[cell] = float(2 * c + 1) * weights[cell]
         down[cell] = float(1 - 2 * c) * weights[cell]
@@ -34,10 +39,13 @@ def look(prices, cell, outside):  # type: ignore[no-untyped-def]
 
 
 @kernel(inner=True)
-def slope_of(kind, value, reference, weight, records):  # type: ignore[no-untyped-def]
-    """Return the slope of the utility in a table's sum."""
+def slope_of(kind, value, reference, noise, weight, records):  # type: ignore[no-untyped-def]
+    """Return the slope of the utility in a table's sum: none at the noise floor."""
     if kind == JSD:
-        return weight * 0.25 / (records * max(value + reference, 1e-4))
+        if noise > 0.0 and value <= 0.0:
+            return 0.0
+        root = value + np.sqrt(noise + reference * reference)
+        return weight * 0.25 / (records * max(root, 1e-4))
     return weight / records
 
 

@@ -5,6 +5,7 @@ cells it leaves and enters:
 
 - Jensen-Shannon: ``L(a) + L(c) - L(a + c)`` with ``L(x) = x log2 x``, looked up;
 - L1: ``|a - c|``;
+- matches: 1 for a person of the original, alone in the full table, who is in the copy;
 - Cramer's V: ``c**2 / (row * column)``, which is exact while margins do not change.
 """
 
@@ -19,18 +20,31 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.kernels import kernel
-from evosdc.synth.data.encoding import CellIndex, Codes, Ints, build_index
+from evosdc.synth.data.encoding import (
+    EVERY,
+    CellIndex,
+    Codes,
+    Ints,
+    Support,
+    build_index,
+)
 from evosdc.synth.data.plan import SMALL
 
-JSD, L1, CRAMER = 0, 1, 2
+JSD, L1, CRAMER, MATCH = 0, 1, 2, 3
 _COMPLETE_CELLS = 1 << 24
 
 
 class Component(NamedTuple):
-    """One objective: a kind of distance over all tables of some order (0 = full)."""
+    """One objective: a kind of distance over all tables of some order (0 = full).
+
+    Where `sets` are given it is over those tables only; None for all. An order that is
+    to be `chosen` has its sets found by the search.
+    """
 
     kind: int
     order: int
+    chosen: bool = False
+    sets: tuple[tuple[int, ...], ...] | None = None
 
     def tables(self, sizes: Ints) -> list[tuple[int, ...]]:
         """Return the variables of its tables, those with most levels first.
@@ -38,6 +52,8 @@ class Component(NamedTuple):
         The last variable has the longest stride, so that a table is cheaply summed
         over the one with fewest levels.
         """
+        if self.sets is not None:
+            return list(self.sets)
         order = len(sizes) if self.order == 0 else min(self.order, len(sizes))
         return list(combinations(np.argsort(-sizes, kind="stable").tolist(), order))
 
@@ -47,7 +63,8 @@ class Target(NamedTuple):
 
     `direct` marks the tables priced as soon as they are counted, and `words` has what
     that needs of a cell in one word: the original's count, then the cell number in 16
-    bits each. `reference` is what `table_value` needs.
+    bits each. `reference` and `noise` are what `table_value` needs: the divergence of a
+    table below which closeness is not rewarded.
     """
 
     cells: CellIndex
@@ -56,6 +73,7 @@ class Target(NamedTuple):
     group: NDArray[np.int64]
     group_weight: NDArray[np.float64]
     floor: NDArray[np.float64]
+    noise: NDArray[np.float64]
     reference: NDArray[np.float64]
     degree: NDArray[np.float64]
     logs: NDArray[np.float64]
@@ -82,8 +100,13 @@ def build_target(
     sizes: Ints,
     components: tuple[Component, ...],
     number: Callable[[Codes, tuple[int, ...], Ints], Ints] | None = None,
+    least: int = 0,
 ) -> Target:
-    """Tabulate the original for some objectives; see `build_index` for `number`."""
+    """Tabulate the original for some objectives; see `build_index` for `number`.
+
+    Cells of fewer than `least` records of a table of three and more variables, the full
+    one aside, share one counter with the empty ones.
+    """
     sets: list[tuple[int, ...]] = []
     kinds: list[int] = []
     groups: list[int] = []
@@ -95,10 +118,15 @@ def build_target(
         groups += [g] * len(chosen)
         # L1 lies in [0, 2]; halved where it has to share a scale with others.
         scale = 0.5 if component.kind == L1 and len(components) > 1 else 1.0
-        weights.append(scale / len(chosen))
+        weights.append(scale / max(1, len(chosen)))
     complete = np.array([k == CRAMER for k in kinds])
     _refuse_huge(sizes, sets, complete)
-    index, original, _ = build_index(codes, sizes, sets, complete, number)
+    support = [
+        _support(kind, s, least, len(sizes))
+        for kind, s in zip(kinds, sets, strict=True)
+    ]
+    index, original, _ = build_index(codes, sizes, sets, complete, number, support)
+    rested = index.heads[:, 5] >= 0
     touch = [
         np.array([t for t, s in enumerate(sets) if j in s], np.int32)
         for j in range(codes.shape[1])
@@ -115,16 +143,19 @@ def build_target(
         np.array(weights),
         np.zeros(len(components)),
         np.zeros(len(sets)),
+        np.zeros(len(sets)),
         _degrees(codes, sets),
         logs,
-        np.add.reduceat(logs[original], index.first[:-1]),
+        _sums(logs[original], index.first),
         np.concatenate([[0], np.cumsum([len(t) for t in touch])]),
         np.concatenate(touch),
         np.array(touch_step, np.int64),
         len(codes),
-        np.array([k == JSD for k in kinds]) & _fit_words(index, original),
+        np.array([k == JSD for k in kinds]) & _fit_words(index, original) & ~rested,
         (original.astype(np.uint32) << np.uint32(16)) | index.near,
     )
+    matches = target.kind == MATCH
+    target.degree[matches] = np.maximum(1, np.diff(index.first))[matches]
     if complete.any():
         inverse = np.zeros(len(original))
         fill_weights(target, original, inverse)
@@ -134,6 +165,14 @@ def build_target(
     return target
 
 
+def _support(kind: int, table: tuple[int, ...], least: int, variables: int) -> Support:
+    if kind == MATCH:
+        return Support(1, 1, plain=True)
+    if kind == JSD and least > 1 and 2 < len(table) < variables:
+        return Support(least, rest=True)
+    return EVERY
+
+
 def log_table(size: int) -> NDArray[np.float64]:
     """Return x log2 x for x = 0 .. size - 1."""
     x = np.arange(size, dtype=float)
@@ -141,8 +180,15 @@ def log_table(size: int) -> NDArray[np.float64]:
     return x
 
 
+def _sums(values: NDArray[np.float64], first: Ints) -> NDArray[np.float64]:
+    """Return the sum of each table's cells; a table may have none."""
+    begins = np.minimum(first[:-1], max(0, len(values) - 1))
+    return np.where(first[1:] > first[:-1], np.add.reduceat(values, begins), 0.0)
+
+
 def _fit_words(index: CellIndex, original: NDArray[np.int32]) -> NDArray[np.bool_]:
-    most = np.maximum.reduceat(original, index.first[:-1])
+    begins = np.minimum(index.first[:-1], max(0, len(original) - 1))
+    most = np.maximum.reduceat(original, begins)
     return (index.heads[:, 4] <= SMALL) & (most < 1 << 16)
 
 
@@ -224,6 +270,9 @@ def table_sum(target, t, counts, outside, weights):  # type: ignore[no-untyped-d
         total = float(outside[t])
         for cell in range(len(here)):
             total += abs(original[cell] - here[cell])
+    elif target.kind[t] == MATCH:
+        for cell in range(len(here)):
+            total += 1.0 if here[cell] > 0 else 0.0
     else:
         scale = weights[low:high]
         for cell in range(len(here)):
@@ -242,18 +291,22 @@ def table_sums(target, counts, outside, weights):  # type: ignore[no-untyped-def
 
 
 @kernel(inner=True)
-def table_value(kind, total, records, degree, reference):  # type: ignore[no-untyped-def]
+def table_value(kind, total, records, degree, reference, noise):  # type: ignore[no-untyped-def]
     """Turn a sum of cell terms into the distance of a table.
 
-    `reference` is the original's association for Cramer's V. A Jensen-Shannon distance
-    is softened by it: ``sqrt(D + r**2) - r`` is no steeper at 0 than the distance is at
-    r, and the distance itself for r = 0.
+    `reference` is the original's association for Cramer's V, and the share of matches
+    that is allowed. A Jensen-Shannon distance is softened by it: ``sqrt(D + r**2) - r``
+    is no steeper at 0 than the distance is at r, and the distance itself for r = 0. Of
+    a table with `noise` it is what the distance is above that of so much divergence.
     """
     if kind == JSD:
-        divergence = max(0.0, 0.5 * total / records + 1.0)
-        return np.sqrt(divergence + reference * reference) - reference
+        divergence = max(noise, 0.5 * total / records + 1.0)
+        least = reference * reference
+        return np.sqrt(divergence + least) - np.sqrt(noise + least)
     if kind == L1:
         return total / records
+    if kind == MATCH:
+        return max(0.0, total / degree - reference)
     return abs(np.sqrt(max(0.0, total - 1.0) / degree) - reference)
 
 
@@ -269,6 +322,7 @@ def group_values(target, sums):  # type: ignore[no-untyped-def]
             target.records,
             target.degree[t],
             target.reference[t],
+            target.noise[t],
         )
     return out
 

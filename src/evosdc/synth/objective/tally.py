@@ -188,8 +188,14 @@ def tally_columns(  # type: ignore[no-untyped-def]
         if direct[t]:
             sums[t] = _entropy(tables, here, words, start, end, logs)
         else:
-            inside = _gather(tables, here, near, start, end, counts)
-            outside[t] = columns.shape[1] - inside
+            rest = heads[t, 5]
+            if rest >= 0:
+                inside = _gather(tables, here, near, start, end - _ONE, counts)
+                counts[rest] = columns.shape[1] - inside
+                outside[t] = 0
+            else:
+                inside = _gather(tables, here, near, start, end, counts)
+                outside[t] = columns.shape[1] - inside
 
 
 @kernel(inner=True)

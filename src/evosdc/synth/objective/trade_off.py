@@ -17,7 +17,9 @@ class TradeOff:
     ----------
     objective
         ``jsd:2``, ``jsd:2,3,4``, ``jsd:full``, ``cramer``, ``tables``, or several
-        joined by ``+``. "auto" is ``jsd:2``, in a memetic Pareto run ``jsd:2,full``.
+        joined by ``+``. A star, as in ``jsd:2,3*``, is for the tables of that many
+        variables that have most to gain. "auto" is ``jsd:1,2,3*,4*``, in a memetic
+        Pareto run ``jsd:2,full``, for the genetic algorithm ``jsd:2``.
     mode
         "constraint": best utility within the limits. "weighted": the Euclidean
         combination of utility and mean risk. "pareto": a front of each distance and
@@ -26,8 +28,10 @@ class TradeOff:
     risk_weight
         Weight of the mean risk against utility in the weighted mode.
     noise_floor
-        Do not reward distances of tables of three and more variables below what a
-        fresh sample would show.
+        Do not reward closeness below what chance makes of it: in each table of up to
+        four variables what a sample drawn anew would show, in the full table what a
+        fresh sample would. Fronts and the genetic algorithm have it for tables of three
+        and more variables only.
     """
 
     objective: str = "auto"
@@ -50,4 +54,4 @@ class TradeOff:
 
     def resolved(self, memetic: bool) -> str:
         """Return the objective, "auto" replaced by what it means."""
-        return resolve_objective(self.objective, self.front and memetic)
+        return resolve_objective(self.objective, self.front, memetic)

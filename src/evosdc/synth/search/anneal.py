@@ -77,6 +77,9 @@ def _make_moves(  # type: ignore[no-untyped-def]
         whole = 0.0
     # At the floor there is nothing to gain from whole records; they would go below it.
     held = target.group[full] if goal.floored else -1
+    # Where tables have a noise floor, a move that no table feels leads nowhere but away
+    # from what the others have right.
+    held_still = target.noise.max() > 0.0
     for move in range(moves):
         temperature *= cooling
         trial = -1.0
@@ -99,9 +102,7 @@ def _make_moves(  # type: ignore[no-untyped-def]
                 k = below(state, len(codes))
                 new = codes[k, j]
             else:
-                new = new_value(
-                    target, candidate, attempt, sizes, source, full, state, i, j
-                )
+                new = new_value(target, candidate, attempt, sizes, source, state, i, j)
             if new != codes[i, j]:
                 try_tables(target, candidate, attempt, i, k, j, new, swap)
                 bar = _bar(cost, temperature, state, history, move)
@@ -119,6 +120,7 @@ def _make_moves(  # type: ignore[no-untyped-def]
                     j,
                     new,
                     swap,
+                    cost if held_still else -1.0,
                     bar,
                 )
         if trial >= 0.0:

@@ -47,10 +47,17 @@ def state_of(  # type: ignore[no-untyped-def]
     down = np.zeros(len(counts))
     for t in range(len(sums)):
         values[t] = table_value(
-            kinds[t], sums[t], records, target.degree[t], reference[t]
+            kinds[t],
+            sums[t],
+            records,
+            target.degree[t],
+            reference[t],
+            target.noise[t],
         )
         weight = guide[target.group[t]]
-        slope[t] = slope_of(kinds[t], values[t], reference[t], weight, records)
+        slope[t] = slope_of(
+            kinds[t], values[t], reference[t], target.noise[t], weight, records
+        )
         for cell in range(target.cells.first[t], target.cells.first[t + 1]):
             price(
                 kinds[t], cell, target.original, counts, target.logs, weights, up, down
@@ -83,11 +90,13 @@ def renew_table(target, candidate, guide, t, change):  # type: ignore[no-untyped
         target.records,
         target.degree[t],
         target.reference[t],
+        target.noise[t],
     )
     candidate.slope[t] = slope_of(
         target.kind[t],
         candidate.values[t],
         target.reference[t],
+        target.noise[t],
         guide[target.group[t]],
         target.records,
     )

@@ -11,9 +11,12 @@ import pyarrow as pa
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.synth.data.domain import Domain
+from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.data.rules import index_cells
 from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.search.bayes import BayesNetwork
 from evosdc.synth.search.breeding import CROSSOVERS
+from evosdc.synth.search.closing import Closing
 from evosdc.synth.search.genetic import Genetic
 from evosdc.synth.search.initial import (
     Cart,
@@ -29,6 +32,7 @@ from evosdc.synth.search.operators import Operators
 from evosdc.synth.search.population import CandidatePopulation, SynthesisProblem, Team
 from evosdc.synth.search.run import EvolutionEngine
 from evosdc.synth.search.schedule import Schedule
+from evosdc.synth.search.trees import Trees
 
 _LATE = 5000
 # What a mutated original is redrawn from.
@@ -36,6 +40,10 @@ _SOURCES: dict[str, Model] = {"uniform": uniform, "univariate": univariate}
 _GENETIC_SIZE, _FRONT_SIZE = 100, 8
 # With more elements the default minute has too few moves for a start from margins.
 _LARGE = 2_000_000
+# Where a search for a single answer begins to cool, in records: its start is good.
+_WARM = 0.02
+# Record moves between two looks at the clock, where that is the budget.
+_PIECE = 5_000
 
 
 def population_size(
@@ -92,7 +100,10 @@ def make_engine(
     if not schedule.memetic:
         return Genetic(population, size, goals[0], operators, rng, team, front=front)
     cooling = _cooling(problem, schedule, operators, front)
-    return Memetic(population, goals, cooling, rng, team, schedule.most_generations)
+    generations = schedule.most_generations
+    if problem.aim is None:
+        return Memetic(population, goals, cooling, rng, team, generations)
+    return Closing(population, goals, cooling, rng, team, generations, problem.aim)
 
 
 def _large(problem: SynthesisProblem, schedule: Schedule) -> bool:
@@ -108,16 +119,19 @@ def _cooling(
     """Scale temperatures to one record: a move shifts the cost by about 1 / n."""
     n, m = problem.original.shape
     moves = schedule.moves
+    if problem.aim is not None and schedule.by_clock:
+        return Cooling(_PIECE, _WARM / n, 0.0005 / n, soft=schedule.softness)
     if moves is None:
         # A front shares the time of one answer among its candidates.
         if _large(problem, schedule):
             moves = 3 * n if front else 10 * n
         else:
             moves = max(1_000_000, 10 * n * m) if front else max(2_000_000, 30 * n * m)
+    closing = problem.aim is not None
     return Cooling(
         max(1, moves // schedule.most_generations),
-        0.1 / n,
-        0.001 / n,
+        (_WARM if closing else 0.1) / n,
+        (0.0005 if closing else 0.001) / n,
         late=_LATE if schedule.acceptance == "late" else 0,
         crossover=CROSSOVERS.index(operators.crossover),
         crossover_rate=operators.memetic_crossing,
@@ -135,7 +149,10 @@ def initial_model(
         return given([_encoded(f, domain, records) for f in frames])
     name, *parts = initial.split(":")
     if name == "auto":
-        name = "network" if _large(problem, schedule) else "univariate"
+        usual = "univariate" if problem.aim is None else "trees"
+        name = "network" if _large(problem, schedule) else usual
+    if name == "trees":
+        return _trees(problem, domain)
     if name == "network":
         return BayesNetwork()
     if name == "uniform":
@@ -156,9 +173,26 @@ def initial_model(
         return mutated(rate, source)
     raise InputError(
         f"unknown initial model {initial!r}",
-        expected="auto, univariate, uniform, network, cart, mutation, mutation:RATE, "
-        "mutation:RATE:univariate, or frames",
+        expected="auto, univariate, uniform, trees, network, cart, mutation, "
+        "mutation:RATE, mutation:RATE:univariate, or frames",
     )
+
+
+def _trees(problem: SynthesisProblem, domain: Domain) -> Model:
+    """Return trees of the original that keep off empty cells and those of few."""
+    aim = problem.aim
+    if aim is None:
+        return Trees(domain.ordered, (problem.rules,))
+    empty = index_cells(aim.stirred.empty(aim.codes, aim.sizes), aim.sizes)
+    trees = Trees(domain.ordered, (problem.rules, empty))
+
+    def draw(
+        original: Codes, sizes: Ints, rng: np.random.Generator, count: int
+    ) -> Codes:
+        del original
+        return trees(aim.codes, sizes, rng, count)
+
+    return draw
 
 
 def _encoded(frame: Any, domain: Domain, records: int) -> Any:

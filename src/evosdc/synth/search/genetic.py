@@ -56,6 +56,7 @@ class Genetic:
         self.goal = goal
         self.operators = operators
         self.pace: Callable[[float], float] | None = None
+        self.done = ""
         self.evaluations = size
         self._rng = rng
         self._team = team
@@ -80,6 +81,9 @@ class Genetic:
         if isinstance(rate, SelfAdaptive):
             return self._rng.uniform(rate.low, rate.high, slots)
         return np.zeros(slots)
+
+    def finish(self) -> None:
+        """Leave candidates as they are."""
 
     def costs(self) -> Floats:
         """Return the cost of each living candidate."""

@@ -25,7 +25,7 @@ from evosdc.synth.search.population import SynthesisProblem
 
 _ROUNDS = 40
 # A copy is held back only where it is about to fail, and then well into the fold.
-_NEAR, _SAFE = 0.8, 0.3
+_NEAR, _SAFE = 0.3, 0.0
 
 
 class Holder:

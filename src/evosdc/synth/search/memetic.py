@@ -76,11 +76,11 @@ class Memetic:
         self.cooling = cooling
         self.evaluations = len(goals)
         self.pace: Callable[[float], float] | None = None
+        self.done = ""
         self._rng = rng
         self._team = team
         self._step = 1.0 / max(1, generations)
-        self._tallies = [Tally(population.problem) for _ in goals]
-        self._count()
+        self._renew_tallies()
         # Records of a candidate below the noise floor would carry others below it.
         apart = any(len(goal.mix) for goal in goals)
         self._rate = 0.0 if apart else cooling.crossover_rate
@@ -134,6 +134,11 @@ class Memetic:
 
         self._team.each(work, range(len(self.alive)))
 
+    def _renew_tallies(self) -> None:
+        problem = self.population.problem
+        self._tallies = [Tally(problem) for _ in self.goals]
+        self._count()
+
     def _count(self) -> None:
         for slot, tally in zip(self.alive, self._tallies, strict=True):
             tally.count(self.population.codes[slot])
@@ -158,6 +163,9 @@ class Memetic:
         self.alive = self.alive.copy()
         self.alive[order] = places.ravel()
         self._count()
+
+    def finish(self) -> None:
+        """Leave candidates as they are."""
 
     def prepare(self) -> None:
         """Compile the kernels, so that no clock runs meanwhile."""

@@ -20,8 +20,9 @@ from evosdc.synth.objective.tables import L1, table_value
 from evosdc.synth.search.candidate_state import count_record, renew_table
 from evosdc.synth.search.rng import below
 
-# Variables with more levels get a random value instead of the best of all.
-_TRIED_LEVELS = 128
+# Of variables with more levels so many are looked at, drawn from the variable's own
+# distribution: what a move costs must not grow with the levels.
+_TRIED_LEVELS = 6
 # Stands for the cells of a table that a swap leaves as it is.
 _UNMOVED = -2
 
@@ -32,12 +33,13 @@ class Attempt(NamedTuple):
     ``cells[w]`` are the cells of the w-th table of the variable: those that record `i`
     leaves and enters, then those of record `k`; ``changes[w]`` is the change of its
     sum. `groups`, `totals` and `risks` are those of a candidate after the move, `wish`
-    the price of each level of a variable, `record` a whole record.
+    the price of each level of a variable, or of those `tried`, `record` a whole record.
     """
 
     cells: NDArray[np.int64]
     changes: NDArray[np.float64]
     wish: NDArray[np.float64]
+    tried: NDArray[np.int64]
     groups: NDArray[np.float64]
     totals: NDArray[np.float64]
     risks: NDArray[np.float64]
@@ -53,7 +55,8 @@ def make_attempt(target, sizes, codes):  # type: ignore[no-untyped-def]
     return Attempt(
         np.empty((widest, 4), np.int64),
         np.empty(widest),
-        np.empty(sizes.max()),
+        np.empty(max(_TRIED_LEVELS, sizes.max())),
+        np.empty(_TRIED_LEVELS, np.int64),
         np.empty(len(target.group_weight)),
         np.empty(4),
         np.empty(4),
@@ -93,7 +96,7 @@ def _exchange(risk, keys, codes, i, k, j, value, other, totals):  # type: ignore
 
 
 @kernel(inner=True, borrows=True)
-def _wanted(  # type: ignore[no-untyped-def]
+def _wanted_of_all(  # type: ignore[no-untyped-def]
     members,
     steps,
     order,
@@ -123,14 +126,72 @@ def _wanted(  # type: ignore[no-untyped-def]
     return np.int16(np.argmin(wish))
 
 
+@kernel(inner=True, borrows=True)
+def _wanted_of_some(  # type: ignore[no-untyped-def]
+    members,
+    steps,
+    order,
+    heads,
+    dense,
+    hashes,
+    kinds,
+    tables,
+    table_steps,
+    slope,
+    up,
+    record,
+    old,
+    tried,
+    wish,
+):
+    """Return that of the values tried whose cells are most in deficit."""
+    for k in range(len(tried)):
+        wish[k] = 0.0
+    for w in range(len(tables)):
+        t = np.int64(tables[w])
+        if slope[t] == 0.0:
+            continue
+        step = table_steps[w]
+        lowest = number_of(members, steps, order, t, record) - step * np.int64(old)
+        away = 1.0 if kinds[t] == L1 else 0.0
+        for k in range(len(tried)):
+            cell = cell_at(heads, dense, hashes, t, lowest + step * tried[k])
+            wish[k] += slope[t] * look(up, cell, away)
+    best = 0
+    for k in range(1, len(tried)):
+        if wish[k] < wish[best] and tried[k] != old:
+            best = k
+    return np.int16(tried[best])
+
+
 @kernel(inline="always")
-def new_value(target, candidate, attempt, sizes, source, full, state, i, j):  # type: ignore[no-untyped-def]
+def new_value(target, candidate, attempt, sizes, source, state, i, j):  # type: ignore[no-untyped-def]
     """Return another value of variable `j` for record `i`; at worst the one it has."""
-    if sizes[j] <= 1 or sizes[j] > _TRIED_LEVELS:
-        return np.int16(below(state, sizes[j]))
+    if sizes[j] <= 1:
+        return candidate.codes[i, j]
     begin, end = target.touch_start[j], target.touch_start[j + 1]
     wish = attempt.wish
-    new = _wanted(
+    if sizes[j] > _TRIED_LEVELS:
+        for k in range(_TRIED_LEVELS):
+            attempt.tried[k] = source[below(state, len(source)), j]
+        return _wanted_of_some(
+            target.cells.members,
+            target.cells.steps,
+            target.cells.order,
+            target.cells.heads,
+            target.cells.dense,
+            target.cells.hashes,
+            target.kind,
+            target.touch[begin:end],
+            target.touch_step[begin:end],
+            candidate.slope,
+            candidate.up,
+            candidate.codes[i],
+            candidate.codes[i, j],
+            attempt.tried,
+            wish,
+        )
+    new = _wanted_of_all(
         target.cells.members,
         target.cells.steps,
         target.cells.order,
@@ -146,8 +207,9 @@ def new_value(target, candidate, attempt, sizes, source, full, state, i, j):  # 
         candidate.codes[i, j],
         wish[: sizes[j]],
     )
-    if full >= 0 and wish[new] == 0.0:
-        # No value leads into the support: keep the variable's distribution.
+    if wish[new] == 0.0:
+        # No value is wanted, or none leads into the support of the full table: keep
+        # the variable's distribution.
         return source[below(state, len(source)), j]
     return new
 
@@ -189,6 +251,7 @@ def try_tables(target, candidate, attempt, i, k, j, new, swap):  # type: ignore[
             target.records,
             target.degree[t],
             target.reference[t],
+            target.noise[t],
         )
         attempt.groups[g] += target.group_weight[g] * (value - candidate.values[t])
 
@@ -259,11 +322,13 @@ def change(  # type: ignore[no-untyped-def]
     j,
     new,
     swap,
+    now,
     bar,
 ):
     """Change variable `j` of record `i` if the cost stays within `bar`.
 
     A swap gives record `k` the value that `i` had. `attempt` holds what the tables say.
+    A move that leaves the cost as it is `now` is not made.
     Returns the new cost, or -1 where the move is not made.
     """
     codes = candidate.codes
@@ -276,7 +341,7 @@ def change(  # type: ignore[no-untyped-def]
     cost = -1.0
     if not moves_risk:
         cost = cost_of(goal, utility, candidate.risks)
-        if cost > bar:
+        if cost > bar or cost == now:
             return -1.0
     if len(rules.touch) > 0 and _forbidden(rules, codes, i, k, j, new, put):
         return -1.0

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.rules import RuleIndex
+from evosdc.synth.objective.aim import Aim
 from evosdc.synth.objective.goal import CandidateGoal, costs_of
 from evosdc.synth.objective.risk import RiskIndex, count_exact, risk_totals
 from evosdc.synth.objective.tables import (
     CRAMER,
+    MATCH,
     Target,
     fill_weights,
     group_values,
@@ -36,7 +38,10 @@ _MOST_BYTES = 6 << 30
 
 @dataclass(frozen=True, eq=False)
 class SynthesisProblem:
-    """What does not change in a run: the original and what is measured on it."""
+    """What does not change in a run: the original and what is measured on it.
+
+    With an `aim` the tables of the target are chosen on the way.
+    """
 
     original: Codes
     sizes: Ints
@@ -44,6 +49,7 @@ class SynthesisProblem:
     risk: RiskIndex
     rules: RuleIndex
     free: Ints
+    aim: Aim | None = None
 
 
 class Team:
@@ -165,6 +171,14 @@ class CandidatePopulation:
         self.risks = np.zeros((slots, 4))
         self._tallies = [Tally(problem)]
 
+    def aim_at(self, problem: SynthesisProblem, slots: Iterable[int]) -> None:
+        """Price some slots by another problem of the same records from now on."""
+        self.problem = problem
+        self.groups = np.zeros((len(self.codes), len(problem.target.group_weight)))
+        self._tallies = [Tally(problem)]
+        for slot in slots:
+            self.recount(int(slot))
+
     def put(self, slot: int, codes: Codes) -> None:
         """Place a data set in a slot and price it."""
         self.codes[slot] = codes
@@ -192,7 +206,10 @@ class CandidatePopulation:
 
     def utility(self, slots: Ints) -> NDArray[np.float64]:
         """Return the distance from the original of some slots, floors ignored."""
-        return np.sqrt((self.groups[slots] ** 2).mean(axis=1))
+        target = self.problem.target
+        groups = np.ones(self.groups.shape[1], bool)
+        groups[target.group[target.kind == MATCH]] = False
+        return np.sqrt((self.groups[slots][:, groups] ** 2).mean(axis=1))
 
     def compile_breeding(self) -> None:
         """Breed no pairs."""

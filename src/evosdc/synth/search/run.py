@@ -16,6 +16,9 @@ from evosdc.evolution.stopping import AnyOf, Criterion, Progress
 from evosdc.synth.data.encoding import Ints
 from evosdc.synth.search.population import CandidatePopulation
 
+# A run that is given generations may be behind the clock for this part of its time.
+_GRACE = 0.1
+
 
 @dataclass(frozen=True)
 class Generation:
@@ -32,12 +35,16 @@ class Generation:
 
 
 class EvolutionEngine(Protocol):
-    """Something that makes generations of a population."""
+    """Something that makes generations of a population.
+
+    `done` says why there is nothing left to do, if so.
+    """
 
     population: CandidatePopulation
     alive: Ints
     evaluations: int
     pace: Callable[[float], float] | None
+    done: str
 
     def prepare(self) -> None:
         """Compile what a step needs."""
@@ -47,6 +54,10 @@ class EvolutionEngine(Protocol):
         """Make one generation; `share` of the budget is spent."""
         ...
 
+    def finish(self) -> None:
+        """End what is under way."""
+        ...
+
     def costs(self) -> NDArray[np.float64]:
         """Return the cost of each living candidate."""
         ...
@@ -54,10 +65,13 @@ class EvolutionEngine(Protocol):
 
 @dataclass
 class EvolutionRun:
-    """Drive an engine; Ctrl-C ends a run with what it has."""
+    """Drive an engine; Ctrl-C ends a run with what it has.
+
+    Without a number of `generations` the time limit alone is the budget.
+    """
 
     engine: EvolutionEngine
-    generations: int
+    generations: int | None
     time_limit: float | None
     criteria: tuple[Criterion, ...] = ()
     listener: Callable[[Generation], None] | None = None
@@ -71,6 +85,7 @@ class EvolutionRun:
         self.engine.prepare()
         try:
             self._generations()
+            self.engine.finish()
             self.engine.population.watch(self.engine.alive)
         except KeyboardInterrupt:
             # A kernel may have been cut off between its records and our counters.
@@ -106,9 +121,9 @@ class EvolutionRun:
                 gained=first - now,
             )
             share = self._share(seconds, generation, left)
-            self.reason = stop.reason(progress) or ""
+            self.reason = self.engine.done or stop.reason(progress) or ""
             if not self.reason and share >= 1.0:
-                done = generation >= self.generations
+                done = self.generations and generation >= self.generations
                 self.reason = "generations" if done else "time limit"
             if self.reason:
                 return
@@ -129,15 +144,18 @@ class EvolutionRun:
     def _share(self, seconds: float, generation: float, left: float | None) -> float:
         """Return how much of the budget is spent.
 
-        Generations decide, so that a run can be repeated. A run that is still too
-        early in its schedule after half its time hurries to finish it in the rest.
+        Generations decide where their number is given, so that a run can be repeated;
+        where they would not end in time, and where none is given, the clock does.
         """
-        spent = generation / max(1, self.generations)
+        spent = 0.0 if self.generations is None else generation / self.generations
         if left is None:
             return spent
-        late = 2.0 * seconds / left - 1.0
-        self.hurried = self.hurried or spent < late
-        return max(spent, late)
+        clock = seconds / left
+        if self.generations is not None:
+            clock = (clock - _GRACE) / (1.0 - _GRACE)
+        behind = self.generations is not None and spent < clock
+        self.hurried = self.hurried or behind
+        return max(spent, clock)
 
     def _note(
         self, seconds: float, generation: int, costs: NDArray[np.float64]

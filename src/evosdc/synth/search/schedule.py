@@ -20,8 +20,10 @@ class Schedule:
     Attributes
     ----------
     population, generations, time_limit
-        Size of the run. The result repeats with the seed unless the run ended by its
-        time limit or an interruption.
+        Size of the run. Without generations or moves the time limit is the budget of a
+        memetic run: it cools by the clock, and ends early where the noise floor is
+        reached. The result repeats with the seed where generations or moves are given
+        and the run ends in time.
     patience
         Stop after so many generations without improvement.
     stop_utility
@@ -38,9 +40,10 @@ class Schedule:
         this many times their present mean, so that exact tables can still move; 0 for
         not at all.
     initial
-        "univariate", "uniform", "network", "cart", "mutation", "mutation:RATE",
-        "mutation:RATE:univariate", or frames to start from. "auto" is "network" for
-        memetic runs on more than two million elements, else "univariate".
+        "univariate", "uniform", "trees", "network", "cart", "mutation",
+        "mutation:RATE", "mutation:RATE:univariate", or frames to start from. "auto" is
+        "network" for memetic runs on more than two million elements, else "trees" for a
+        single answer and "univariate" for fronts and the genetic algorithm.
     """
 
     population: int | None = None
@@ -70,6 +73,12 @@ class Schedule:
                 f"softness is {self.softness}",
                 expected="a number from 0 (off) to 3 or so",
             )
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the time limit alone says how long a memetic run is."""
+        sized = self.generations is not None or self.moves is not None
+        return self.memetic and self.time_limit is not None and not sized
 
     @property
     def most_generations(self) -> int:

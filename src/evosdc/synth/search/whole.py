@@ -126,6 +126,7 @@ def _try_tables(target, candidate, old, record, cells, changes, groups):  # type
                     target.records,
                     target.degree[t],
                     target.reference[t],
+                    target.noise[t],
                 )
                 - candidate.values[t]
             )

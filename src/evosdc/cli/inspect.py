@@ -1,0 +1,63 @@
+"""`evosdc inspect`: what each column is, and what a synthesis would do with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from evosdc.cli import options as shared
+
+
+def inspect(
+    data: Path = typer.Argument(..., help=f"Records: {shared.RECORDS}."),
+    toml: Path | None = typer.Option(
+        None, help="Write a file to edit and give back (- for the terminal)."
+    ),
+    least: int = typer.Option(5, help="The smallest group a copy may show."),
+    force: bool = shared.FORCE,
+    as_json: bool = shared.JSON,
+) -> None:
+    """Say what each column of a file is, and what `synthesise` would do with it.
+
+    Example: evosdc inspect census.csv --toml columns.toml
+    """
+    from evosdc import api
+    from evosdc.errors import InputError
+    from evosdc.io import read_records
+
+    plans = api.inspect(read_records(data).frame, least=least)
+    if toml is not None:
+        text = api.columns_as_toml(plans)
+        if str(toml) == "-":
+            typer.echo(text)
+            return
+        if toml.exists() and not force:
+            raise InputError(
+                f"{toml} is there already", hint="choose another name, or --force"
+            )
+        toml.write_text(text, encoding="utf-8")
+    if as_json:
+        typer.echo(json.dumps([vars(plan) for plan in plans]))
+        return
+    _show(plans)
+    if toml is not None:
+        typer.echo(f"written: {toml}; give it back with synthesise --columns-file")
+
+
+def _show(plans: tuple[Any, ...]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("column")
+    table.add_column("kind")
+    for head in ("values", "missing", "rare", "codes"):
+        table.add_column(head, justify="right")
+    table.add_column("what is done")
+    for plan in plans:
+        figures = (plan.distinct, plan.missing, plan.rare, plan.codes)
+        table.add_row(plan.name, plan.kind, *(f"{x:,}" for x in figures), plan.what)
+    Console().print(table)

@@ -1,0 +1,182 @@
+"""What a single answer aims at: pairs, some deeper tables, and nobody's whole record.
+
+Every table has its noise floor. Deeper tables are those a candidate has most to gain
+in, so they change while a search goes on. Cells of few people are never worth hitting:
+pairs are stirred, and in deeper tables such cells share a counter with the empty ones.
+People who are alone in the original are not to be found whole more often than half as
+often as in a fresh sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
+from evosdc.synth.objective.choice import Choice, Table, choose
+from evosdc.synth.objective.noise import floors_that_bind
+from evosdc.synth.objective.pairs import Stirred
+from evosdc.synth.objective.redrawn import redrawn_noise
+from evosdc.synth.objective.tables import (
+    MATCH,
+    Component,
+    Target,
+    build_target,
+    log_table,
+)
+
+Chosen = Mapping[int, tuple[Table, ...]]
+Floats = NDArray[np.float64]
+
+# What a whole record too many costs, beside distances: more than any table gains by it.
+_PENALTY = 5.0
+_SPLITS = 4
+# A sample drawn anew from the data is closer to them than another one of the people
+# they are from, and tables that nobody follows come closer along with the others. So a
+# fifth is added to what it shows, a tenth for pairs.
+_FRESH = 1.2
+_PAIRS = 1.1
+# However much stirring moved: large cells are not to be exact.
+_HALFWAY = 0.9
+# Margins may come twice as close: means are to be right within a standard error.
+_MARGIN = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Aim:
+    """What does not change while tables are chosen.
+
+    Attributes
+    ----------
+    components
+        The objective, as it is asked for.
+    floor
+        The floors of the components as a whole; that of the full table binds.
+    least
+        The smallest cell that is worth hitting.
+    noise
+        Whether each table has its noise floor.
+    matches
+        The largest share of people, alone in the original, who may be there whole; None
+        for any.
+    """
+
+    codes: Codes
+    sizes: Ints
+    stirred: Stirred
+    components: tuple[Component, ...]
+    floor: np.ndarray
+    least: int
+    noise: bool
+    matches: float | None
+
+    @property
+    def chosen_orders(self) -> list[int]:
+        """The numbers of variables of the tables that are chosen."""
+        return [c.order for c in self.components if c.chosen]
+
+    @property
+    def groups(self) -> int:
+        """How many parts the objective has, whole records among them."""
+        return len(self.components) + (self.matches is not None)
+
+    def target(self, chosen: Chosen) -> Target:
+        """Return what a search prices, with these tables chosen."""
+        components = tuple(
+            c._replace(sets=chosen.get(c.order, ())) if c.chosen else c
+            for c in self.components
+        )
+        if self.matches is not None:
+            components += (Component(MATCH, 0),)
+        target = build_target(
+            self.codes, self.sizes, components, self._numbers, self.least
+        )
+        whole = np.array([c.order == 0 for c in components])
+        floor = np.zeros(len(components))
+        if self.noise:
+            binding = floors_that_bind(self.floor, self.components)
+            floor[: len(self.components)] = np.where(
+                whole[: len(self.components)], binding, 0.0
+            )
+            noise = np.where(whole[target.group], 0.0, redrawn_noise(target))
+            target = target._replace(noise=self._floors(target, noise))
+        target = target._replace(floor=floor)
+        if self.matches is not None:
+            target.reference[target.kind == MATCH] = self.matches
+            target.group_weight[-1] *= _PENALTY
+        return target
+
+    def _floors(
+        self, target: Target, noise: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the floors of tables from what a sample drawn anew would show.
+
+        What stirring has moved a pair away already is part of its distance.
+        """
+        order = target.cells.order
+        out = noise * np.where(order == 1, _MARGIN, _FRESH)
+        for t in np.flatnonzero((order == 2) & (noise > 0.0)):
+            pair = tuple(map(int, target.cells.members[t, :2]))
+            left = _PAIRS * noise[t] - self._stirred_away.get(pair, 0.0)
+            out[t] = max(_HALFWAY * noise[t], left)
+        return out
+
+    @cached_property
+    def _stirred_away(self) -> dict[tuple[int, ...], float]:
+        """How far stirring moves each pair from the original, by its divergence."""
+        out: dict[tuple[int, ...], float] = {}
+        logs = log_table(2 * len(self.codes) + 2)
+        for first, second in self.stirred.exchanges:
+            stride, _ = strides(self.sizes, (first, second))
+            plain = cell_numbers(self.codes, stride)
+            moved = self.stirred.numbers(self.codes, (first, second), stride)
+            _, place = np.unique(np.concatenate([plain, moved]), return_inverse=True)
+            many = int(place.max()) + 1
+            a = np.bincount(place[: len(plain)], minlength=many)
+            b = np.bincount(place[len(plain) :], minlength=many)
+            total = float((logs[a] + logs[b] - logs[a + b]).sum())
+            divergence = max(0.0, 0.5 * total / len(plain) + 1.0)
+            out[first, second] = out[second, first] = divergence
+        return out
+
+    def _numbers(self, codes: Codes, table: Table, stride: Ints) -> Ints:
+        """Return the cells of records: deeper tables show no small cell anyway."""
+        if self.least > 1 and 2 < len(table) < len(self.sizes):
+            return cell_numbers(codes, stride)
+        return self.stirred.numbers(codes, table, stride)
+
+    def choose(
+        self, order: int, candidate: Codes, earlier: Chosen, rng: np.random.Generator
+    ) -> Choice:
+        """Choose tables of an order for a candidate to follow from now on."""
+        return choose(
+            self.codes,
+            candidate,
+            self.sizes,
+            order,
+            earlier.get(order, ()),
+            self.least,
+            _FRESH if self.noise else 0.0,
+            rng,
+        )
+
+
+def fresh_matches(
+    codes: NDArray[np.integer], sizes: Ints, rng: np.random.Generator
+) -> float:
+    """Return which share of lone people a fresh sample has whole, by split halves."""
+    stride, cells = strides(sizes, tuple(range(len(sizes))))
+    numbers = cell_numbers(codes, stride)
+    half = len(codes) // 2
+    found = 0.0
+    for _ in range(_SPLITS):
+        order = rng.permutation(len(codes))
+        one, two = numbers[order[:half]], numbers[order[half : 2 * half]]
+        seen, count, _ = seen_cells(one, cells)
+        alone = seen[count == 1]
+        found += float(np.isin(alone, two).mean()) if len(alone) else 0.0
+    return found / _SPLITS

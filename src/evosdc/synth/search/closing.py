@@ -1,0 +1,111 @@
+"""The search for a single answer: annealed in rounds, each with the tables it needs.
+
+A round looks which deeper tables have most to gain, cools down, and keeps what it began
+with where that was better. The first rounds are short, so that easy files are done at
+once; a run ends when every table that was asked for is at its noise floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from evosdc.synth.data.encoding import Codes
+from evosdc.synth.objective.aim import Aim
+from evosdc.synth.objective.choice import Table
+from evosdc.synth.objective.goal import CandidateGoal
+from evosdc.synth.search.memetic import Cooling, Memetic
+from evosdc.synth.search.population import CandidatePopulation, Team
+from evosdc.synth.search.rng import streams
+
+# Where rounds end, as parts of the budget.
+_ENDS = (0.02, 0.07, 0.2, 0.5, 1.0)
+# Objectives that are so little above their floors on average are at them.
+_REACHED = 1e-4
+
+
+class Closing(Memetic):
+    """Candidates that close in on the noise floor of every table, round by round."""
+
+    def __init__(
+        self,
+        population: CandidatePopulation,
+        goals: Sequence[CandidateGoal],
+        cooling: Cooling,
+        rng: np.random.Generator,
+        team: Team,
+        generations: int,
+        aim: Aim,
+    ) -> None:
+        super().__init__(population, goals, cooling, rng, team, generations)
+        self._aim = aim
+        self._chosen: dict[int, tuple[Table, ...]] = {}
+        self._round = -1
+        self._kept: list[tuple[Codes, float]] = []
+
+    def step(self, share: float) -> None:
+        """Anneal every candidate; begin a new round where one is over."""
+        due = int(np.searchsorted(_ENDS, share, "right"))
+        if due > self._round:
+            self._end_round()
+            if self.done:
+                return
+            self._begin_round(due)
+        begin = _ENDS[self._round - 1] if self._round else 0.0
+        width = _ENDS[self._round] - begin
+        states = streams(self._rng, len(self.alive))
+        part = (share - begin) / width
+        self._cool(part, self._step / width, states, self.cooling.moves)
+        self.evaluations += self.cooling.moves * len(self.alive)
+
+    def finish(self) -> None:
+        """Keep the better of what the last round began with and made."""
+        self._end_round()
+
+    def _begin_round(self, due: int) -> None:
+        self._round = due
+        best = self.population.codes[self.alive[int(self.costs().argmin())]]
+        for order in self._aim.chosen_orders:
+            found = self._aim.choose(order, best, self._chosen, self._rng)
+            self._chosen[order] = found.tables
+        self._retarget()
+        costs = self.costs()
+        self._kept = [
+            (self.population.codes[slot].copy(), float(cost))
+            for slot, cost in zip(self.alive, costs, strict=True)
+        ]
+
+    def _retarget(self) -> None:
+        """Aim at the tables chosen last."""
+        problem = self.population.problem
+        target = self._aim.target(self._chosen)
+        self.population.aim_at(replace(problem, target=target), self.alive)
+        self._renew_tallies()
+
+    def _end_round(self) -> None:
+        """Take back what became worse, and say whether the floor is reached."""
+        for k, (codes, cost) in enumerate(self._kept):
+            if self.costs()[k] > cost:
+                self.population.put(int(self.alive[k]), codes)
+        self._kept = []
+        if self._round >= 0:
+            self._renew_tallies()
+            if self._at_floor():
+                self.done = "noise floor reached"
+
+    def _at_floor(self) -> bool:
+        """Whether the best candidate is at the floor of every table looked at."""
+        if not self._aim.noise or self.costs().min() > _REACHED:
+            return False
+        at = int(self.costs().argmin())
+        goal, slot = self.goals[at], self.alive[at]
+        over = self.population.risks[slot] > goal.limit + 1e-12
+        if (over & (goal.penalty > 0.0)).any():
+            return False
+        best = self.population.codes[slot]
+        return all(
+            self._aim.choose(order, best, self._chosen, self._rng).reached
+            for order in self._aim.chosen_orders
+        )

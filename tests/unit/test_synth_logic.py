@@ -1,0 +1,164 @@
+"""What holds in every record: derived columns and impossible combinations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from evosdc.errors import InputError
+from evosdc.synth import Coding, Synthesiser
+from evosdc.synth.data.derived import find_derived, given_columns
+from evosdc.synth.data.domain import make_domain
+from evosdc.synth.data.impossible import learn_rules, sharp_cuts
+from evosdc.synth.data.rules import must_hold
+
+QUICK = {"moves": 20_000, "generations": 4, "time_limit": None, "seed": 1}
+
+
+def people(size: int = 1200) -> pa.Table:
+    rng = np.random.default_rng(0)
+    age = rng.integers(0, 90, size)
+    height = np.round(rng.normal(170, 10, size), 0)
+    weight = np.round(height - 100 + rng.normal(0, 8, size), 1)
+    marital = np.where(
+        age < 15, "N", rng.choice(["single", "married", "widowed"], size)
+    )
+    group = np.select([age < 15, age < 65], ["child", "adult"], "old")
+    income = pa.array(rng.gamma(2, 900, size).astype(int), mask=age < 15)
+    place = rng.integers(0, 6, size)
+    return pa.table(
+        {
+            "age": age,
+            "group": group,
+            "marital": marital,
+            "height": height,
+            "weight": weight,
+            "bmi": np.round(weight / (height / 100) ** 2, 2),
+            "income": income,
+            "place": [f"P{p}" for p in place],
+            "density": np.array([10.5, 3.2, 7.7, 1.1, 900.0, 45.0])[place],
+        }
+    )
+
+
+def test_functions_and_formulas_are_found_and_said():
+    found = {d.name: d for d in find_derived(people(), set(), [], 5)}
+    assert set(found) == {"group", "bmi", "density"}
+    assert found["group"].sources == ("age",)
+    assert set(found["bmi"].sources) == {"weight", "height"}
+    assert "10000 * weight / height ** 2" in found["bmi"].words()
+    assert "group" not in {d.name for d in find_derived(people(), {"group"}, [], 5)}
+
+
+def test_chance_makes_no_function():
+    rng = np.random.default_rng(1)
+    table = pa.table(
+        {
+            "x": [f"v{i % 15}" for i in range(60)],
+            "y": np.where(rng.random(60) < 0.03, "b", "a"),
+            "z": rng.integers(0, 50, 60),
+        }
+    )
+    assert find_derived(table, set(), [], 5) == []
+
+
+def test_a_copy_keeps_to_what_was_found():
+    table = people()
+    model = Synthesiser(**QUICK).fit(table)
+    copy = model.sample().to_pandas()
+    assert list(copy.columns) == table.column_names
+    bmi = np.round(copy.weight / (copy.height / 100) ** 2, 2)
+    assert np.abs(bmi - copy.bmi).max() < 0.011
+    assert (
+        copy.group
+        == np.select([copy.age < 15, copy.age < 65], ["child", "adult"], "old")
+    ).all()
+    assert ((copy.age < 15) == (copy.marital == "N")).all()
+    assert ((copy.age < 15) == copy.income.isna()).all()
+    both = table.to_pandas().groupby("place").density.first()
+    assert (copy.density == copy.place.map(both)).all()
+    assert any("'bmi' is computed" in note for note in model.notes_)
+    assert any("impossible combinations" in note for note in model.notes_)
+
+
+def test_what_is_refused_is_not_done():
+    table = people()
+    model = Synthesiser(refuse=["bmi", "age,marital"], **QUICK).fit(table)
+    assert "bmi" not in {d.name for d in model.derived_}
+    pairs = [{i.first, i.second} for i in model.impossible_]
+    assert {"age", "marital"} not in pairs
+    none = Synthesiser(find_derived=False, learn_rules=False, **QUICK).fit(table)
+    assert none.derived_ == ()
+    assert none.impossible_ == ()
+
+
+def test_a_formula_of_the_user_is_computed():
+    formula = "bmi = round(weight / (height / 100) ** 2, 1)"
+    copy = Synthesiser(derive=[formula], **QUICK).fit(people()).sample().to_pandas()
+    bmi = np.round(copy.weight / (copy.height / 100) ** 2, 1)
+    assert np.abs(bmi - copy.bmi).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("bmi", "cannot read"),
+        ("bmi = weight +", "cannot read the formula"),
+        ("bmi = open(weight)", "calls something else"),
+        ("bmi = wage / 2", "unknown column 'wage'"),
+        ("group = age / 2", "not of numbers"),
+    ],
+)
+def test_a_bad_formula_is_refused(formula, said):
+    with pytest.raises(InputError, match=said):
+        given_columns(people(), [formula])
+
+
+def test_sharp_ends_cut_bins_and_rules_follow():
+    table = people()
+    assert 15.0 in sharp_cuts(table)["age"]
+    domain = make_domain(table, Coding(), sharp_cuts(table))
+    codes = domain.encode(table)
+    cells, said = learn_rules(domain, codes, set())
+    names = [{s.first, s.second} for s in said]
+    assert {"age", "marital"} in names
+    assert all(s.expected >= 12 for s in said)
+    for members, forbidden in cells:
+        sizes = domain.sizes[list(members)]
+        numbers = codes[:, members[0]] + sizes[0] * codes[:, members[1]].astype(int)
+        assert not forbidden[numbers].any()
+
+
+def test_a_corner_of_two_numbers_is_learnt():
+    rng = np.random.default_rng(2)
+    age = rng.integers(18, 90, 3000)
+    married = 2011 - age + 18 + (rng.random(3000) * (age - 17)).astype(int)
+    table = pa.table({"age": age, "married": married})
+    model = Synthesiser(**QUICK).fit(table)
+    copy = model.sample().to_pandas()
+    early = (copy.married < 2011 - copy.age).mean()
+    assert early == 0.0
+    rule = must_hold("married >= 2011 - age + 10")
+    held = Synthesiser(rules=[rule], **QUICK).fit(table).sample().to_pandas()
+    assert (held.married >= 2011 - held.age + 10).all()
+
+
+def test_what_must_hold_is_turned_round():
+    assert must_hold("a > b or a = 'N'") == "not (a > b or a == 'N')"
+    assert must_hold("a >= 1 and b != 2") == "not (a >= 1 and b != 2)"
+
+
+def test_what_is_missing_together_stays_together():
+    rng = np.random.default_rng(3)
+    asked = rng.random(2000) < 0.5
+    table = pa.table(
+        {
+            "q1": pa.array(rng.integers(0, 4, 2000), mask=~asked),
+            "q2": pa.array(rng.normal(5, 1, 2000), mask=~asked),
+            "q3": rng.integers(0, 3, 2000),
+        }
+    )
+    copy = Synthesiser(**QUICK).fit(table).sample().to_pandas()
+    assert (copy.q1.isna() == copy.q2.isna()).all()
+    assert abs(copy.q1.isna().mean() - 0.5) < 0.05
