@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.bounds.bridgeless import BridgelessRows
 from evosdc.suppress.bounds.master import Master
+from evosdc.suppress.bounds.planes import PlaneCuts
 from evosdc.suppress.bounds.rounding import rounded
 from evosdc.suppress.bounds.tableau import tableau_cuts
 from evosdc.suppress.engine.choose import engine_for
@@ -29,6 +30,8 @@ _PRICED = 2000
 # Rounds of cheap rows go on while the bound rises by this share, or this many rounds.
 _PAYS = 1e-4
 _HELD = 3
+# Rounded cuts added in one round at most, the most violated first.
+_ROUNDED = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,7 @@ class CutLoop:
         self._problem = problem
         self._source = engine_for(problem).cuts()
         self._bridgeless = BridgelessRows(problem)
+        self._planes = None if problem.network is not None else PlaneCuts(problem)
         self.master = Master(problem.cost)
         self._seen: set[bytes] = set()
         self.value = 0.0
@@ -123,8 +127,14 @@ class CutLoop:
         """Add the cuts that a pattern, fractional or not, violates; count them."""
         hidden = x.copy()
         hidden[self._problem.primary] = 1.0
-        rows = self._add_rows(x)
-        return rows + sum(
+        found = self._add_rows(x)
+        if self._planes is not None:
+            cuts = self._planes.violated(hidden, stopped)
+            found += sum(self._add(cut) for cut in cuts)
+            if found:
+                # What the planes have is had for nothing; programs for the rest.
+                return found
+        return found + sum(
             self._add(cut) for cut in self._source.violated(hidden, stopped)
         )
 
@@ -133,8 +143,12 @@ class CutLoop:
 
     def _add_rounded(self) -> int:
         """Add cuts of the master rounded, those that the present solution violates."""
-        rows = self.master.rows()
-        return sum(self._add(cut) for cut in rounded(rows, self.fractions))
+        x = self.fractions
+        found = list(rounded(self.master.rows(), x))
+        if len(found) > _ROUNDED:
+            # Rounded cuts are rounded again: without a limit they double each round.
+            found.sort(key=lambda cut: _depth(cut, x))
+        return sum(self._add(cut) for cut in found[:_ROUNDED])
 
     def _add_combined(self) -> int:
         """Add combinations of cuts, unless those added last did not pay."""
@@ -186,6 +200,12 @@ class CutLoop:
 def _key(cut: Cut) -> bytes:
     """Tell cuts apart: bridgeless rows of the same cells differ in their signs."""
     return cut.cells.tobytes() + cut.coefficients.tobytes()
+
+
+def _depth(cut: Cut, x: NDArray[np.float64]) -> float:
+    """How far a solution is inside a cut, negative where it is violated."""
+    inside = float(cut.coefficients @ x[cut.cells]) - cut.least
+    return inside / float(np.linalg.norm(cut.coefficients))
 
 
 def node_bound(problem: Problem) -> Bound:

@@ -23,6 +23,8 @@ from evosdc.suppress.structure.subnetworks import subnetworks
 # Sets of equations that are looked at: the three pairs of flat dimensions, and more
 # where trees give a cell up to six equations.
 _SETS = 12
+# A round ends with the first set that has given so many cuts.
+_CUTS_A_ROUND = 50
 
 
 class PlaneCuts:
@@ -30,24 +32,34 @@ class PlaneCuts:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._parts: list[NetworkCuts] | None = None
-
-    @property
-    def parts(self) -> list[NetworkCuts]:
-        """The networks, set up when asked for the first time."""
-        if self._parts is None:
-            sets = subnetworks(self._problem, _SETS)
-            self._parts = [NetworkCuts(_part(self._problem, rows)) for rows in sets]
-        return self._parts
+        self._packings = subnetworks(problem, _SETS)
+        self._parts: list[NetworkCuts] = []
+        self._next = 0
 
     def violated(
         self, x: NDArray[np.float64], stopped: Callable[[], bool]
     ) -> Iterator[Cut]:
-        """Yield cuts that cells hidden to the extent `x` violate."""
-        for part in self.parts:
-            if stopped():
+        """Yield cuts that cells hidden to the extent `x` violate.
+
+        A round goes on where the last one ended; one without cuts has asked every set.
+        Sets are packed when it is their turn for the first time.
+        """
+        found = asked = 0
+        while found < _CUTS_A_ROUND and not stopped():
+            if self._next >= len(self._parts):
+                rows = next(self._packings, None)
+                if rows is not None:
+                    self._parts.append(NetworkCuts(_part(self._problem, rows)))
+                else:
+                    self._next = 0
+            if asked == len(self._parts):
                 return
-            yield from part.violated(x, stopped)
+            asked += 1
+            part = self._parts[self._next]
+            self._next += 1
+            for cut in part.violated(x, stopped):
+                found += 1
+                yield cut
 
 
 def _part(problem: Problem, rows: NDArray[np.int64]) -> Problem:

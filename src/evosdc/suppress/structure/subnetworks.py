@@ -15,6 +15,7 @@ other two pairs.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,12 @@ from evosdc.suppress.problem import Problem
 Ints = NDArray[np.int64]
 # What closing a cell counts whose two equations have met before.
 _MET = 1.0 / 64
+# A set is worth having if so large a share of its pairs is new.
+_WORTH = 0.02
 
 
-def subnetworks(problem: Problem, most: int) -> list[Ints]:
-    """Return at most so many sets of equations that are networks each.
+def subnetworks(problem: Problem, most: int) -> Iterator[Ints]:
+    """Yield at most so many sets of equations that are networks each.
 
     Cells that cannot move do not count: no attacker learns from them. Equations that
     close no cell are left out: alone they give the cuts of single equations.
@@ -39,16 +42,14 @@ def subnetworks(problem: Problem, most: int) -> list[Ints]:
     matrix.data = np.where(moves[matrix.indices], matrix.data, 0.0)
     matrix.eliminate_zeros()
     met: set[tuple[int, int]] = set()
-    found: list[Ints] = []
     for _ in range(most):
         packing = _Packing(matrix, met)
         chosen = packing.run()
-        fresh = packing.fresh
-        if not fresh:
-            break
-        found.append(chosen)
-        met |= fresh
-    return found
+        # A set that brings hardly anything together anew has been had.
+        if len(packing.fresh) <= _WORTH * len(met):
+            return
+        yield chosen
+        met |= packing.fresh
 
 
 class _Packing:
