@@ -3,8 +3,8 @@
     python benchmarks/bounds_check.py --tables 10000 --seed 0
 
 For each table: the node, row, cut and equation bounds and what `optimal` and `hybrid`
-report after a few evaluations, whole and contracted, must not be above the cost of any
-safe pattern that a quick method finds. With at most 14 free cells all patterns are
+report after a few evaluations, one of them contracted, must not be above the cost of
+any safe pattern that a quick method finds. With at most 14 free cells all patterns are
 tried (tests/property/bound_twins.py), and neither may a bound be above the optimum nor
 a pattern below it. Otherwise: exit code 1, and the seed to repeat it
 (--seed SEED --tables 1).
