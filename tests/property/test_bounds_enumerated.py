@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from bound_twins import Enumeration, check
+
 from evosdc.instances import make
 from evosdc.suppress.bounds import cut_loop
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.problem import Problem
 
 
-@pytest.mark.parametrize("first", (0, 10))
-def test_no_bound_is_above_a_pattern(first: int) -> None:
-    outcomes = [check(seed) for seed in range(first, first + 10)]
+def test_no_bound_is_above_a_pattern() -> None:
+    outcomes = [check(seed) for seed in range(10, 25)]
     assert not [line for outcome in outcomes for line in outcome.bad]
     assert any(outcome.optimum is not None for outcome in outcomes)
 
