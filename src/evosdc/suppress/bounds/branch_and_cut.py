@@ -1,10 +1,10 @@
 """Branch and cut by SCIP: one tree that takes cuts wherever it finds them violated.
 
 Fischetti and Salazar (2000) solve cell suppression so. Programmes and cuts in turn
-(`branch`) begin a new tree after each round; on tables that are no networks hundreds of
-rounds would be needed, each with a tree of its own. Here the relaxation of every node is
-cut by bridgeless rows and planes, which cost microseconds, and the attacker's programs
-judge whole patterns only. The tree is kept: solving may go on where it ended.
+(`branch`) begin a new tree after each round; on tables that are no networks hundreds
+of rounds would be needed, each with a tree of its own. Here the relaxation of every
+node is cut by bridgeless rows and planes, which cost microseconds, and the attacker's
+programs judge whole patterns. The tree is kept: solving may go on where it ended.
 
 Only cells whose reduced cost leaves room for a pattern cheaper than the best known are
 columns. Presolve is off and rows that are not whole give way a little, as in `branch`:
@@ -25,6 +25,7 @@ from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.cut import Cut
 
 Mask = NDArray[np.bool_]
+Result = dict[str, Any]
 # SCIP proves bounds to this relative tolerance; ours are lowered by as much.
 _TOLERANCE = 1e-6
 _GIVES_WAY = 1e-7
@@ -65,7 +66,7 @@ class BranchAndCut:
             ("timing/clocktype", 2),
         ):
             self._model.setParam(name, value)
-        self._variables = [
+        self.variables = [
             self._model.addVar(vtype="B", obj=float(cost[cell])) for cell in self._cells
         ]
         for cut in loop.master.rows():
@@ -92,7 +93,7 @@ class BranchAndCut:
         inside = column >= 0
         whole = np.all(cut.coefficients == np.rint(cut.coefficients))
         terms = quicksum(
-            float(by) * self._variables[at]
+            float(by) * self.variables[at]
             for at, by in zip(column[inside], cut.coefficients[inside], strict=True)
         )
         least = cut.least if whole else cut.least - _GIVES_WAY
@@ -102,7 +103,7 @@ class BranchAndCut:
         """Return to what extent the relaxation, or a solution, hides each cell."""
         value = self._model.getSolVal
         x = np.zeros(len(self._cost))
-        x[self._cells] = [value(solution, v) for v in self._variables]
+        x[self._cells] = [value(solution, v) for v in self.variables]
         return np.clip(x, 0.0, 1.0)
 
     def solve(
@@ -168,9 +169,9 @@ class _Cuts(Conshdlr):
         self.interrupted = False
 
     def _over(self) -> bool:
-        if self.raised is None and time.monotonic() < self._end:
-            if not self._stopped():
-                return False
+        in_time = self.raised is None and time.monotonic() < self._end
+        if in_time and not self._stopped():
+            return False
         self.interrupted = True
         self.model.interruptSolve()
         return True
@@ -183,7 +184,7 @@ class _Cuts(Conshdlr):
             self.raised = error
             return []
 
-    def conscheck(self, constraints, solution, *_, **__):  # type: ignore[no-untyped-def]
+    def conscheck(self, _: Any, solution: Any, *_unused: Any, **_more: Any) -> Result:
         if self._over():
             return {"result": SCIP_RESULT.INFEASIBLE}
         x = np.rint(self._tree.pattern(solution))
@@ -195,7 +196,7 @@ class _Cuts(Conshdlr):
             self.raised = error
         return {"result": SCIP_RESULT.FEASIBLE}
 
-    def consenfolp(self, constraints, nusefulconss, solinfeasible):  # type: ignore[no-untyped-def]
+    def consenfolp(self, *_unused: Any) -> Result:
         cuts = [] if self._over() else self._ask(np.rint(self._tree.pattern()), True)
         for cut in cuts:
             self._tree.add(cut)
@@ -204,12 +205,12 @@ class _Cuts(Conshdlr):
         done = SCIP_RESULT.CONSADDED if cuts else SCIP_RESULT.FEASIBLE
         return {"result": done}
 
-    def consenfops(self, constraints, nusefulconss, solinfeasible, objinfeasible):  # type: ignore[no-untyped-def]
+    def consenfops(self, *_unused: Any) -> Result:
         unsafe = self._over() or self._loop.violates(np.rint(self._tree.pattern()))
         result = SCIP_RESULT.INFEASIBLE if unsafe else SCIP_RESULT.FEASIBLE
         return {"result": result}
 
-    def conssepalp(self, constraints, nusefulconss):  # type: ignore[no-untyped-def]
+    def conssepalp(self, *_unused: Any) -> Result:
         node, depth = self.model.getCurrentNode().getNumber(), self.model.getDepth()
         # Below the root one round per node: branching does the rest.
         if (depth and node == self._node) or self._over():
@@ -222,8 +223,8 @@ class _Cuts(Conshdlr):
         found = SCIP_RESULT.CONSADDED if cuts else SCIP_RESULT.DIDNOTFIND
         return {"result": found}
 
-    def conslock(self, constraint, locktype, nlockspos, nlocksneg):  # type: ignore[no-untyped-def]
+    def conslock(self, _: Any, kind: Any, positive: int, negative: int) -> None:
         # Hiding more never hurts a level, but rows tie a secondary to others.
-        both = nlockspos + nlocksneg
-        for variable in self._tree._variables:
-            self.model.addVarLocksType(variable, locktype, both, both)
+        both = positive + negative
+        for variable in self._tree.variables:
+            self.model.addVarLocksType(variable, kind, both, both)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.engine.cut import Cut
 
-
 # Cells that a new cut brings into the LP at least.
 _SEEDS = 12
 

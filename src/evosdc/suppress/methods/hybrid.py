@@ -56,6 +56,9 @@ _STALL, _PAYS = 10, 3e-3
 _SLOWER = 40
 # Patterns whose cells are made cheap for the next ones.
 _TRAIL = 6
+# Above this gap cuts are worth more than what a programme proves: so many times that.
+_FAR = 0.02
+_FAR_EASE = 3.0
 # Secondaries above which changing and mending a pattern is slow.
 _LARGE = 1000
 
@@ -340,17 +343,16 @@ def _programme(run: _Run, cells: Flags, share: float, every: bool) -> bool:
     end = search.seconds + share * search.seconds_left()
     branch = run.proof if every else None
     if branch is None:
-        branch = Branch(run.loop, run.problem.cost, cells)
-    if every:
-        run.proof = branch
+        branch = Branch(run.loop, run.problem.cost, cells, trusted=every)
     timed = np.isfinite(end)
     ease = _EASE
     for _ in range(run.parameters.rounds):
         if stopped():
             return run.closed()
         if every:
-            branch.restrict(run.open_cells())
-        tolerance = ease * (gap(run.best.cost, search.bound) or 0.0)
+            branch = run.proof = branch.restrict(run.open_cells())
+        left = gap(run.best.cost, search.bound) or 0.0
+        tolerance = ease * left * (_FAR_EASE if left > _FAR else 1.0)
         candidate = branch.solve(
             run.best.hidden,
             end - search.seconds if timed else np.inf,

@@ -140,7 +140,8 @@ def _branch(
             return
         _build(engine, search, "branch", start=candidate.hidden)
         search.raise_bound(min(loop.value, search.best.cost))
-        branch.restrict(loop.open_cells(search.best.cost) | search.best.hidden)
+        open_cells = loop.open_cells(search.best.cost) | search.best.hidden
+        branch = branch.restrict(open_cells & ~problem.primary)
         if violated:
             continue
         if tolerance <= _WHOLLY:

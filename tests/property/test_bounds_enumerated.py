@@ -1,0 +1,46 @@
+"""A few tables of `benchmarks/bounds_check.py`: bounds against all patterns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from bound_twins import Enumeration, check
+
+from evosdc.instances import make
+from evosdc.suppress.bounds import cut_loop
+from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.problem import Problem
+
+
+def test_no_bound_is_above_a_pattern() -> None:
+    outcomes = [check(seed) for seed in range(10, 25)]
+    assert not [line for outcome in outcomes for line in outcome.bad]
+    assert any(outcome.optimum is not None for outcome in outcomes)
+
+
+def test_all_patterns_are_tried() -> None:
+    """The cheapest of all safe patterns, found without leaving any out."""
+    problem = Problem.of(make("random", 1, shape=(3, 2), sensitive=0.2, zeros=0.0))
+    all_cells = Enumeration(problem)
+    assert 0 < len(all_cells.free) <= 11
+    costs = [
+        problem.cost[hidden].sum()
+        for hidden in map(all_cells._hidden, range(1 << len(all_cells.free)))
+        if all_cells.safe(hidden)
+    ]
+    assert all_cells.optimum() == pytest.approx(min(costs))
+
+
+def test_rounded_cuts_come_in_limited_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On general tables rounding must not flood the relaxation."""
+    problem = Problem.of(make("random", 3, shape=(6, 6, 6), values="decimals"))
+    assert problem.network is None
+    loop = CutLoop(problem)
+    loop.run_nodes()
+    monkeypatch.setattr(cut_loop, "_ROUNDED", 5)
+    before = len(loop.master.cuts)
+    assert loop._add_rounded() == 5
+    assert len(loop.master.cuts) == before + 5
+    x = loop.fractions
+    added = [float(c.coefficients @ x[c.cells]) for c in loop.master.cuts[before:]]
+    assert np.all(np.array(added) < 1.0)
