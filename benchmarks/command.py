@@ -21,7 +21,7 @@ _EXPERIMENTS = {
     "heurgene": "benchmarks.experiments.heurgene",
     "ons": "benchmarks.experiments.ons",
 }
-_THESIS, _NIST = "thesis", "nist"
+_THESIS, _NIST, _FLAGSHIP = "thesis", "nist", "flagship"
 _PROGRAM = "python -m benchmarks"
 
 app = typer.Typer(
@@ -34,9 +34,11 @@ app = typer.Typer(
 @app.command()
 def bench(
     ctx: typer.Context,
-    name: str = typer.Argument(..., help=", ".join(_EXPERIMENTS) + ", thesis or nist."),
+    name: str = typer.Argument(
+        ..., help=", ".join(_EXPERIMENTS) + ", thesis, nist or flagship."
+    ),
     data: Path | None = typer.Option(
-        None, help="Directory of CSV microdata for thesis (default: made up) and nist."
+        None, help="Directory of CSV microdata (thesis, nist) or JJ tables (flagship)."
     ),
     tables: int | None = typer.Option(
         None, help="Tables per family (default: 3; 5 for ons)."
@@ -103,11 +105,27 @@ def bench(
         ):
             typer.echo(str(path))
         return
+    if name == _FLAGSHIP:
+        _refuse(ctx, name, "tables", "seeds", "methods", "reference", "quick")
+        from benchmarks.experiments import flagship
+
+        for path in flagship.conduct(
+            output,
+            data=data,
+            time_limit=time_limit,
+            families=_names(families),
+            command=_command(),
+            on_row=lambda r: typer.echo(
+                f"{r.table}, {r.part}: {r.cost:,.0f}, gap {100 * r.gap:.1f} %"
+            ),
+        ):
+            typer.echo(str(path))
+        return
     _refuse(ctx, name, "data")
     if name not in _EXPERIMENTS:
         raise InputError(
             f"there is no experiment {name!r}",
-            expected=f"one of {', '.join((*_EXPERIMENTS, _THESIS, _NIST))}",
+            expected=f"one of {', '.join((*_EXPERIMENTS, _THESIS, _NIST, _FLAGSHIP))}",
         )
     from benchmarks.experiments.experiment import Settings, conduct
 

@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import highspy
@@ -29,6 +29,7 @@ _TOLERANCE = 1e-6
 # Tolerance of the solver, and by how much rows that are not whole give way.
 _EXACT = 1e-9
 _GIVES_WAY = 1e-7
+_SECOND_SEED = 271828
 # A cut is violated where this much is missing.
 _SHORT = 1e-6
 # Columns are thrown out where no more than this share of them is left.
@@ -164,7 +165,29 @@ class Branch:
         gap: float,
         nodes: int | None = None,
     ) -> Candidate:
-        """Solve to `gap`, for so many seconds or nodes, starting from a pattern."""
+        """Solve to `gap`, for so many seconds or nodes, starting from a pattern.
+
+        A bound that would prove the pattern optimal is asked for a second time, from
+        another random seed, and the lower one counts: one programme in some hundreds
+        claimed more than is true (HiGHS 1.15, with and without presolve).
+        """
+        end = time.monotonic() + seconds
+        first = self._solve_once(best, seconds, gap, nodes)
+        cost = float(self._cost[best].sum())
+        if first.bound < cost * (1 - _TOLERANCE):
+            return first
+        self._mip.setOptionValue("random_seed", _SECOND_SEED)
+        again = self._solve_once(best, end - time.monotonic(), gap, nodes)
+        self._mip.setOptionValue("random_seed", 0)
+        return replace(first, bound=min(first.bound, again.bound))
+
+    def _solve_once(
+        self,
+        best: NDArray[np.bool_],
+        seconds: float,
+        gap: float,
+        nodes: int | None,
+    ) -> Candidate:
         if nodes is not None:
             self._mip.setOptionValue("mip_max_nodes", nodes)
         start = highspy.HighsSolution()

@@ -48,13 +48,19 @@ class Bound:
 
 
 class CutLoop:
-    """Solve, separate, price, again; its bound may be asked for at any time."""
+    """Solve, separate, price, again; its bound may be asked for at any time.
 
-    def __init__(self, problem: Problem) -> None:
+    `bridgeless` and `planes` switch these cuts off, to see what they are worth.
+    """
+
+    def __init__(
+        self, problem: Problem, *, bridgeless: bool = True, planes: bool = True
+    ) -> None:
         self._problem = problem
         self._source = engine_for(problem).cuts()
-        self._bridgeless = BridgelessRows(problem)
-        self._planes = None if problem.network is not None else PlaneCuts(problem)
+        self._bridgeless = BridgelessRows(problem) if bridgeless else None
+        wanted = planes and problem.network is None
+        self._planes = PlaneCuts(problem) if wanted else None
         self.master = Master(problem.cost)
         self._seen: set[bytes] = set()
         self.value = 0.0
@@ -152,7 +158,7 @@ class CutLoop:
         hidden = x.copy()
         hidden[self._problem.primary] = 1.0
         found = False
-        for cut in self._bridgeless.violated(x):
+        for cut in self._rows(x):
             found = True
             yield cut
         if self._planes is None:
@@ -165,7 +171,10 @@ class CutLoop:
             yield from self._source.violated(hidden, stopped)
 
     def _add_rows(self, x: NDArray[np.float64]) -> int:
-        return sum(self._add(cut) for cut in self._bridgeless.violated(x))
+        return sum(self._add(cut) for cut in self._rows(x))
+
+    def _rows(self, x: NDArray[np.float64]) -> Iterator[Cut]:
+        return iter(()) if self._bridgeless is None else self._bridgeless.violated(x)
 
     def _add_rounded(self) -> int:
         """Add cuts of the master rounded, those that the present solution violates."""

@@ -47,6 +47,8 @@ _EASE = 0.1
 _WHOLLY = 1e-5
 # Share of the time left above which building one more pattern does not pay.
 _DEAR = 0.15
+# Share of the time for a bound that needs no programs, before the first pattern.
+_BEFORE = 0.1
 # Open cells up to which a tree is likely to get somewhere.
 _SMALL_TREE = 1000
 # Cuts of programs pay while so many rounds raise the bound by this share; integer
@@ -88,6 +90,9 @@ class HybridParameters:
         Integer programmes in one turn.
     steps
         Steps of ruin and recreate in one turn.
+    bridgeless, planes
+        Whether bridgeless rows, and cuts of planes in tables that are no networks,
+        raise the bound.
     """
 
     cycles: int = 20
@@ -99,6 +104,8 @@ class HybridParameters:
     nodes: int = 500
     rounds: int = 12
     steps: int = 8000
+    bridgeless: bool = True
+    planes: bool = True
 
 
 @dataclass
@@ -210,6 +217,9 @@ def _start(
 ) -> _Run | None:
     """Build the first patterns and the relaxation; None where nothing is left."""
     engine = engine_for(problem)
+    loop = CutLoop(problem, bridgeless=parameters.bridgeless, planes=parameters.planes)
+    if not engine.quick:
+        _first_bound(loop, search)
     begun = search.seconds
     population = Population(parameters.population)
     state: State = engine.start()
@@ -221,10 +231,10 @@ def _start(
     if state.cost == 0 or search.stopped():
         return None
     mender = engine.mender(search.rng(0), search.stopped)
-    loop = CutLoop(problem)
     run = _Run(problem, engine, parameters, search, mender, loop, population)
     run.building = search.seconds - begun
-    loop.run_nodes()
+    if engine.quick:
+        loop.run_nodes()
 
     def follow(value: float) -> None:
         search.raise_bound(value)
@@ -238,6 +248,14 @@ def _start(
     if not (search.stopped() or run.slow):
         run.guide(loop.fractions)
     return run
+
+
+def _first_bound(loop: CutLoop, search: Search) -> None:
+    """Bound the cost before there is a pattern, where that takes long to build."""
+    end = search.seconds + _BEFORE * search.seconds_left()
+    loop.run_nodes()
+    search.raise_bound(loop.value)
+    loop.run_rows(lambda: search.stopped() or search.seconds >= end, search.raise_bound)
 
 
 def _raise(run: _Run, share: float, follow: Callable[[float], None]) -> None:

@@ -1,0 +1,171 @@
+"""What the flagship reaches on tables of every kind, and what its parts are worth."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.experiments.provenance import Provenance, provenance_now
+from evosdc.errors import InputError
+from evosdc.evolution.stopping import AnyOf, TargetGap, TimeLimit
+from evosdc.instances import make
+from evosdc.io.jj import read_jj
+from evosdc.io.paths import read_text, write_text
+from evosdc.suppress.auto import FLAGSHIP
+from evosdc.suppress.contracted import run_contracted
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import find_method
+from evosdc.suppress.search import Search
+from evosdc.table import Table
+
+REMARKS = "## Remarks"
+# The flagship, and each part switched off in turn.
+PARTS: Mapping[str, Mapping[str, Any]] = {
+    "all": {},
+    "no contraction": {},
+    "no bridgeless rows": {"bridgeless": False},
+    "no planes": {"planes": False},
+    "no programmes": {"columns": 0, "tree": 0},
+}
+_PROVEN = 2e-6
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run."""
+
+    table: str
+    cells: int
+    equations: int
+    primaries: int
+    part: str
+    cost: float
+    bound: float
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        return (self.cost - self.bound) / self.cost if self.cost > 0 else 0.0
+
+
+def made_up() -> dict[str, Callable[[], Table]]:
+    """Tables that the package makes: 2-D, three dimensions, trees, chains."""
+    return {
+        "class I 100x100": partial(make, "class1", 6, rows=100, columns=100),
+        "100x100, 0.5 % sensitive": partial(make, "heurgene", 1, dataset=1),
+        "100x100, 1 % sensitive": partial(make, "heurgene", 1, dataset=2),
+        "ONS H3": partial(make, "ons", 1, table="H3"),
+        "3-D, 9x8x6": partial(make, "random", 1, shape=(9, 8, 6)),
+        "3-D, a tree, 10x8x5": partial(make, "random", 1, shape=(10, 8, 5), trees=1),
+        "linked, 12x8x6": partial(make, "random", 1, shape=(12, 8, 6), linked=True),
+        "register 60x40": partial(make, "register", 1),
+        "register 150x100": partial(
+            make, "register", 1, rows=150, columns=100, levels=4
+        ),
+    }
+
+
+def conduct(
+    output: Path,
+    *,
+    data: Path | None,
+    time_limit: float,
+    families: Sequence[str],
+    command: str,
+    on_row: Callable[[Row], None],
+) -> list[Path]:
+    """Run every table with every part in turn; write rows and page."""
+    tables = made_up()
+    for path in sorted(data.glob("*.jj*")) if data is not None else ():
+        tables[path.name.split(".")[0]] = partial(read_jj, path)
+    unknown = [name for name in families if name not in tables]
+    if unknown:
+        raise InputError(
+            f"there is no table {unknown[0]!r}", expected=f"one of {', '.join(tables)}"
+        )
+    rows = []
+    for name in families or tables:
+        table = tables[name]()
+        for part, options in PARTS.items():
+            rows.append(_run(name, table, part, options, time_limit))
+            on_row(rows[-1])
+    made = provenance_now(command, len(rows))
+    return _write(output, rows, time_limit, made)
+
+
+def _run(
+    name: str, table: Table, part: str, options: Mapping[str, Any], seconds: float
+) -> Row:
+    problem = Problem.of(table)
+    method = find_method(FLAGSHIP)
+    parameters = method.configure(options)
+    search = Search(seed=1, stop=AnyOf((TimeLimit(seconds), TargetGap(_PROVEN))))
+    if part == "no contraction":
+        pattern = method.run(problem, parameters, search)
+    else:
+        pattern = run_contracted(problem, method, parameters, search)
+    return Row(
+        name,
+        len(table),
+        table.matrix.shape[0],
+        len(table.primaries),
+        part,
+        pattern.cost,
+        search.bound or 0.0,
+        search.seconds,
+    )
+
+
+def _write(
+    output: Path, rows: Sequence[Row], seconds: float, made: Provenance
+) -> list[Path]:
+    output.mkdir(parents=True, exist_ok=True)
+    table, page = output / "flagship.csv", output / "flagship.md"
+    with table.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(vars(rows[0])), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(vars(row) for row in rows)
+    old = read_text(page) if page.exists() else ""
+    kept = old[old.index(REMARKS) :] if REMARKS in old else f"{REMARKS}\n\nNone.\n"
+    write_text(page, _page(rows, seconds, made) + kept, force=True)
+    return [table, page]
+
+
+def _page(rows: Sequence[Row], seconds: float, made: Provenance) -> str:
+    lines = [
+        "# The flagship and its parts",
+        "",
+        f"`{FLAGSHIP}`, which `auto` runs on every table, for {seconds:g} seconds of "
+        "wall time or until proven, with each part switched off in turn. Cost is that "
+        "of the secondary cells, gap is (cost - bound) / cost.",
+        "",
+        "```",
+        f"{made.command}   # {made.date}",
+        "```",
+        "",
+        f"{made.runs} runs on: {made.machine}.",
+        "",
+    ]
+    for name in dict.fromkeys(row.table for row in rows):
+        mine = [row for row in rows if row.table == name]
+        first = mine[0]
+        lines += [
+            f"## {name}",
+            "",
+            f"{first.cells:,} cells, {first.equations:,} equations, "
+            f"{first.primaries:,} primaries.",
+            "",
+            "| | cost | bound | gap | seconds |",
+            "| --- | ---: | ---: | ---: | ---: |",
+        ]
+        lines += [
+            f"| {row.part} | {row.cost:,.0f} | {row.bound:,.0f} | "
+            f"{100 * row.gap:.1f} % | {row.seconds:.1f} |"
+            for row in mine
+        ]
+        lines.append("")
+    return "\n".join([*lines, ""])
