@@ -9,8 +9,6 @@ cuts take turns, since the solver has no safe way to add cuts while it branches.
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.bounds.interrupts import held_back
 from evosdc.suppress.engine.cut import Cut
 
 Mask = NDArray[np.bool_]
@@ -218,36 +217,22 @@ class Branch:
         return hidden
 
     def _run(self, seconds: float) -> None:
-        """Run HiGHS for some seconds, and let Ctrl-C end it.
-
-        An exception must not travel through the solver, so for the time of the run
-        the interrupt only raises a flag that the solver asks for.
-        """
-        asked: list[int] = []
+        """Run HiGHS for some seconds, and let Ctrl-C end it."""
         # Versions of HiGHS count the time of a run or of all runs of an instance.
         end = time.monotonic() + seconds
         self._mip.setOptionValue("time_limit", self._mip.getRunTime() + seconds)
-
         kinds = highspy.cb.HighsCallbackType
+        with held_back() as asked:
 
-        def look(kind: Any, _message: Any, out: Any, order: Any, _user: Any) -> None:
-            if kind == kinds.kCallbackMipImprovingSolution:
-                self._met.append(np.array(out.mip_solution))
-            elif asked or time.monotonic() > end:
-                order.user_interrupt = 1
+            def look(
+                kind: Any, _message: Any, out: Any, order: Any, _user: Any
+            ) -> None:
+                if kind == kinds.kCallbackMipImprovingSolution:
+                    self._met.append(np.array(out.mip_solution))
+                elif asked or time.monotonic() > end:
+                    order.user_interrupt = 1
 
-        self._mip.setCallback(look, None)
-        self._mip.startCallback(kinds.kCallbackMipInterrupt)
-        self._mip.startCallback(kinds.kCallbackMipImprovingSolution)
-        if threading.current_thread() is not threading.main_thread():
+            self._mip.setCallback(look, None)
+            self._mip.startCallback(kinds.kCallbackMipInterrupt)
+            self._mip.startCallback(kinds.kCallbackMipImprovingSolution)
             self._mip.run()
-            return
-        before = signal.signal(
-            signal.SIGINT, lambda number, _frame: asked.append(number)
-        )
-        try:
-            self._mip.run()
-        finally:
-            signal.signal(signal.SIGINT, before)
-        if asked:
-            raise KeyboardInterrupt

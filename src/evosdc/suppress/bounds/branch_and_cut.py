@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from pyscipopt import SCIP_PARAMSETTING, SCIP_RESULT, Conshdlr, Model, quicksum
 
 from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.bounds.interrupts import held_back
 from evosdc.suppress.engine.cut import Cut
 
 Mask = NDArray[np.bool_]
@@ -29,6 +30,10 @@ Result = dict[str, Any]
 # SCIP proves bounds to this relative tolerance; ours are lowered by as much.
 _TOLERANCE = 1e-6
 _GIVES_WAY = 1e-7
+# The stage of SCIP in which a problem is made; later ones have a time.
+_SET_UP = 3
+# Seconds between two reports of the bound.
+_TELL = 1.0
 # Down to this depth the attacker's programs cut relaxations too.
 _ROOT = 2
 # Cuts that a relaxation gets in one round, and how far it must be from them.
@@ -64,6 +69,7 @@ class BranchAndCut:
             ("misc/allowstrongdualreds", False),
             ("misc/allowweakdualreds", False),
             ("timing/clocktype", 2),
+            ("misc/catchctrlc", False),
         ):
             self._model.setParam(name, value)
         self.variables = [
@@ -112,30 +118,35 @@ class BranchAndCut:
         nodes: int | None,
         stopped: Callable[[], bool],
         found: Callable[[Mask], None],
+        follow: Callable[[float], None] = lambda _: None,
     ) -> tuple[float, bool]:
         """Go on with the tree; return the bound and whether nothing is left of it.
 
-        `found` is told of every pattern that no cut forbids. The bound is one on all
-        patterns cheaper than the best known at the beginning.
+        `found` is told of every pattern that no cut forbids, `follow` of the bound as
+        it rises: one on all patterns cheaper than the best known at the beginning.
         """
         model, handler = self._model, self.handler
-        handler.begin(seconds, stopped, found)
-        spent = model.getSolvingTime() if model.getStage() > 3 else 0.0
+        spent = model.getSolvingTime() if model.getStage() > _SET_UP else 0.0
         if np.isfinite(seconds):
             model.setParam("limits/time", spent + max(seconds, 0.05))
         if nodes is not None:
             model.setParam("limits/totalnodes", model.getNTotalNodes() + nodes)
-        model.optimize()
-        if handler.raised is not None:
-            raise handler.raised
-        status = model.getStatus()
-        if status == "userinterrupt" and not handler.interrupted:
-            raise KeyboardInterrupt
-        done = status in ("optimal", "infeasible")
-        bound = self._best if status == "infeasible" else float(model.getDualbound())
-        bound = min(bound, self._best)
+        with held_back() as asked:
+            handler.begin(seconds, lambda: bool(asked) or stopped(), found, follow)
+            model.optimize()
+            if handler.raised is not None:
+                raise handler.raised
+            follow(self.bound())
+        done = model.getStatus() in ("optimal", "infeasible")
+        return self.bound(), done
+
+    def bound(self) -> float:
+        """Return a lower bound on every pattern cheaper than the best known."""
+        model = self._model
+        nothing = model.getStatus() == "infeasible"
+        bound = self._best if nothing else min(float(model.getDualbound()), self._best)
         bound -= _TOLERANCE * abs(bound)
-        return (float(np.ceil(bound)) if self._whole else bound), done
+        return float(np.ceil(bound)) if self._whole else bound
 
 
 def _deepest(cuts: list[Cut], x: NDArray[np.float64]) -> list[Cut]:
@@ -163,12 +174,17 @@ class _Cuts(Conshdlr):
         seconds: float,
         stopped: Callable[[], bool],
         found: Callable[[Mask], None],
+        follow: Callable[[float], None],
     ) -> None:
         self._end = time.monotonic() + seconds
-        self._stopped, self._found = stopped, found
+        self._told = time.monotonic()
+        self._stopped, self._found, self._follow = stopped, found, follow
         self.interrupted = False
 
     def _over(self) -> bool:
+        if time.monotonic() - self._told > _TELL:
+            self._told = time.monotonic()
+            self._follow(self._tree.bound())
         in_time = self.raised is None and time.monotonic() < self._end
         if in_time and not self._stopped():
             return False

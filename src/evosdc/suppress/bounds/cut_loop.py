@@ -57,9 +57,11 @@ class CutLoop:
         self, problem: Problem, *, bridgeless: bool = True, planes: bool = True
     ) -> None:
         self._problem = problem
-        self._source = engine_for(problem).cuts()
+        engine = engine_for(problem)
+        self._source = engine.cuts()
         self._bridgeless = BridgelessRows(problem) if bridgeless else None
-        wanted = planes and problem.network is None
+        # Where the engine is quick its own cuts are those of the one plane there is.
+        wanted = planes and not engine.quick
         self._planes = PlaneCuts(problem) if wanted else None
         self.master = Master(problem.cost)
         self._seen: set[bytes] = set()

@@ -410,14 +410,13 @@ def _branch_and_cut(run: _Run, share: float) -> bool:
         run.tree = BranchAndCut(run.loop, cost, cells, run.best.cost)
     left = run.search.seconds_left()
     stopped = run.slice(share)
-    bound, done = run.tree.solve(
+    _, run.explored = run.tree.solve(
         share * left,
         None if np.isfinite(left) else run.parameters.nodes,
         stopped,
         lambda hidden: _try(run, hidden, stopped),
+        lambda bound: run.search.raise_bound(min(bound, run.best.cost)),
     )
-    run.search.raise_bound(min(bound, run.best.cost))
-    run.explored = done
     return run.closed()
 
 
