@@ -55,15 +55,15 @@ class Row:
 def made_up() -> dict[str, Callable[[], Table]]:
     """Tables that the package makes: 2-D, three dimensions, trees, chains."""
     return {
-        "class I 100x100": partial(make, "class1", 6, rows=100, columns=100),
-        "100x100, 0.5 % sensitive": partial(make, "heurgene", 1, dataset=1),
-        "100x100, 1 % sensitive": partial(make, "heurgene", 1, dataset=2),
-        "ONS H3": partial(make, "ons", 1, table="H3"),
-        "3-D, 9x8x6": partial(make, "random", 1, shape=(9, 8, 6)),
-        "3-D, a tree, 10x8x5": partial(make, "random", 1, shape=(10, 8, 5), trees=1),
-        "linked, 12x8x6": partial(make, "random", 1, shape=(12, 8, 6), linked=True),
-        "register 60x40": partial(make, "register", 1),
-        "register 150x100": partial(
+        "class1-100x100": partial(make, "class1", 6, rows=100, columns=100),
+        "heurgene-1": partial(make, "heurgene", 1, dataset=1),
+        "heurgene-2": partial(make, "heurgene", 1, dataset=2),
+        "ons-H3": partial(make, "ons", 1, table="H3"),
+        "cube-9x8x6": partial(make, "random", 1, shape=(9, 8, 6)),
+        "tree-10x8x5": partial(make, "random", 1, shape=(10, 8, 5), trees=1),
+        "linked-12x8x6": partial(make, "random", 1, shape=(12, 8, 6), linked=True),
+        "register-60x40": partial(make, "register", 1),
+        "register-150x100": partial(
             make, "register", 1, rows=150, columns=100, levels=4
         ),
     }

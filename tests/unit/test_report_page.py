@@ -139,6 +139,15 @@ def test_tiles_carry_the_figures(small: Protection) -> None:
     assert "100 %" not in vague
 
 
+def test_a_wide_gap_is_explained(small: Protection) -> None:
+    wide = replace(small, lower_bound=small.cost / 2)
+    assert wide.gap is not None
+    assert wide.gap > 0.2
+    assert "says that little is proven yet" in report_html(wide)
+    near = replace(small, lower_bound=small.cost * 0.9)
+    assert "says that little is proven yet" not in report_html(near)
+
+
 def test_an_exposed_table_is_called_so(small: Protection) -> None:
     verdict = replace(
         small.verdict, safe=False, exposed=(exposure(0, "dim_a=a0, dim_b=b0"),)

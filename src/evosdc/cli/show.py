@@ -29,7 +29,7 @@ _UNITS = ((1.0, ""), (1e3, " in thousands"), (1e6, " in millions"))
 
 def show_protection(result: Protection, output: Path) -> None:
     """Print cost, bound, verdict, claim, and which files may leave the house."""
-    from evosdc.report import cut_before_use, savings
+    from evosdc.report import cut_before_use, savings, wide_gap
 
     console = Console()
     result = result.visible()
@@ -49,6 +49,9 @@ def show_protection(result: Protection, output: Path) -> None:
         else f"lower bound {result.lower_bound:,.6g}"
     )
     console.print(f"cost [bold]{result.cost:,.6g}[/], {bound}: {savings(result)}")
+    meaning = wide_gap(result)
+    if meaning is not None:
+        console.print(f"note: {meaning}")
     for note in result.notes:
         console.print(f"note: {note}", markup=False)
     show_verdict(console, result.verdict, table, result.claim)

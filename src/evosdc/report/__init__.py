@@ -3,7 +3,7 @@
 from evosdc.report.card import card_html
 from evosdc.report.page import report_html
 from evosdc.report.share import share_html
-from evosdc.report.verdict import Headline, cut_before_use, headline, savings
+from evosdc.report.verdict import Headline, cut_before_use, headline, savings, wide_gap
 
 __all__ = [
     "Headline",
@@ -13,4 +13,5 @@ __all__ = [
     "report_html",
     "savings",
     "share_html",
+    "wide_gap",
 ]

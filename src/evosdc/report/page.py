@@ -25,7 +25,12 @@ from evosdc.report.kit.parts import (
     whole_page,
 )
 from evosdc.report.kit.text import brief, count, duration, esc, number, percent
-from evosdc.report.verdict import bound_says_little, cut_before_use, headline
+from evosdc.report.verdict import (
+    bound_says_little,
+    cut_before_use,
+    headline,
+    wide_gap,
+)
 from evosdc.results import Claim, Exposure, Protection
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY, SECONDARY
@@ -147,7 +152,7 @@ def _tiles(protection: Protection) -> str:
     primaries, secondaries = len(protection.table.primaries), protection.secondaries
     unknown = "none known"
     bound, gap = protection.lower_bound, protection.gap
-    vague = bound_says_little(protection)
+    vague, meaning = bound_says_little(protection), wide_gap(protection)
     tiles = (
         ("Cost", brief(protection.cost), "sum of weights of the secondary cells"),
         ("Secondary cells", f"{secondaries:,}", percent(secondaries / cells)),
@@ -172,6 +177,7 @@ def _tiles(protection: Protection) -> str:
             for name, value, small in tiles
         )
         + "</dl>"
+        + ("" if meaning is None else f"<p>{meaning}</p>")
     )
 
 

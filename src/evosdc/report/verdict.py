@@ -19,6 +19,8 @@ _MANY_SECONDARIES = 10
 _CUT = ("time limit", "interrupted")
 # A bound that leaves more than this open says nothing about the cost.
 _WIDEST_GAP = 0.99
+# Above this gap it is said what that means and what to try.
+_WIDE = 0.2
 
 
 @dataclass(frozen=True)
@@ -148,3 +150,15 @@ def savings(protection: Protection) -> str:
         return "the lower bound says little about it"
     assert protection.gap is not None
     return f"at most {100 * protection.gap:.2f} % of it could be saved"
+
+
+def wide_gap(protection: Protection) -> str | None:
+    """Say what a wide gap means and what to try; None where it is not wide."""
+    gap = protection.gap
+    if protection.cost == 0 or gap is None or gap <= _WIDE:
+        return None
+    return (
+        f"a gap of more than {100 * _WIDE:.0f} % says that little is proven yet, not "
+        "that the pattern is dear: the bound of a large table rises slowly; a longer "
+        "--time-limit helps both, and so do fewer levels of detail in one table"
+    )

@@ -58,7 +58,7 @@ def run(problem: Problem, parameters: RebuildParameters, search: Search) -> Patt
 METHOD = Method(
     name="ls-rebuild",
     summary="local search: ruin, recreate by cheapest boxes and cycles",
-    tables="any; improves those that have dimensions, labelled or found",
+    tables="any; quickest where there are dimensions, labelled or found",
     source="after Schrimpf et al. 2000",
     parameters=RebuildParameters,
     run=run,
