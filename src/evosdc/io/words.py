@@ -31,6 +31,9 @@ def quoted(words: Any, separator: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_null(words.type):
+        # A column without any word has no type that could be looked into.
+        return pc.cast(words, "string")
     odd = pc.match_substring_regex(words, f'["\\r\\n{separator}]|^\\s|\\s$')
     mark = pa.scalar('"')
     doubled = pc.replace_substring(words, '"', '""')
