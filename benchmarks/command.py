@@ -38,7 +38,9 @@ def bench(
         ..., help=", ".join(_EXPERIMENTS) + ", thesis, nist or flagship."
     ),
     data: Path | None = typer.Option(
-        None, help="Directory of CSV microdata (thesis, nist) or JJ tables (flagship)."
+        None,
+        help="Directory of CSV microdata for thesis (default: made up) and nist, or of "
+        "JJ tables for flagship.",
     ),
     tables: int | None = typer.Option(
         None, help="Tables per family (default: 3; 5 for ons)."
