@@ -56,6 +56,8 @@ _SMALL_TREE = 1000
 _STALL, _PAYS = 10, 3e-3
 # So many times slower are steps by programs, where no limit of time ends them.
 _SLOWER = 40
+# Walks by programs begin at one of so many best patterns.
+_STARTS = 3
 # Patterns whose cells are made cheap for the next ones.
 _TRAIL = 6
 # Above this gap cuts are worth more than what a programme proves: so many times that.
@@ -429,7 +431,11 @@ def _try(run: _Run, hidden: Flags, stopped: Callable[[], bool]) -> None:
 
 def _walk(run: _Run, cycle: int) -> None:
     """Ruin and recreate from the best pattern."""
-    state, rng = run.population.states[0].copy(), run.search.rng(3, cycle)
+    rng = run.search.rng(3, cycle)
+    # Steps by programs are few, and the best pattern may be stuck.
+    first = 0 if run.engine.quick else int(rng.integers(_STARTS))
+    states = run.population.states
+    state = states[min(first, len(states) - 1)].copy()
     steps = run.parameters.steps
     if not (run.engine.quick or np.isfinite(run.search.seconds_left())):
         steps //= _SLOWER
