@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from benchmarks.experiments import nist
 from evosdc.errors import InputError
+from evosdc.synth import Synthesiser
 
 
 def columns(size: int = 400, seed: int = 0) -> dict[str, np.ndarray]:
@@ -41,8 +43,12 @@ def test_lone_people_are_counted_whole():
     assert nist.matches(one, two) == 25.0
 
 
-def test_the_board_is_written_with_our_line_on_it(tmp_path: Path):
+def test_the_board_is_written_with_our_line_on_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     pytest.importorskip("matplotlib")
+    # Ended by generations: how far a few seconds go depends on the machine.
+    monkeypatch.setattr(nist, "Synthesiser", partial(Synthesiser, generations=50))
     one = columns()
     with gzip.open(tmp_path / "tx2019.csv.gz", "wt", newline="") as file:
         writer = csv.writer(file)
@@ -57,7 +63,7 @@ def test_the_board_is_written_with_our_line_on_it(tmp_path: Path):
     asked = {
         "data": tmp_path,
         "seeds": 1,
-        "time_limit": 3.0,
+        "time_limit": 600.0,
         "target": "tx2019",
         "command": "test",
         "on_row": lambda entry: None,
@@ -69,6 +75,8 @@ def test_the_board_is_written_with_our_line_on_it(tmp_path: Path):
     assert "939" not in page
     rows = list(csv.DictReader(paths[0].open()))
     (mine,) = [r for r in rows if r["library"] == "evosdc"]
-    assert 800 < float(mine["score"]) <= 1000
+    rng = np.random.default_rng(1)
+    apart = {name: rng.permutation(values) for name, values in one.items()}
+    assert nist.k_marginal(one, apart) < float(mine["score"]) <= 1000
     with pytest.raises(InputError, match="unknown features 'all'"):
         nist.conduct(tmp_path / "out", families=["all"], **asked)
