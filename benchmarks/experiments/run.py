@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import re
-import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +21,7 @@ from evosdc.evolution.stopping import (
     TimeLimit,
 )
 from evosdc.instances import make
-from evosdc.parallel import Mapper, make_mapper
+from evosdc.parallel import Crew, open_crew
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
@@ -223,24 +221,35 @@ def run_all(
         return
     contenders = tuple({run.contender.label: run.contender for run in pending}.values())
     done = len(runs) - len(pending)
-    with make_mapper(workers, _prepare, (contenders, samples)) as mapper:
+    shared = Prepared(contenders, tuple(samples))
+    with open_crew(workers if workers > 1 else 0, shared) as crew:
         for family in dict.fromkeys(run.instance.family for run in pending):
             mine = [run for run in pending if run.instance.family == family]
             if bound_limit > 0:
-                mine = _bounded(mine, store, mapper, bound_limit)
-            for row in mapper.stream(_call, mine):
+                mine = _bounded(mine, store, crew, bound_limit)
+            for row in crew.stream(_call, mine):
                 store.add(row)
                 done += 1
                 on_row(row, done, len(runs))
 
 
-def _prepare(
-    contenders: Sequence[Contender], samples: Sequence[Callable[[], Table]]
-) -> None:
-    if multiprocessing.parent_process() is not None:
-        # Ctrl-C ends a worker without a word; the main process tells the user.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-    warm_up(contenders, samples)
+@dataclass(frozen=True)
+class Prepared:
+    """What every worker runs once before it is measured."""
+
+    contenders: tuple[Contender, ...]
+    samples: tuple[Callable[[], Table], ...]
+
+
+# Which of these this process has run.
+_WARM: set[tuple[str, ...]] = set()
+
+
+def _prepare(shared: Prepared) -> None:
+    key = tuple(contender.label for contender in shared.contenders)
+    if key not in _WARM:
+        _WARM.add(key)
+        warm_up(shared.contenders, shared.samples)
 
 
 def warm_up(
@@ -281,12 +290,13 @@ def _stop(contender: Contender) -> Criterion:
     return AnyOf(tuple(limits))
 
 
-def _call(run: Run) -> Row:
+def _call(shared: Prepared, run: Run) -> Row:
+    _prepare(shared)
     return run()
 
 
 def _bounded(
-    runs: Sequence[Run], store: Store, mapper: Mapper, seconds: float
+    runs: Sequence[Run], store: Store, crew: Crew[Prepared], seconds: float
 ) -> list[Run]:
     """Give each run the bounds of its table: from the store, or computed now."""
     known = {
@@ -298,14 +308,17 @@ def _bounded(
         (run.instance.family, run.instance.number): run.instance for run in runs
     }
     tasks = [(i, seconds) for name, i in open_tables.items() if name not in known]
-    known.update(mapper.stream(_bound_task, tasks))
+    known.update(crew.stream(_bound_task, tasks))
     return [
         replace(run, bounds=known[run.instance.family, run.instance.number])
         for run in runs
     ]
 
 
-def _bound_task(task: tuple[Instance, float]) -> tuple[tuple[str, int], Bounds]:
+def _bound_task(
+    shared: Prepared, task: tuple[Instance, float]
+) -> tuple[tuple[str, int], Bounds]:
+    _prepare(shared)
     instance, seconds = task
     return (instance.family, instance.number), _bounds_of(instance.load(), seconds)
 

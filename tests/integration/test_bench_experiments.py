@@ -16,7 +16,6 @@ from benchmarks.experiments.run import COLUMNS, KEY, Run
 from benchmarks.experiments.store import Row, Store
 from builders import Command
 from evosdc.errors import InputError
-from evosdc.parallel import make_mapper
 
 TINY = Settings(
     tables=2,
@@ -234,12 +233,6 @@ def test_rows_survive_the_file(tmp_path: Path) -> None:
     again = Store(path, ("name",), columns)
     assert again.rows == [{**row, "name": "first"}, row]
     assert ("a,b",) in again
-
-
-def test_streams_give_everything_once() -> None:
-    for workers in (1, 2):
-        with make_mapper(workers) as mapper:
-            assert sorted(mapper.stream(abs, [-3, 2, -1])) == [1, 2, 3]
 
 
 def test_the_module_runs_from_the_root_of_the_project(tmp_path: Path) -> None:

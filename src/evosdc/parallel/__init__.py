@@ -1,5 +1,6 @@
-"""One way to map a function over tasks: serial or processes, the same answers."""
+"""One way to spread work: in this process or in several, with the same answers."""
 
-from evosdc.parallel.mapping import Mapper, make_mapper
+from evosdc.parallel.crew import Crew, SerialCrew, Task
+from evosdc.parallel.open import open_crew
 
-__all__ = ["Mapper", "make_mapper"]
+__all__ = ["Crew", "SerialCrew", "Task", "open_crew"]

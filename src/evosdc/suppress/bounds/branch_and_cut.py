@@ -112,6 +112,12 @@ class BranchAndCut:
         x[self._cells] = [value(solution, v) for v in self.variables]
         return np.clip(x, 0.0, 1.0)
 
+    def lower(self, best: float) -> None:
+        """Look for nothing dearer than a pattern that was found elsewhere."""
+        if best < self._best:
+            self._best = best
+            self._model.setObjlimit(best)
+
     def solve(
         self,
         seconds: float,

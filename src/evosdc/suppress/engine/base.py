@@ -250,6 +250,13 @@ class Engine(Protocol[S]):
         """
         ...
 
+    def restore(self, pattern: Pattern) -> S:
+        """Return a state that hides what a pattern hides.
+
+        Demands that its hints cover are covered already.
+        """
+        ...
+
     def cuts(self) -> Separator:
         """Return a source of cuts."""
         ...

@@ -4,14 +4,14 @@ The relaxation over cuts (as in ``optimal``) steers cheapest paths or programs t
 first generation near the bound. Then three searches take turns and feed each
 other: generations of GenSup's crossover, ruin and recreate, and integer programmes over
 the cuts: one on all cells that may still lead to something cheaper, which also raises
-the bound, and one on the few cells that good patterns hide.
+the bound, and one on the few cells that good patterns hide. With more than one worker
+other islands search beside it, and home looks after the proof.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +20,8 @@ from evosdc.evolution.stopping import gap
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.engine.base import AnyEngine, Mender, State
-from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.methods.gensup import (
-    GensupParameters,
-    Population,
-    admit,
-    admit_child,
-    breed,
-    guided_state,
-)
-from evosdc.suppress.methods.walking import walk_from
+from evosdc.suppress.methods.island import Habits, Island
+from evosdc.suppress.methods.islands import Islands
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -45,26 +36,18 @@ _NEAR = 0.1
 # where that is less than the second.
 _EASE = 0.1
 _WHOLLY = 1e-5
-# Share of the time left above which building one more pattern does not pay.
-_DEAR = 0.15
 # Share of the time for a bound that needs no programs, before the first pattern.
 _BEFORE = 0.1
+# Cells above which another worker builds the first pattern.
+_LONG = 4000
 # Open cells up to which a tree is likely to get somewhere.
 _SMALL_TREE = 1000
 # Cuts of programs pay while so many rounds raise the bound by this share; integer
-# programmes raise it faster then.
-_STALL, _PAYS = 10, 3e-3
-# So many times slower are steps by programs, where no limit of time ends them.
-_SLOWER = 40
-# Walks by programs begin at one of so many best patterns.
-_STARTS = 3
-# Patterns whose cells are made cheap for the next ones.
-_TRAIL = 6
+# programmes raise it faster then, and sooner on small tables.
+_STALL, _PAYS, _PAYS_SMALL = 10, 3e-3, 1e-2
 # Above this gap cuts are worth more than what a programme proves: so many times that.
 _FAR = 0.02
 _FAR_EASE = 3.0
-# Secondaries above which changing and mending a pattern is slow.
-_LARGE = 1000
 
 
 @dataclass(frozen=True)
@@ -92,6 +75,9 @@ class HybridParameters:
         Integer programmes in one turn.
     steps
         Steps of ruin and recreate in one turn.
+    islands
+        Populations beside the first, on other workers; None for one per worker under a
+        limit of time, and none without: answers then depend on no number of workers.
     bridgeless, planes
         Whether bridgeless rows, and cuts of planes in tables that are no networks,
         raise the bound.
@@ -106,6 +92,7 @@ class HybridParameters:
     nodes: int = 500
     rounds: int = 12
     steps: int = 8000
+    islands: int | None = None
     bridgeless: bool = True
     planes: bool = True
 
@@ -115,28 +102,19 @@ class _Run:
     """What the searches share."""
 
     problem: Problem
-    engine: AnyEngine
     parameters: HybridParameters
     search: Search
-    mender: Mender[Any]
+    home: Island
+    islands: Islands
     loop: CutLoop
-    population: Population
     proof: Branch | None = None
     tree: BranchAndCut | None = None
     explored: bool = False  # whether nothing is left of the tree
-    building: float = 0.0  # seconds that the first pattern took
     complete: bool = False  # whether the relaxation has no violated cut left
 
     @property
-    def heavy(self) -> bool:
-        """Whether patterns are so large that integer programmes had better go first."""
-        many = len(self.population.states[0].secondaries) > _LARGE
-        return self.engine.quick and many
-
-    @property
-    def slow(self) -> bool:
-        """Whether building one pattern takes a good part of the time that is left."""
-        return self.building > _DEAR * self.search.seconds_left()
+    def quick(self) -> bool:
+        return self.home.engine.quick
 
     @property
     def best(self) -> Pattern:
@@ -145,6 +123,8 @@ class _Run:
 
     def closed(self) -> bool:
         """Whether the best pattern is proven optimal."""
+        if self.search.best is None:
+            return False
         now = gap(self.best.cost, self.search.bound)
         return now is not None and now <= _CLOSED
 
@@ -161,17 +141,6 @@ class _Run:
     def over(self) -> bool:
         return self.closed() or self.search.stopped()
 
-    def guide(
-        self,
-        fractions: NDArray[np.float64],
-        noise: NDArray[np.float64] | float = 1.0,
-        order: NDArray[np.int64] | None = None,
-    ) -> None:
-        """Let in a pattern that follows the relaxation."""
-        stopped = self.search.stopped
-        state = guided_state(self.engine, self.mender, fractions, noise, stopped, order)
-        admit(self.population, state, self.search, "guided by the bound")
-
     def slice(self, share: float) -> Callable[[], bool]:
         """Return a criterion that leaves the other searches their time."""
         end = self.search.seconds + share * self.search.seconds_left()
@@ -182,155 +151,153 @@ class _Run:
         cells = self.loop.open_cells(self.best.cost) | self.best.hidden
         return cells & ~self.problem.primary
 
+    def raise_bound(self, value: float) -> None:
+        """Tell of a bound; islands that have come back are sent out again."""
+        self.search.raise_bound(value)
+        self.exchange()
+
+    def exchange(self) -> None:
+        """Take in what other islands have found, and let them go on."""
+        if self.islands and self.timed:
+            self.islands.gather()
+            self.islands.send(self.loop.fractions)
+            if self.tree is not None:
+                self.tree.lower(self.best.cost)
+
+    @property
+    def timed(self) -> bool:
+        return bool(np.isfinite(self.search.seconds_left()))
+
 
 def run_hybrid(
     problem: Problem, parameters: HybridParameters, search: Search
 ) -> Pattern:
     """Run the hybrid."""
-    run = _start(problem, parameters, search)
-    if run is None:
-        assert search.best is not None
-        return search.best
-    for cycle in range(parameters.cycles):
-        if run.over():
-            break
-        if cycle or not (run.heavy or run.near()):
-            if run.engine.quick:
-                _refill(run, cycle)
-                _breed(run, cycle)
-            else:
-                _steer(run, cycle)
-            _walk(run, cycle)
-        if not run.complete:
-            _raise(run, 0.3, search.raise_bound)
-            continue
-        if not run.engine.quick:
-            if _branch_and_cut(run, _share_of_tree(run)):
-                break
-            continue
-        if _programme(run, run.open_cells(), _share_of_proof(run), True):
-            break
-        _programme(run, _core(run), 0.25, False)
+    habits = Habits(parameters.population, parameters.patience, parameters.steps)
+    home = Island(problem, habits, search)
+    loop = CutLoop(problem, bridgeless=parameters.bridgeless, planes=parameters.planes)
+    with Islands(home, parameters.islands) as islands:
+        run = _Run(problem, parameters, search, home, islands, loop)
+        if _start(run):
+            for cycle in range(parameters.cycles):
+                if run.over() or _cycle(run, cycle):
+                    break
     return run.best
 
 
-def _start(
-    problem: Problem, parameters: HybridParameters, search: Search
-) -> _Run | None:
-    """Build the first patterns and the relaxation; None where nothing is left."""
-    engine = engine_for(problem)
-    loop = CutLoop(problem, bridgeless=parameters.bridgeless, planes=parameters.planes)
-    if not engine.quick:
-        _first_bound(loop, search)
-    begun = search.seconds
-    population = Population(parameters.population)
-    state: State = engine.start()
-    state.cover(stopped=search.stopped)
-    state.clean_up(stopped=search.stopped)
-    admit(population, state, search, "first pattern")
-    if state.cost == 0:
+def _cycle(run: _Run, cycle: int) -> bool:
+    """Let each search have its turn; return whether nothing is left to do."""
+    # Without a clock islands begin and end with the cycle, wherever they are.
+    if run.islands and not run.timed:
+        run.islands.send(run.loop.fractions)
+    # Other islands explore while there is something to prove.
+    early = not cycle and (run.home.heavy or run.near())
+    if not (early or (run.islands and run.timed and _proving(run))):
+        _explore(run, cycle)
+    if run.islands and not run.timed:
+        run.islands.gather()
+    run.exchange()
+    if not run.complete:
+        _raise(run, 0.3, run.raise_bound)
+        return False
+    if not run.quick:
+        return _branch_and_cut(run, _share_of_tree(run))
+    if _programme(run, run.open_cells(), _share_of_proof(run), True):
+        return True
+    _programme(run, _core(run), 0.25, False)
+    return False
+
+
+def _proving(run: _Run) -> bool:
+    """Whether the proof still has work, so that other islands explore meanwhile."""
+    if run.quick or not run.complete:
+        return True
+    if run.tree is None:
+        return int(run.open_cells().sum()) <= run.parameters.tree
+    return not run.explored
+
+
+def _explore(run: _Run, cycle: int) -> None:
+    """Better the patterns at home."""
+    home, fractions = run.home, run.loop.fractions
+    rng = run.search.rng(1, cycle)
+    if run.quick:
+        size = home.population.size
+        keep = size if cycle == 0 else size // 2
+        home.refill(fractions, rng, keep, run.slice(0.1))
+        home.breed(run.search.rng(2, cycle), run.slice(0.15))
+    else:
+        home.steer(fractions, rng, run.slice(0.25 if run.small else 0.4))
+    share = 0.15 if run.small and not run.quick else 0.25
+    home.walk(run.search.rng(3, cycle), run.slice(share))
+
+
+def _start(run: _Run) -> bool:
+    """Build the first patterns and the relaxation; False where nothing is left."""
+    search, home, loop = run.search, run.home, run.loop
+    if not run.quick:
+        _first_bound(run)
+    if search.best is None:
+        home.settle()
+    if run.best.cost == 0:
         search.raise_bound(0.0)
-    if state.cost == 0 or search.stopped():
-        return None
-    mender = engine.mender(search.rng(0), search.stopped)
-    run = _Run(problem, engine, parameters, search, mender, loop, population)
-    run.building = search.seconds - begun
-    if engine.quick:
+    if run.best.cost == 0 or search.stopped():
+        return False
+    if run.quick:
         loop.run_nodes()
 
     def follow(value: float) -> None:
-        search.raise_bound(value)
+        run.raise_bound(value)
         # Ever more rarely: where shortest paths are slow, the bound must not wait.
-        if run.heavy or run.slow or loop.rounds & (loop.rounds - 1):
+        if home.heavy or home.slow or loop.rounds & (loop.rounds - 1):
             return
-        run.guide(loop.fractions)
+        home.guide(loop.fractions)
 
     follow(loop.value)
-    _raise(run, 0.3 if engine.quick else 0.2, follow)
-    if not (search.stopped() or run.slow):
-        run.guide(loop.fractions)
-    return run
+    _raise(run, 0.3 if run.quick else 0.2, follow)
+    if not (search.stopped() or home.slow):
+        home.guide(loop.fractions)
+    return True
 
 
-def _first_bound(loop: CutLoop, search: Search) -> None:
-    """Bound the cost before there is a pattern, where that takes long to build."""
+def _first_bound(run: _Run) -> None:
+    """Bound the cost before there is a pattern, where that takes long to build.
+
+    Where it takes very long, another worker builds it meanwhile.
+    """
+    loop, search = run.loop, run.search
+    elsewhere = len(run.problem.cost) > _LONG and run.islands.ask_first()
     end = search.seconds + _BEFORE * search.seconds_left()
     loop.run_nodes()
     search.raise_bound(loop.value)
     loop.run_rows(lambda: search.stopped() or search.seconds >= end, search.raise_bound)
+    if elsewhere:
+        there = search.stopped
+        loop.run_cuts(
+            lambda: search.best is not None or there(),
+            run.raise_bound,
+            stall=_STALL,
+            least=_PAYS,
+        )
+        run.islands.gather(wait=True)
 
 
 def _raise(run: _Run, share: float, follow: Callable[[float], None]) -> None:
     """Cut until nothing is violated or, where cuts take programs, while they pay."""
     stopped = run.slice(share)
-    if run.engine.quick:
+    if run.quick:
         run.loop.run_cuts(stopped, follow)
         run.complete = True
         return
-    run.loop.run_cuts(stopped, follow, stall=_STALL, least=_PAYS)
+    least = _PAYS_SMALL if run.small else _PAYS
+    run.loop.run_cuts(stopped, follow, stall=_STALL, least=least)
     run.complete = not stopped()
-
-
-def _steer(run: _Run, cycle: int) -> None:
-    """Let in patterns steered by the relaxation and by good patterns, in any order.
-
-    Where covering a level takes a program, the order in which levels are covered
-    matters more than what breeding can put together. Prices fall on the cells that good
-    patterns hide, as the trails of ants do (Dorigo and Stuetzle 2004).
-    """
-    rng = run.search.rng(1, cycle)
-    stopped = run.slice(0.25 if run.small else 0.4)
-    cells, levels = len(run.problem.cost), len(run.engine.demands)
-    for _ in range(2 * run.population.size):
-        if stopped() or run.slow:
-            return
-        good = np.mean([s.hidden for s in run.population.states[:_TRAIL]], axis=0)
-        share = rng.uniform(0.0, 0.6) * good
-        share += rng.uniform(0.0, 0.5) * run.loop.fractions
-        noise = np.exp(rng.normal(0.0, rng.uniform(0.05, 0.4), cells))
-        run.guide(share, noise, rng.permutation(levels))
-
-
-def _refill(run: _Run, cycle: int) -> None:
-    """Let in patterns steered by the relaxation under noise, as many as half."""
-    rng = run.search.rng(1, cycle)
-    stopped = run.slice(0.1)
-    population = run.population
-    keep = population.size if cycle == 0 else population.size // 2
-    del population.states[keep:]
-    population.cost = population.cost[:keep]
-    for _ in range(2 * population.size):
-        if len(population.states) == population.size or stopped():
-            return
-        noise = rng.uniform(0.6, 1.4, len(run.problem.cost))
-        share = run.loop.fractions * rng.uniform(0.5, 1.0)
-        run.guide(share, noise)
-
-
-def _breed(run: _Run, cycle: int) -> None:
-    """Make generations until they no longer pay."""
-    rng = run.search.rng(2, cycle)
-    stopped = run.slice(0.15)
-    held = 0
-    while not stopped() and held < run.parameters.patience:
-        if len(run.population.states) < 2:
-            return
-        better = breed(
-            run.population,
-            run.mender,
-            GensupParameters(population=run.parameters.population),
-            rng,
-            run.search,
-            stopped,
-            mutate_all=held == run.parameters.patience // 2,
-        )
-        held = 0 if better else held + 1
 
 
 def _core(run: _Run) -> Flags:
     """Cells that good patterns hide, and those of least reduced cost."""
     core = np.zeros(len(run.problem.cost), dtype=np.bool_)
-    for state in run.population.states:
+    for state in run.home.population.states:
         core |= state.hidden
     core |= run.loop.fractions > 1e-6
     core |= run.best.hidden
@@ -345,7 +312,7 @@ def _core(run: _Run) -> Flags:
 
 def _share_of_proof(run: _Run) -> float:
     """How much of the time left to spend on all open cells: less if it looks vain."""
-    if run.heavy:
+    if run.home.heavy:
         return 0.6
     return 0.3 if run.near() else 0.1
 
@@ -385,7 +352,8 @@ def _programme(run: _Run, cells: Flags, share: float, every: bool) -> bool:
             return False
         violated = branch.strengthen(candidate, stopped)
         search.raise_bound(min(run.loop.value, run.best.cost))
-        _try(run, candidate.hidden, stopped)
+        run.home.attempt(candidate.hidden, stopped)
+        run.exchange()
         if not violated:
             if candidate.bound >= run.best.cost * (1 - _CLOSED):
                 return True
@@ -416,33 +384,10 @@ def _branch_and_cut(run: _Run, share: float) -> bool:
         share * left,
         None if np.isfinite(left) else run.parameters.nodes,
         stopped,
-        lambda hidden: _try(run, hidden, stopped),
-        lambda bound: run.search.raise_bound(min(bound, run.best.cost)),
+        lambda hidden: run.home.attempt(hidden, stopped),
+        lambda bound: run.raise_bound(min(bound, run.best.cost)),
     )
     return run.closed()
-
-
-def _try(run: _Run, hidden: Flags, stopped: Callable[[], bool]) -> None:
-    """Make a candidate safe and let it in."""
-    parent = run.population.states[0]
-    child = run.mender.child(parent, hidden | run.problem.primary)
-    admit_child(run.population, child, run.mender, run.search, stopped)
-
-
-def _walk(run: _Run, cycle: int) -> None:
-    """Ruin and recreate from the best pattern."""
-    rng = run.search.rng(3, cycle)
-    # Steps by programs are few, and the best pattern may be stuck.
-    first = 0 if run.engine.quick else int(rng.integers(_STARTS))
-    states = run.population.states
-    state = states[min(first, len(states) - 1)].copy()
-    steps = run.parameters.steps
-    if not (run.engine.quick or np.isfinite(run.search.seconds_left())):
-        steps //= _SLOWER
-    share = 0.15 if run.small and not run.engine.quick else 0.25
-    pattern = walk_from(run.engine, state, run.search, rng, steps, run.slice(share))
-    if pattern is not None:
-        run.population.add(run.mender.child(run.population.states[0], pattern.hidden))
 
 
 METHOD = Method(

@@ -11,10 +11,12 @@ from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, nev
 from evosdc.suppress.engine.general import program_walker
 from evosdc.suppress.engine.general.cuts import AttackCuts
 from evosdc.suppress.engine.general.mend import GeneralMender
+from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.orders import ProgramEvaluator
 from evosdc.suppress.engine.general.program_walker import ProgramWalker
 from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
 from evosdc.suppress.engine.general.walker import DEFAULT, GeneralWalker
+from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 from evosdc.suppress.structure.elements import Grouping
@@ -41,6 +43,12 @@ class GeneralEngine:
         self, hidden: Mask | None = None, after: GeneralState | None = None
     ) -> GeneralState:
         return GeneralState(self.table, hidden, after)
+
+    def restore(self, pattern: Pattern) -> GeneralState:
+        state = GeneralState(self.table, pattern.hidden)
+        for cells, by in pattern.hints:
+            state.witnesses.add(Move(cells, by))
+        return state
 
     def cuts(self) -> AttackCuts:
         return AttackCuts(self.problem)

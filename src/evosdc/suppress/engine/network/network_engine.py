@@ -12,6 +12,7 @@ from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.engine.network.orders import FlowEvaluator
 from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker
+from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 from evosdc.suppress.structure.elements import Grouping
@@ -45,6 +46,9 @@ class NetworkEngine:
         if hidden is not None:
             state.hide(np.flatnonzero(hidden))
         return state
+
+    def restore(self, pattern: Pattern) -> PatternState:
+        return self.start(pattern.hidden)
 
     def cuts(self) -> NetworkCuts:
         return NetworkCuts(self.problem)

@@ -1,0 +1,134 @@
+"""A crew of processes on this machine."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, Generic, Self, TypeVar
+
+from loky import ProcessPoolExecutor
+
+from evosdc.errors import EvosdcError
+from evosdc.parallel.crew import Task
+
+S = TypeVar("S")
+A = TypeVar("A")
+R = TypeVar("R")
+# A task that has lost so many workers is what kills them.
+_LIVES = 3
+# What every task of this process shares, where it is a worker.
+_SHARED: list[Any] = []
+
+
+class LostWorkerError(EvosdcError):
+    """Workers were lost again and again with the same task."""
+
+
+def _begin(shared: Any) -> None:
+    # Ctrl-C reaches the whole group: who gave the work says when it ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _SHARED[:] = [shared]
+
+
+def _work(function: Callable[[Any, A], R], argument: A) -> R:
+    return function(_SHARED[0], argument)
+
+
+class _Given(Generic[R]):
+    """A task given to a process, and given again where that one was lost."""
+
+    def __init__(
+        self, crew: ProcessCrew[Any], function: Callable[[Any, A], R], argument: A
+    ) -> None:
+        self._crew = crew
+        self._asked = function, argument
+        self._lives = _LIVES
+        self.give()
+
+    def give(self) -> None:
+        self._pool = self._crew.pool()
+        self.future: Future[R] = self._pool.submit(_work, *self._asked)
+
+    def done(self) -> bool:
+        return self.future.done() and not self._lost()
+
+    def result(self) -> R:
+        while True:
+            try:
+                return self.future.result()
+            except BrokenProcessPool:
+                self._again()
+
+    def _lost(self) -> bool:
+        """Whether its worker is gone; the task has another one then."""
+        if not isinstance(self.future.exception(), BrokenProcessPool):
+            return False
+        self._again()
+        return True
+
+    def _again(self) -> None:
+        self._lives -= 1
+        if not self._lives:
+            raise LostWorkerError(
+                f"a task lost {_LIVES} worker processes, one after another",
+                expected="workers that live: was memory short?",
+                hint="try fewer of them (--workers 1 uses this process alone)",
+            )
+        self._crew.renew(self._pool)
+        self.give()
+
+
+class ProcessCrew(Generic[S]):
+    """So many processes. They begin when there is work, each with what is shared.
+
+    Loky starts them afresh: forked ones would inherit solver and Numba threads half
+    alive, and those of the standard library run the caller's script again.
+    """
+
+    def __init__(self, size: int, shared: S) -> None:
+        self.size = size
+        self._shared = shared
+        self._pool: ProcessPoolExecutor | None = None
+
+    def pool(self) -> ProcessPoolExecutor:
+        """Return the processes, started where there are none."""
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                self.size, initializer=_begin, initargs=(self._shared,)
+            )
+        return self._pool
+
+    def renew(self, broken: ProcessPoolExecutor) -> None:
+        """Begin with new processes, unless another task has seen to it."""
+        if self._pool is broken:
+            self._pool = None
+
+    def submit(self, function: Callable[[S, A], R], argument: A) -> Task[R]:
+        return _Given(self, function, argument)
+
+    def map(self, function: Callable[[S, A], R], arguments: Iterable[A]) -> list[R]:
+        tasks = [self.submit(function, argument) for argument in arguments]
+        return [task.result() for task in tasks]
+
+    def stream(
+        self, function: Callable[[S, A], R], arguments: Iterable[A]
+    ) -> Iterator[R]:
+        waiting = [_Given(self, function, argument) for argument in arguments]
+        while waiting:
+            wait([task.future for task in waiting], return_when=FIRST_COMPLETED)
+            done = [task for task in waiting if task.done()]
+            waiting = [task for task in waiting if task not in done]
+            yield from (task.result() for task in done)
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, kill_workers=True)
+            self._pool = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()

@@ -1,0 +1,201 @@
+"""One population of patterns of a table, and the searches that better it.
+
+The hybrid has one at home and, where it may use several workers, others beside it. They
+differ in their randomness only; patterns travel between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.suppress.engine.base import AnyEngine, Mender, State
+from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.methods.gensup import (
+    GensupParameters,
+    Population,
+    admit,
+    admit_child,
+    breed,
+    guided_state,
+)
+from evosdc.suppress.methods.walking import walk_from
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.search import Search
+
+Flags = NDArray[np.bool_]
+Fractions = NDArray[np.float64]
+Stopped = Callable[[], bool]
+# Share of the time left above which building one more pattern does not pay.
+_DEAR = 0.15
+# So many times slower are steps by programs, where no limit of time ends them.
+_SLOWER = 40
+# Walks by programs begin at one of so many best patterns.
+_STARTS = 3
+# Patterns whose cells are made cheap for the next ones.
+_TRAIL = 6
+# Secondaries above which changing and mending a pattern is slow.
+_LARGE = 1000
+
+
+@dataclass(frozen=True)
+class Habits:
+    """How an island searches.
+
+    Attributes
+    ----------
+    population
+        Patterns kept.
+    patience
+        Generations without a better best before the next search has its turn.
+    steps
+        Steps of ruin and recreate in one turn.
+    """
+
+    population: int
+    patience: int
+    steps: int
+
+
+class Island:
+    """A population, and what changes it."""
+
+    def __init__(self, problem: Problem, habits: Habits, search: Search) -> None:
+        self.problem, self.habits, self.search = problem, habits, search
+        self.engine: AnyEngine = engine_for(problem)
+        self.population = Population(habits.population)
+        self.building = 0.0  # seconds that the first pattern took
+        # Seconds until the whole run ends, of which this may be a part.
+        self.horizon: Callable[[], float] = search.seconds_left
+        self._mender: Mender[Any] | None = None
+
+    @property
+    def mender(self) -> Mender[Any]:
+        if self._mender is None:
+            rng = self.search.rng(0)
+            # The run may be another one by the time it is asked.
+            self._mender = self.engine.mender(rng, lambda: self.search.stopped())
+        return self._mender
+
+    @property
+    def heavy(self) -> bool:
+        """Whether patterns are so large that integer programmes had better go first."""
+        many = len(self.population.states[0].secondaries) > _LARGE
+        return self.engine.quick and many
+
+    @property
+    def slow(self) -> bool:
+        """Whether building one pattern takes a good part of the time that is left."""
+        return self.building > _DEAR * self.horizon()
+
+    def settle(self) -> None:
+        """Build the first pattern."""
+        begun = self.search.seconds
+        state: State = self.engine.start()
+        state.cover(stopped=self.search.stopped)
+        state.clean_up(stopped=self.search.stopped)
+        admit(self.population, state, self.search, "first pattern")
+        self.building = self.search.seconds - begun
+
+    def welcome(self, pattern: Pattern) -> None:
+        """Let in a pattern that was found elsewhere."""
+        known = self.population.states
+        if any(np.array_equal(pattern.hidden, state.hidden) for state in known):
+            return
+        state = self.engine.restore(pattern)
+        # Solvers differ in their last digits: what rests on them is asked again.
+        state.cover(stopped=self.search.stopped)
+        self.population.add(state)
+
+    def guide(
+        self,
+        fractions: Fractions,
+        noise: Fractions | float = 1.0,
+        order: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Let in a pattern that follows the relaxation."""
+        stopped = self.search.stopped
+        state = guided_state(self.engine, self.mender, fractions, noise, stopped, order)
+        admit(self.population, state, self.search, "guided by the bound")
+
+    def attempt(self, hidden: Flags, stopped: Stopped) -> None:
+        """Make a candidate safe and let it in."""
+        parent = self.population.states[0]
+        child = self.mender.child(parent, hidden | self.problem.primary)
+        admit_child(self.population, child, self.mender, self.search, stopped)
+
+    def steer(
+        self, fractions: Fractions, rng: np.random.Generator, stopped: Stopped
+    ) -> None:
+        """Let in patterns steered by the relaxation and good patterns, in any order.
+
+        Where covering a level takes a program, the order in which levels are covered
+        matters more than what breeding can put together. Prices fall on the cells that
+        good patterns hide, as the trails of ants do (Dorigo and Stuetzle 2004).
+        """
+        cells, levels = len(self.problem.cost), len(self.engine.demands)
+        for _ in range(2 * self.population.size):
+            if stopped() or self.slow:
+                return
+            states = self.population.states[:_TRAIL]
+            share = rng.uniform(0.0, 0.6) * np.mean([s.hidden for s in states], axis=0)
+            share += rng.uniform(0.0, 0.5) * fractions
+            noise = np.exp(rng.normal(0.0, rng.uniform(0.05, 0.4), cells))
+            self.guide(share, noise, rng.permutation(levels))
+
+    def refill(
+        self,
+        fractions: Fractions,
+        rng: np.random.Generator,
+        keep: int,
+        stopped: Stopped,
+    ) -> None:
+        """Keep some patterns and let in others, steered by the relaxation and noise."""
+        population = self.population
+        del population.states[keep:]
+        population.cost = population.cost[:keep]
+        for _ in range(2 * population.size):
+            if len(population.states) == population.size or stopped():
+                return
+            noise = rng.uniform(0.6, 1.4, len(self.problem.cost))
+            share = fractions * rng.uniform(0.5, 1.0)
+            self.guide(share, noise)
+
+    def breed(self, rng: np.random.Generator, stopped: Stopped) -> None:
+        """Make generations until they no longer pay."""
+        held = 0
+        while not stopped() and held < self.habits.patience:
+            if len(self.population.states) < 2:
+                return
+            better = breed(
+                self.population,
+                self.mender,
+                GensupParameters(population=self.habits.population),
+                rng,
+                self.search,
+                stopped,
+                mutate_all=held == self.habits.patience // 2,
+            )
+            held = 0 if better else held + 1
+
+    def walk(self, rng: np.random.Generator, stopped: Stopped) -> None:
+        """Ruin and recreate from the best pattern."""
+        # Steps by programs are few, and the best pattern may be stuck.
+        first = 0 if self.engine.quick else int(rng.integers(_STARTS))
+        states = self.population.states
+        state = states[min(first, len(states) - 1)].copy()
+        steps = self.habits.steps
+        if not (self.engine.quick or np.isfinite(self.search.seconds_left())):
+            steps //= _SLOWER
+        pattern = walk_from(self.engine, state, self.search, rng, steps, stopped)
+        if pattern is not None:
+            self.population.add(self.mender.child(states[0], pattern.hidden))
+
+    def patterns(self, most: int) -> Sequence[Pattern]:
+        """Return the best patterns, as many as asked for."""
+        return [state.pattern() for state in self.population.states[:most]]

@@ -1,0 +1,216 @@
+"""Islands beside the one at home: stretches of search, done by other workers.
+
+Under a limit of time islands live in their workers, are asked for short stretches and
+never waited for: what has been found by then is taken in. Without a limit every stretch
+begins anew from the patterns it is given, and is waited for at a fixed moment, so that
+the same seed gives the same answer for any number of workers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from evosdc.evolution.stopping import AnyOf, Criterion, TimeLimit
+from evosdc.parallel import Crew, Task, open_crew
+from evosdc.suppress.methods.island import Fractions, Habits, Island
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.search import Search
+
+# Seconds of the first stretch, how much longer each one is, and the longest.
+_FIRST, _LONGER, _LONGEST = 2.0, 1.5, 10.0
+# Before this many seconds, and with less left, no worker is called.
+_SHORT = 3.0
+# A run that is long enough to have its first pattern built elsewhere, and the share of
+# what is left by which it must be there.
+_LONG_RUN, _IN_TIME = 15.0, 0.9
+# Patterns that travel, and those taken in where taking one in is slow.
+_TRAVEL, _TAKEN = 6, 2
+# Share of a stretch for patterns from scratch on tables that are no networks: walks
+# by programs get stuck sooner.
+_STEERING = 0.6
+# A stretch is long enough for so many patterns.
+_ROOM = 4
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """What an island is asked for: to go on from some patterns for a while."""
+
+    seed: int
+    key: tuple[int, ...]
+    habits: Habits
+    patterns: tuple[Pattern, ...]
+    fractions: Fractions | None
+    seconds: float | None
+    left: float
+
+
+@dataclass(frozen=True)
+class Haul:
+    """What it found: its best patterns, how many it looked at, what one takes."""
+
+    patterns: tuple[Pattern, ...]
+    evaluations: int
+    building: float
+
+
+# Islands that live in this worker, by the problem they are on.
+_LIVING: WeakKeyDictionary[Problem, dict[int, Island]] = WeakKeyDictionary()
+
+
+def explore(problem: Problem, stretch: Stretch) -> Haul:
+    """Search for a while, from given patterns on."""
+    limits: list[Criterion] = []
+    if stretch.seconds is not None:
+        limits = [TimeLimit(stretch.seconds)]
+    search = Search(seed=stretch.seed, stop=AnyOf(tuple(limits)))
+    island = _island(problem, stretch, search)
+    if not stretch.patterns and not island.population.states:
+        # The first pattern may take as long as the run: it hurries at its end only.
+        island.search = Search(seed=stretch.seed, stop=TimeLimit(stretch.left))
+        island.horizon = island.search.seconds_left
+        island.settle()
+        return Haul(tuple(island.patterns(1)), 1, island.building)
+    for pattern in stretch.patterns:
+        island.welcome(pattern)
+    island.horizon = lambda: stretch.left - search.seconds
+    fractions = stretch.fractions
+    if fractions is None:
+        fractions = np.zeros(len(problem.cost))
+    for turn in range(1_000_000 if stretch.seconds else 1):
+        if search.stopped():
+            break
+        _turn(island, fractions, (*stretch.key, turn))
+    found = tuple(island.patterns(_TRAVEL))
+    return Haul(found, search.evaluations, island.building)
+
+
+def _island(problem: Problem, stretch: Stretch, search: Search) -> Island:
+    if stretch.seconds is None:
+        return Island(problem, stretch.habits, search)
+    living = _LIVING.setdefault(problem, {})
+    number = stretch.key[0]
+    if number not in living:
+        living[number] = Island(problem, stretch.habits, search)
+    living[number].search = search
+    return living[number]
+
+
+def _turn(island: Island, fractions: Fractions, key: tuple[int, ...]) -> None:
+    """Let each search have its turn."""
+    search = island.search
+    if island.engine.quick:
+        size = island.population.size
+        island.refill(fractions, search.rng(*key, 1), size // 2, search.stopped)
+        island.breed(search.rng(*key, 2), search.stopped)
+        island.walk(search.rng(*key, 3), search.stopped)
+        return
+    end = search.seconds + _STEERING * search.seconds_left()
+    steered = search.rng(*key, 1)
+    island.steer(fractions, steered, lambda: search.stopped() or search.seconds >= end)
+    island.walk(search.rng(*key, 3), search.stopped)
+
+
+class Islands:
+    """The islands beside the one at home, which is told of what they find.
+
+    Parameters
+    ----------
+    count
+        How many; None for as many as there are workers beside this one.
+    """
+
+    def __init__(self, home: Island, count: int | None) -> None:
+        self._home, self._search = home, home.search
+        self._timed = bool(np.isfinite(self._search.seconds_left()))
+        beside = self._search.workers - 1
+        self.count = (beside if self._timed else 0) if count is None else count
+        if beside < 1 and self._timed:
+            self.count = 0
+        size = max(0, min(beside, self.count))
+        self._crew: Crew[Problem] = open_crew(size, home.problem)
+        self._tasks: dict[int, Task[Haul]] = {}
+        self._own: dict[int, Sequence[Pattern]] = {}
+        self._sent: dict[int, int] = {}
+        self._building = 0.0
+
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+    def ask_first(self) -> bool:
+        """Have the first pattern built, where there is a worker and a while for it."""
+        left = self._search.seconds_left()
+        if not (self and self._timed) or left < _LONG_RUN:
+            return False
+        stretch = self._stretch(0, None, _IN_TIME * left)
+        self._tasks[0] = self._crew.submit(explore, stretch)
+        return True
+
+    def send(self, fractions: Fractions) -> None:
+        """Ask every island that has nothing to do for a stretch.
+
+        Short runs are not worth a worker's start.
+        """
+        left = self._search.seconds_left()
+        if self._timed and (left < _SHORT or self._search.seconds < _SHORT):
+            return
+        for island in range(self.count):
+            if island not in self._tasks:
+                stretch = self._stretch(island, fractions, left)
+                self._tasks[island] = self._crew.submit(explore, stretch)
+
+    def _stretch(
+        self, island: int, fractions: Fractions | None, left: float
+    ) -> Stretch:
+        number = self._sent[island] = self._sent.get(island, -1) + 1
+        # Its own patterns live where the island does, unless it begins anew.
+        own = () if self._timed else tuple(self._own.get(island, ()))
+        known = (*own, *self._home.patterns(_TRAVEL))
+        longest = min(_LONGEST, _FIRST * _LONGER**number)
+        longest = max(longest, _ROOM * self._building)
+        return Stretch(
+            seed=self._search.seed,
+            key=(island + 1, number),
+            habits=self._home.habits,
+            patterns=tuple(known),
+            fractions=fractions,
+            seconds=min(longest, left) if self._timed else None,
+            left=left,
+        )
+
+    def gather(self, *, wait: bool = False) -> None:
+        """Take in what was found; wait for it where no clock runs."""
+        for island, task in sorted(self._tasks.items()):
+            if not (wait or not self._timed or task.done()):
+                continue
+            del self._tasks[island]
+            haul = task.result()
+            self._own[island] = haul.patterns
+            self._search.count(haul.evaluations)
+            self._building = self._home.building = haul.building
+            taken = _TRAVEL if self._home.engine.quick else _TAKEN
+            for pattern in haul.patterns[:taken]:
+                self._search.offer(pattern, "from another worker")
+                self._home.welcome(pattern)
+
+    def close(self) -> None:
+        """End the workers, whatever they are doing."""
+        self._crew.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

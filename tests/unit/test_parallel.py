@@ -1,0 +1,94 @@
+"""Crews: the same answers in one process and in several, whoever is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evosdc.errors import EvosdcError
+from evosdc.parallel import open_crew
+
+
+def scaled(by: int, value: int) -> int:
+    return by * value
+
+
+def process(_: int, seconds: float) -> int:
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def deadly_once(_: int, flag: str) -> str:
+    """Kill the process that does this first."""
+    path = Path(flag)
+    if not path.exists():
+        path.write_text("")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "survived"
+
+
+def deadly(_: int, __: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("size", [0, 2])
+def test_answers_do_not_depend_on_who_works(size: int):
+    with open_crew(size, 10) as crew:
+        assert crew.map(scaled, [3, 1, 2]) == [30, 10, 20]
+        assert sorted(crew.stream(scaled, [3, 1, 2])) == [10, 20, 30]
+        task = crew.submit(scaled, 7)
+        assert task.result() == 70
+        assert task.done()
+
+
+def test_processes_work_beside_this_one():
+    with open_crew(2, 0) as crew:
+        crew.map(process, [0.2, 0.2])
+        began = time.monotonic()
+        workers = crew.map(process, [0.5, 0.5])
+        assert time.monotonic() - began < 0.95
+    assert os.getpid() not in workers
+    assert len(set(workers)) == 2
+
+
+def test_a_lost_worker_costs_its_task_only(tmp_path: Path):
+    with open_crew(2, 10) as crew:
+        others = [crew.submit(scaled, i) for i in range(4)]
+        lost = crew.submit(deadly_once, str(tmp_path / "flag"))
+        assert lost.result() == "survived"
+        assert [task.result() for task in others] == [0, 10, 20, 30]
+
+
+def test_a_task_that_kills_its_workers_is_not_given_for_ever():
+    with open_crew(1, 0) as crew, pytest.raises(EvosdcError, match="lost 3 worker"):
+        crew.submit(deadly, 0).result()
+
+
+def test_closing_does_not_wait_for_what_is_being_done():
+    crew = open_crew(1, 0)
+    crew.submit(process, 0.0).result()
+    crew.submit(process, 60.0)
+    began = time.monotonic()
+    crew.close()
+    assert time.monotonic() - began < 5.0
+
+
+def test_a_script_without_a_main_guard_may_use_processes(tmp_path: Path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import math\n"
+        "from evosdc.parallel import open_crew\n"
+        "print('once')\n"
+        "with open_crew(2, 2.0) as crew:\n"
+        "    print(crew.map(math.pow, [3.0, 4.0]))\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.split("\n")[:2] == ["once", "[8.0, 16.0]"]
