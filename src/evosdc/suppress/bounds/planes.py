@@ -25,6 +25,8 @@ from evosdc.suppress.structure.subnetworks import subnetworks
 _SETS = 12
 # A round ends with the first set that has given so many cuts.
 _CUTS_A_ROUND = 50
+# A set is left where it has given so many: most would be of use for one level only.
+_CUTS_A_SET = 500
 
 
 class PlaneCuts:
@@ -57,7 +59,7 @@ class PlaneCuts:
             asked += 1
             part = self._parts[self._next]
             self._next += 1
-            for cut in part.violated(x, stopped):
+            for cut in part.violated(x, stopped, _CUTS_A_SET):
                 found += 1
                 yield cut
 

@@ -29,7 +29,7 @@ _FIRST, _LONGER, _LONGEST = 2.0, 1.5, 10.0
 _SHORT = 3.0
 # A run that is long enough to have its first pattern built elsewhere, and the share of
 # what is left by which it must be there.
-_LONG_RUN, _IN_TIME = 15.0, 0.9
+_LONG_RUN, _IN_TIME = 15.0, 0.5
 # Patterns that travel, and those taken in where taking one in is slow.
 _TRAVEL, _TAKEN = 6, 2
 # Share of a stretch for patterns from scratch on tables that are no networks: walks

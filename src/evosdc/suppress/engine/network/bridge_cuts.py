@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.network.flow import Graph, graph_of, max_flow, min_cut
-from evosdc.suppress.problem import Problem
-from evosdc.table import Network
+from evosdc.suppress.engine.network.pieces import Arcs
 
 # How much more of a cell than of the others that cross must be hidden.
 _VIOLATED = 1e-4
@@ -39,15 +38,12 @@ _CELLS_A_CALL = 256
 class BridgeCuts:
     """Find the bridge cuts that a fractional pattern violates."""
 
-    def __init__(self, problem: Problem, network: Network) -> None:
-        self._tail, self._head = network.tail, network.head
-        self._nodes = network.nodes
-        self._goes_up = problem.hideable & (problem.up > 0)
-        self._goes_down = problem.hideable & (problem.down > 0)
-        self._primary = problem.primary
-        self._free = (
-            problem.hideable & ~problem.primary & (network.tail != network.head)
-        )
+    def __init__(self, arcs: Arcs) -> None:
+        self._tail, self._head, self._nodes = arcs.tail, arcs.head, arcs.nodes
+        self._goes_up = arcs.hideable & (arcs.up > 0)
+        self._goes_down = arcs.hideable & (arcs.down > 0)
+        self._primary = arcs.primary
+        self._free = arcs.hideable & ~arcs.primary & (arcs.tail != arcs.head)
 
     def violated(self, x: NDArray[np.float64]) -> Iterator[Cut]:
         """Yield the cuts that cells hidden to the extent `x` violate."""
