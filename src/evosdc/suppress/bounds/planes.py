@@ -57,11 +57,13 @@ class PlaneCuts:
             if asked == len(self._parts):
                 return
             asked += 1
-            part = self._parts[self._next]
-            self._next += 1
-            for cut in part.violated(x, stopped, _CUTS_A_SET):
+            before = found
+            for cut in self._parts[self._next].violated(x, stopped, _CUTS_A_SET):
                 found += 1
                 yield cut
+            # A set that has more to give has the next round too.
+            if found - before < _CUTS_A_SET:
+                self._next += 1
 
 
 def _part(problem: Problem, rows: NDArray[np.int64]) -> Problem:

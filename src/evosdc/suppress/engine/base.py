@@ -238,6 +238,11 @@ class Engine(Protocol[S]):
         ...
 
     @property
+    def agile(self) -> bool:
+        """Whether a step of ruin and recreate takes no program either."""
+        ...
+
+    @property
     def demands(self) -> Demands:
         """What every pattern must reach; states number their demands by its rows."""
         ...

@@ -38,6 +38,8 @@ _EASE = 0.1
 _WHOLLY = 1e-5
 # Share of the time for a bound that needs no programs, before the first pattern.
 _BEFORE = 0.1
+# Seconds between two looks at what other islands have found.
+_LOOK = 0.2
 # Cells above which another worker builds the first pattern.
 _LONG = 4000
 # Open cells up to which a tree is likely to get somewhere.
@@ -111,6 +113,7 @@ class _Run:
     tree: BranchAndCut | None = None
     explored: bool = False  # whether nothing is left of the tree
     complete: bool = False  # whether the relaxation has no violated cut left
+    again: float = 0.0  # when to look for other islands' patterns again
 
     @property
     def quick(self) -> bool:
@@ -144,7 +147,12 @@ class _Run:
     def slice(self, share: float) -> Callable[[], bool]:
         """Return a criterion that leaves the other searches their time."""
         end = self.search.seconds + share * self.search.seconds_left()
-        return lambda: self.over() or self.search.seconds >= end
+
+        def stopped() -> bool:
+            self.exchange()
+            return self.over() or self.search.seconds >= end
+
+        return stopped
 
     def open_cells(self) -> Flags:
         """Cells that a pattern cheaper than the best may hide, and those it hides."""
@@ -158,11 +166,15 @@ class _Run:
 
     def exchange(self) -> None:
         """Take in what other islands have found, and let them go on."""
-        if self.islands and self.timed:
-            self.islands.gather()
-            self.islands.send(self.loop.fractions)
-            if self.tree is not None:
-                self.tree.lower(self.best.cost)
+        if not (self.islands and self.timed) or self.search.seconds < self.again:
+            return
+        self.again = self.search.seconds + _LOOK
+        self.islands.gather()
+        if self.search.best is None:
+            return
+        self.islands.send(self.loop.fractions)
+        if self.tree is not None:
+            self.tree.lower(self.best.cost)
 
     @property
     def timed(self) -> bool:
@@ -182,6 +194,8 @@ def run_hybrid(
             for cycle in range(parameters.cycles):
                 if run.over() or _cycle(run, cycle):
                     break
+        if not run.closed():
+            islands.come_home()
     return run.best
 
 
@@ -227,7 +241,8 @@ def _explore(run: _Run, cycle: int) -> None:
         home.refill(fractions, rng, keep, run.slice(0.1))
         home.breed(run.search.rng(2, cycle), run.slice(0.15))
     else:
-        home.steer(fractions, rng, run.slice(0.25 if run.small else 0.4))
+        share = 0.1 if home.engine.agile else 0.25 if run.small else 0.4
+        home.steer(fractions, rng, run.slice(share))
     share = 0.15 if run.small and not run.quick else 0.25
     home.walk(run.search.rng(3, cycle), run.slice(share))
 
@@ -272,14 +287,15 @@ def _first_bound(run: _Run) -> None:
     search.raise_bound(loop.value)
     loop.run_rows(lambda: search.stopped() or search.seconds >= end, search.raise_bound)
     if elsewhere:
-        there = search.stopped
+        stopped = run.slice(1.0)
         loop.run_cuts(
-            lambda: search.best is not None or there(),
+            lambda: stopped() or search.best is not None,
             run.raise_bound,
             stall=_STALL,
             least=_PAYS,
         )
-        run.islands.gather(wait=True)
+        if search.best is None:
+            run.islands.gather(wait=True)
 
 
 def _raise(run: _Run, share: float, follow: Callable[[float], None]) -> None:

@@ -39,6 +39,8 @@ _SLOWER = 40
 _STARTS = 3
 # Patterns whose cells are made cheap for the next ones.
 _TRAIL = 6
+# Seconds that cleaning up the first pattern may take in any case.
+_TIDYING = 5.0
 # Secondaries above which changing and mending a pattern is slow.
 _LARGE = 1000
 
@@ -94,13 +96,19 @@ class Island:
         return self.building > _DEAR * self.horizon()
 
     def settle(self) -> None:
-        """Build the first pattern."""
-        begun = self.search.seconds
+        """Build the first pattern.
+
+        A safe pattern is worth more than a clean one: where publishing what is not
+        needed takes longer than building, walks see to the rest.
+        """
+        search = self.search
+        begun = search.seconds
         state: State = self.engine.start()
-        state.cover(stopped=self.search.stopped)
-        state.clean_up(stopped=self.search.stopped)
-        admit(self.population, state, self.search, "first pattern")
-        self.building = self.search.seconds - begun
+        state.cover(stopped=search.stopped)
+        end = search.seconds + max(_TIDYING, search.seconds - begun)
+        state.clean_up(stopped=lambda: search.stopped() or search.seconds >= end)
+        admit(self.population, state, search, "first pattern")
+        self.building = search.seconds - begun
 
     def welcome(self, pattern: Pattern) -> None:
         """Let in a pattern that was found elsewhere."""
@@ -193,8 +201,12 @@ class Island:
         if not (self.engine.quick or np.isfinite(self.search.seconds_left())):
             steps //= _SLOWER
         pattern = walk_from(self.engine, state, self.search, rng, steps, stopped)
-        if pattern is not None:
-            self.population.add(self.mender.child(states[0], pattern.hidden))
+        if pattern is None:
+            return
+        # Walks of networks may end beside the best pattern they met.
+        if self.engine.quick:
+            state = self.mender.child(states[0], pattern.hidden)
+        self.population.add(state)
 
     def patterns(self, most: int) -> Sequence[Pattern]:
         """Return the best patterns, as many as asked for."""

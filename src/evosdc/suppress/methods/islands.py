@@ -8,6 +8,7 @@ the same seed gives the same answer for any number of workers.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -29,14 +30,18 @@ _FIRST, _LONGER, _LONGEST = 2.0, 1.5, 10.0
 _SHORT = 3.0
 # A run that is long enough to have its first pattern built elsewhere, and the share of
 # what is left by which it must be there.
-_LONG_RUN, _IN_TIME = 15.0, 0.5
+_LONG_RUN, _IN_TIME = 15.0, 0.9
 # Patterns that travel, and those taken in where taking one in is slow.
 _TRAVEL, _TAKEN = 6, 2
-# Share of a stretch for patterns from scratch on tables that are no networks: walks
-# by programs get stuck sooner.
-_STEERING = 0.6
-# A stretch is long enough for so many patterns.
-_ROOM = 4
+# Levels above which patterns, with what covers each level, are large.
+_MANY = 2000
+# Share of a stretch for patterns from scratch on tables that are no networks: less
+# where boxes make walks quick; walks by programs get stuck.
+_STEERING, _STEERING_LESS = 0.6, 0.1
+# Seconds before the end at which islands come home, and how long they are waited for.
+_HOMEWARD, _LATE, _NAP = 1.0, 2.0, 0.02
+# A stretch is long enough for so many patterns, where any are built.
+_ROOM = 2
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,8 @@ def explore(problem: Problem, stretch: Stretch) -> Haul:
         if search.stopped():
             break
         _turn(island, fractions, (*stretch.key, turn))
-    found = tuple(island.patterns(_TRAVEL))
+    few = len(problem.levels) > _MANY
+    found = tuple(island.patterns(_TAKEN if few else _TRAVEL))
     return Haul(found, search.evaluations, island.building)
 
 
@@ -112,7 +118,8 @@ def _turn(island: Island, fractions: Fractions, key: tuple[int, ...]) -> None:
         island.breed(search.rng(*key, 2), search.stopped)
         island.walk(search.rng(*key, 3), search.stopped)
         return
-    end = search.seconds + _STEERING * search.seconds_left()
+    share = _STEERING_LESS if island.engine.agile else _STEERING
+    end = search.seconds + share * search.seconds_left()
     steered = search.rng(*key, 1)
     island.steer(fractions, steered, lambda: search.stopped() or search.seconds >= end)
     island.walk(search.rng(*key, 3), search.stopped)
@@ -139,7 +146,6 @@ class Islands:
         self._tasks: dict[int, Task[Haul]] = {}
         self._own: dict[int, Sequence[Pattern]] = {}
         self._sent: dict[int, int] = {}
-        self._building = 0.0
 
     def __bool__(self) -> bool:
         return self.count > 0
@@ -171,17 +177,24 @@ class Islands:
     ) -> Stretch:
         number = self._sent[island] = self._sent.get(island, -1) + 1
         # Its own patterns live where the island does, unless it begins anew.
-        own = () if self._timed else tuple(self._own.get(island, ()))
-        known = (*own, *self._home.patterns(_TRAVEL))
+        own = tuple(self._own.get(island, ()))
+        states = self._home.population.states[:_TRAVEL]
+        if self._timed:
+            # What it has brought home itself, and what is dearer, need not travel.
+            costs = np.array([pattern.cost for pattern in own])
+            states = [s for s in states if not len(costs) or s.cost < costs.min()]
+            own = ()
+        known = (*own, *(state.pattern() for state in states))
         longest = min(_LONGEST, _FIRST * _LONGER**number)
-        longest = max(longest, _ROOM * self._building)
+        if not self._home.slow:
+            longest = max(longest, _ROOM * self._home.building)
         return Stretch(
             seed=self._search.seed,
             key=(island + 1, number),
             habits=self._home.habits,
-            patterns=tuple(known),
+            patterns=known,
             fractions=fractions,
-            seconds=min(longest, left) if self._timed else None,
+            seconds=min(longest, left - _HOMEWARD) if self._timed else None,
             left=left,
         )
 
@@ -194,11 +207,18 @@ class Islands:
             haul = task.result()
             self._own[island] = haul.patterns
             self._search.count(haul.evaluations)
-            self._building = self._home.building = haul.building
+            self._home.building = haul.building
             taken = _TRAVEL if self._home.engine.quick else _TAKEN
             for pattern in haul.patterns[:taken]:
                 self._search.offer(pattern, "from another worker")
                 self._home.welcome(pattern)
+
+    def come_home(self) -> None:
+        """Take in what islands bring at the end of a run, which is in a moment."""
+        end = time.monotonic() + _LATE
+        while self._timed and self._tasks and time.monotonic() < end:
+            self.gather()
+            time.sleep(_NAP)
 
     def close(self) -> None:
         """End the workers, whatever they are doing."""

@@ -36,6 +36,10 @@ class GeneralEngine:
         return GeneralTable(self.problem)
 
     @property
+    def agile(self) -> bool:
+        return self.table.boxes is not None
+
+    @property
     def demands(self) -> Demands:
         return self.table.demands
 

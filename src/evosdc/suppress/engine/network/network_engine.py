@@ -22,6 +22,7 @@ class NetworkEngine:
     """Implements `engine.base.Engine` for tables that are networks."""
 
     quick = True
+    agile = True
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
