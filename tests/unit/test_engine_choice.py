@@ -21,7 +21,7 @@ ALLOWED = {
     "registry.py": "networks_only: methods published for two dimensions",
     "engine/choose.py": "engine_for: the one choice",
     "engine/network/engine.py": "is the network engine, and refuses other tables",
-    "engine/network/cuts.py": "is the network engine, and reads its network",
+    "engine/network/pieces.py": "is the network engine, and reads its network",
     "engine/general/grid.py": "asks of the planes of a grid, not of the table",
 }
 KINDS = {"NetworkEngine", "GeneralEngine", "TableNetwork", "PatternState"} | {

@@ -24,7 +24,6 @@ class NetworkCuts:
     """
 
     def __init__(self, problem: Problem) -> None:
-        assert problem.network is not None
         levels = problem.levels
         found = list(pieces(problem))
         piece = np.full(len(problem.cost), -1, dtype=np.int64)
