@@ -45,8 +45,8 @@ class Fixed:
     def binary(cls, records: int, peak: float) -> Fixed:
         """Any numbers, so many of them, none larger than `peak`.
 
-        What is cut off is below ``2**-(52 + 2 * shift)`` of the sum of `records` such
-        peaks.
+        Less than ``4 * records * peak / 2**(52 + 2 * shift)`` is cut off each: up to
+        2**30 records less than 2**-61 of the peak.
         """
         many = max(records, 1).bit_length()
         large = frexp(peak)[1] if peak > 0.0 else 0
