@@ -26,7 +26,7 @@ RULES = ["p:10", "freq:3"]
 SEED = 1
 # Of the sparse cube: combinations of codes that have records, and records in each.
 FILLED, MEAN = 0.01, 10
-# What protects a million cells: each level by one box, no clean-up.
+# What protects a million cells: a box for each level, then a clean-up.
 METHOD = "hypercube"
 LIMIT = 1700.0
 _NAMES = {"region": "A", "industry": "B", "product": "C"}

@@ -235,6 +235,13 @@ def test_errors_of_the_records(server):
         evosdc.tabulate(server.address("nothing"), ["a"], rules="none")
 
 
+def test_values_that_cannot_be_read_are_not_told(server):
+    odd = server.address(query="SELECT+date+'infinity'+AS+born")
+    with pytest.raises(InputError, match="cannot be read") as caught:
+        api.inspect(odd)
+    assert "infinity" not in str(caught.value)
+
+
 def test_other_verbs_read_the_same_records(records, server):
     few = server.address(
         query="SELECT region, industry, size FROM firms ORDER BY money, turnover"

@@ -81,7 +81,15 @@ class _Snapshot(Database):
     def frame(self) -> Any:
         """Read all records."""
         with self:
-            return self.fetch(f"SELECT * FROM {self.relation} AS t").read_all()
+            try:
+                return self.fetch(f"SELECT * FROM {self.relation} AS t").read_all()
+            except pa.ArrowException as error:
+                # Arrow quotes what it cannot read.
+                raise InputError(
+                    f"what comes from {self} cannot be read ({type(error).__name__})",
+                    expected="text, numbers, truth values and dates",
+                    hint="cast columns of other types in a query",
+                ) from None
 
     def _describe(self, query: str) -> Any:
         with self._cursor() as cursor, _told(self):

@@ -112,21 +112,20 @@ class Records:
                 lambda: self.house.execute(f"CREATE TEMP TABLE {name} AS {query}")
             )
             return
-        answer = self.database.fetch(query)
-        self.house.register("answer", answer)
-        self._told(
-            lambda: self.house.execute(f"CREATE TEMP TABLE {name} AS FROM answer")
-        )
-        self.house.unregister("answer")
+        with self._quiet():
+            self.house.register("answer", self.database.fetch(query))
+            self.house.execute(f"CREATE TEMP TABLE {name} AS FROM answer")
+            self.house.unregister("answer")
 
     def first(self, query: str) -> dict[str, Any]:
         """Ask the records for one row."""
         if self.database is None:
             answer = self._told(lambda: self.house.sql(query).to_arrow_table())
         else:
-            answer = self.database.fetch(query)
-            if isinstance(answer, pa.RecordBatchReader):
-                answer = answer.read_all()
+            with self._quiet():
+                answer = self.database.fetch(query)
+                if isinstance(answer, pa.RecordBatchReader):
+                    answer = answer.read_all()
         row: dict[str, Any] = answer.to_pylist()[0]
         return row
 
@@ -139,6 +138,19 @@ class Records:
                 expected="records that all have the same columns",
                 hint="check the file",
             ) from error
+
+    @contextmanager
+    def _quiet(self) -> Iterator[None]:
+        """Say that an answer cannot be read, and none of its values."""
+        try:
+            yield
+        except (duckdb.Error, pa.ArrowException) as error:
+            raise InputError(
+                f"what comes from {self.database} cannot be read "
+                f"({type(error).__name__})",
+                expected="text, numbers and truth values",
+                hint="cast columns of other types in a query",
+            ) from None
 
 
 @contextmanager
