@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo test lint types doors unit boundscheck coverage bench docs clean
+.PHONY: install demo test lint types doors unit databases boundscheck coverage bench docs clean
 
 install: .venv/.installed
 
@@ -33,6 +33,15 @@ doors: .venv/.installed-dev
 
 unit: .venv/.installed-dev
 	$(BIN)/pytest -q
+
+# Spark weighs 450 MB: its test runs where it is installed, and is skipped elsewhere.
+.venv/.installed-spark: .venv/.installed-dev
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[spark]' ibis-framework pyarrow-hotfix
+	touch $@
+
+# Not part of `test`: the same tables from PostgreSQL, Spark and Ibis.
+databases: .venv/.installed-spark
+	$(BIN)/pytest -q -n0 tests/integration/test_databases.py
 
 # Not part of `test`: kernels compiled with a check of each index, in a cache of their own.
 boundscheck: .venv/.installed-dev

@@ -21,7 +21,8 @@ _EXPERIMENTS = {
     "heurgene": "benchmarks.experiments.heurgene",
     "ons": "benchmarks.experiments.ons",
 }
-_THESIS, _NIST, _FLAGSHIP = "thesis", "nist", "flagship"
+_THESIS, _NIST, _FLAGSHIP, _SCALE = "thesis", "nist", "flagship", "scale"
+_OTHERS = (_THESIS, _NIST, _FLAGSHIP, _SCALE)
 _PROGRAM = "python -m benchmarks"
 
 app = typer.Typer(
@@ -35,7 +36,7 @@ app = typer.Typer(
 def bench(
     ctx: typer.Context,
     name: str = typer.Argument(
-        ..., help=", ".join(_EXPERIMENTS) + ", thesis, nist or flagship."
+        ..., help=", ".join(_EXPERIMENTS) + ", thesis, nist, flagship or scale."
     ),
     data: Path | None = typer.Option(
         None,
@@ -123,11 +124,26 @@ def bench(
         ):
             typer.echo(str(path))
         return
+    if name == _SCALE:
+        _refuse(ctx, name, "data", "tables", "seeds", "methods", "reference", "quick")
+        from benchmarks.experiments import scale
+
+        for path in scale.conduct(
+            output,
+            families=_names(families),
+            command=_command(),
+            on_row=lambda row: typer.echo(
+                f"{row['part']} {row['size']:,}: {row['seconds']:,.1f} s, "
+                f"{row['cpu_seconds']:,.1f} s CPU, {row['gigabytes']:.2f} GB"
+            ),
+        ):
+            typer.echo(str(path))
+        return
     _refuse(ctx, name, "data")
     if name not in _EXPERIMENTS:
         raise InputError(
             f"there is no experiment {name!r}",
-            expected=f"one of {', '.join((*_EXPERIMENTS, _THESIS, _NIST, _FLAGSHIP))}",
+            expected=f"one of {', '.join((*_EXPERIMENTS, *_OTHERS))}",
         )
     from benchmarks.experiments.experiment import Settings, conduct
 

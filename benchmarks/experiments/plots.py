@@ -95,6 +95,21 @@ def heat_maps(
         _save(figure, path)
 
 
+def growth(
+    rows: Sequence[Row], by: str, label: str, quantities: Sequence[str], path: Path
+) -> None:
+    """Draw a panel a quantity against size, both in powers of ten."""
+    with _panels(len(quantities), 3.2) as (figure, axes):
+        for axis, quantity in zip(axes, quantities, strict=False):
+            axis.plot(column(rows, by), column(rows, quantity), "o-")
+            axis.set_xscale("log")
+            axis.set_yscale("log")
+            axis.set_xlabel(label, fontsize=8)
+            axis.set_ylabel(quantity.replace("_", " "), fontsize=8)
+            axis.grid(alpha=0.3)
+        _save(figure, path)
+
+
 def _is_wide(values: Sequence[float]) -> bool:
     """Whether values differ so much that most would lie on top of each other."""
     return bool(values) and 0 < 10 * min(values) < max(values)

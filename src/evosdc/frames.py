@@ -121,7 +121,9 @@ def is_frame(source: Any) -> bool:
 
 def is_stream(frame: Any) -> bool:
     """Whether a frame comes batch by batch and may be larger than memory."""
-    return isinstance(frame, pa.RecordBatchReader) or _comes_from(frame, "duckdb")
+    return isinstance(frame, pa.RecordBatchReader) or any(
+        _comes_from(frame, library) for library in ("duckdb", "ibis")
+    )
 
 
 def _table(frame: Any) -> pa.Table | None:

@@ -9,7 +9,8 @@ import pytest
 
 from evosdc.rules import Frequency, PPercent, Request, ZeroUnsafe, parse_rules
 from evosdc.table import Hierarchy
-from evosdc.tabulation import tabulate
+from evosdc.table.knowledge import knowledge_words
+from evosdc.tabulation import tabulate, tabulate_linked
 
 REGIONS = Hierarchy.from_levels([("N", "01"), ("N", "02"), ("S", "03")])
 ROWS = {
@@ -228,3 +229,13 @@ def test_same_bits_on_any_number_of_threads():
     for other in tables[1:]:
         assert (tables[0].value == other.value).all()
         assert (tables[0].status == other.status).all()
+
+
+def test_the_claim_says_that_unlisted_combinations_are_empty():
+    full = {"k": ["a", "a", "b", "b"], "l": ["x", "y", "x", "y"], "v": [1, 2, 3, 4]}
+    sparse = {name: column[:3] for name, column in full.items()}
+    words = "combinations that are not listed are empty"
+    assert words not in knowledge_words(tabulate(full, ["k", "l"], "v"))
+    assert words in knowledge_words(tabulate(sparse, ["k", "l"], "v"))
+    linked = tabulate_linked(full, [["k"], ["l"]], "v")
+    assert words not in knowledge_words(linked.table)

@@ -51,7 +51,9 @@ def tabulate(
         A frame of any kind, a dict of columns, or the path of a file of any format of
         records (a pattern for several): CSV and Parquet are streamed, whatever their
         size; what the description of a tau-Argus file says of hierarchies holds unless
-        they are given.
+        they are given. Records may also stay where they are, in a database that
+        aggregates them: ``"postgresql://host/database?table=firms"`` (credentials from
+        the environment), a Spark DataFrame, or an Ibis table.
     by
         The spanning variables; several lists of them give linked tables, joined to one.
     value

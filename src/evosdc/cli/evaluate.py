@@ -11,11 +11,13 @@ from evosdc.cli import options as shared
 
 
 def evaluate(
-    original: Path = typer.Argument(..., help=f"The real records: {shared.RECORDS}."),
-    synthetic: Path = typer.Argument(..., help="The synthetic records."),
+    original: str = typer.Argument(
+        ..., help=f"The real records: {shared.RECORDS}; {shared.ADDRESS}."
+    ),
+    synthetic: str = typer.Argument(..., help="The synthetic records."),
     key: str = typer.Option(..., help="What an attacker knows: age,sex,region."),
     target: str = typer.Option(..., help="What an attacker wants to learn."),
-    holdout: Path | None = typer.Option(
+    holdout: str | None = typer.Option(
         None, help="Other real records, for the membership test."
     ),
     time_limit: float | None = typer.Option(

@@ -12,7 +12,9 @@ from evosdc.cli import options as shared
 
 
 def inspect(
-    data: Path = typer.Argument(..., help=f"Records: {shared.RECORDS}."),
+    data: str = typer.Argument(
+        ..., help=f"Records: {shared.RECORDS}; {shared.ADDRESS}."
+    ),
     toml: Path | None = typer.Option(
         None, help="Write a file to edit and give back (- for the terminal)."
     ),

@@ -12,6 +12,7 @@ from evosdc.errors import InputError
 # As `evosdc.io.suffixes` has them, which a test compares: importing it takes longer
 # than showing a help text.
 TABLES = ".csv, .tsv, .txt, .dat, .parquet, .pq, .jj or .tab"
+ADDRESS = "or postgresql://host/database?table=NAME"
 RECORDS = ".csv, .tsv, .txt, .dat, .parquet, .pq or .asc"
 HIERARCHIES = ".csv, .tsv, .txt, .dat, .parquet, .pq or .hrc"
 FORCE = typer.Option(False, "--force", help="Overwrite existing output.")

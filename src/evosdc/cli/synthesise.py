@@ -14,7 +14,9 @@ from evosdc.cli import options as shared
 
 
 def synthesise(
-    data: Path = typer.Argument(..., help=f"Records: {shared.RECORDS}."),
+    data: str = typer.Argument(
+        ..., help=f"Records: {shared.RECORDS}; {shared.ADDRESS}."
+    ),
     key: str | None = typer.Option(
         None, help="What an attacker knows: age,sex,region (default: all others)."
     ),
@@ -93,7 +95,7 @@ def synthesise(
     noise_floor: bool = typer.Option(
         True, help="Come no closer than a sample drawn anew would (off: go beyond)."
     ),
-    holdout: Path | None = typer.Option(
+    holdout: str | None = typer.Option(
         None, help="Other real records, for the membership test."
     ),
     seed: int = shared.SEED,
@@ -196,9 +198,12 @@ def unless_interrupted(written: list[Path]) -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def _suffix(path: Path) -> str:
+def _suffix(path: str) -> str:
+    from evosdc.databases import is_address
     from evosdc.io.suffixes import PARQUET, format_to_read
 
+    if is_address(path):
+        return ".csv"
     return ".parquet" if format_to_read(path, "records") is PARQUET else ".csv"
 
 

@@ -12,8 +12,8 @@ from evosdc.errors import InputError
 
 
 def tabulate(
-    micro: Path = typer.Argument(
-        ..., help=f"Records: {shared.RECORDS}; packed or not."
+    micro: str = typer.Argument(
+        ..., help=f"Records: {shared.RECORDS}; packed or not; {shared.ADDRESS}."
     ),
     by: list[str] = typer.Option(
         ...,
@@ -92,7 +92,7 @@ def tabulate(
     from evosdc.tabulation import hierarchy_from_columns
 
     check_output_file(output, force=force)
-    if output.exists() and output.resolve() == micro.resolve():
+    if output.exists() and output.resolve() == Path(micro).resolve():
         raise InputError(
             f"the table would be written over the records in {micro}",
             expected="another file for the table",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evosdc.databases import as_database, is_address
 from evosdc.errors import InputError
 from evosdc.io.asc import read_asc
 from evosdc.io.paths import PathLike, is_pattern
@@ -28,7 +29,8 @@ class Microdata:
     Attributes
     ----------
     source
-        A path to be streamed (CSV, Parquet), or the records as an Arrow table.
+        A path to be streamed (CSV, Parquet), the records as an Arrow table, or the
+        database that holds them.
     hierarchies
         Trees of the variables that have one.
     description
@@ -43,11 +45,13 @@ class Microdata:
 def open_microdata(
     path: PathLike, *, rda: PathLike | None = None, total: str = TOTAL
 ) -> Microdata:
-    """Open microdata of any format, or several files by a pattern.
+    """Open microdata of any format, several files by a pattern, or a database.
 
     The ``.rda`` of tau-Argus files is looked for beside them, whatever the case of its
     name, unless it is given.
     """
+    if is_address(path):
+        return Microdata(as_database(path))
     p = Path(path)
     if is_pattern(path) or (
         rda is None and format_to_read(p, "records") in (CSV, PARQUET)

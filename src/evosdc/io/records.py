@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evosdc.databases import as_database, is_address
 from evosdc.io.delimited import read_csv, write_csv
 from evosdc.io.microdata import open_microdata
 from evosdc.io.paths import PathLike, open_output
@@ -42,7 +43,7 @@ class Records:
 
 
 def read_records(path: PathLike, like: Any = None) -> Records:
-    """Read microdata of any format as an Arrow table.
+    """Read microdata of any format, or of a database, as an Arrow table.
 
     Parameters
     ----------
@@ -51,6 +52,9 @@ def read_records(path: PathLike, like: Any = None) -> Records:
         so that two files of the same survey agree even where one of them alone would
         look different.
     """
+    database = as_database(path) if is_address(path) else None
+    if database is not None:
+        return Records(_as_in(database.frame(), like))
     form = format_to_read(path, "records")
     if form is PARQUET:
         return Records(_as_in(read_parquet(path), like))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.table.link import linked_parts
 from evosdc.table.origin import AUTO
 from evosdc.table.rounding import significant
 from evosdc.table.status import PRIMARY
@@ -154,6 +155,8 @@ def knowledge_words(table: Table) -> str:
             )
         else:
             parts.append("not negative")
+    if _has_unlisted(table):
+        parts.append("combinations that are not listed are empty")
     if origin.threshold is not None:
         parts.append(f"sensitive counts are known to be below {origin.threshold}")
     return (
@@ -161,6 +164,20 @@ def knowledge_words(table: Table) -> str:
         + ": "
         + "; ".join(([whole] if whole else []) + parts)
     )
+
+
+def _has_unlisted(table: Table) -> bool:
+    """Whether combinations of the finest codes have no cell: zeros never built."""
+    for part in linked_parts(table):
+        inner = np.ones(len(part.cells), dtype=bool)
+        expected = 1.0
+        for k in part.dimensions:
+            leaf = table.dimensions[k].hierarchy.is_leaf
+            inner &= leaf[table.codes[part.cells, k]]
+            expected *= float(leaf.sum())
+        if part.dimensions and int(inner.sum()) < expected:
+            return True
+    return False
 
 
 def _natural(table: Table) -> NDArray[np.float64]:

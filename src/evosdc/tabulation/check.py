@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-import duckdb
-
+from evosdc.databases import Dialect
+from evosdc.databases.kinds import TEXT
 from evosdc.errors import InputError
 from evosdc.table.codes import merged_note
-from evosdc.tabulation.source import (
-    Columns,
-    is_text,
-    number_of,
-    plain_text,
-    quoted,
-    text_of,
-)
+from evosdc.tabulation.fixed import EXACT, Fixed
+from evosdc.tabulation.source import Columns, Records, tidied
 
 # Up to so many decimals, sums are kept in units of the last decimal, where they are
 # whole numbers and exact in any order.
 MOST_DECIMALS = 6
-_EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -37,88 +31,144 @@ class Facts:
     unit
         Sums of the response are whole multiples of ``1 / unit``, and small enough to be
         exact in floating point; None where they are not.
-    notes
-        Spellings that were taken for one code.
+    peaks
+        The largest size of a response, a weight and so on, weighted.
     """
 
     records: int
     negative: bool
     unit: float | None
-    notes: tuple[str, ...] = ()
+    peaks: Mapping[str, float] = field(default_factory=dict)
+
+    def fixed(self, measure: str) -> Fixed:
+        """How a measure is added up."""
+        if measure == "value" and self.unit is not None:
+            return Fixed.decimal(self.unit)
+        return Fixed.binary(self.records, self.peaks[measure])
 
 
-def check_records(connection: Any, columns: Columns, types: dict[str, str]) -> Facts:
+def measures_of(columns: Columns) -> dict[str, str]:
+    """What is added up, in terms of the numbers x, s, w and c of a record."""
+    found = {"value": "x * w"}
+    if columns.weight is not None:
+        found["units"] = "w"
+    if columns.shadow is not None or columns.holding is not None:
+        found["total"] = "s * w"
+    if columns.cost is not None:
+        found["cost"] = "c * w"
+    return found
+
+
+def numbers_of(dialect: Dialect, columns: Columns) -> list[str]:
+    """Return the numbers x, s, w and c of a record."""
+    named = {
+        "x": columns.value,
+        "s": columns.shadow or columns.value,
+        "w": columns.weight,
+    }
+    if columns.cost is not None:
+        named["c"] = columns.cost
+    return [f"{dialect.number_of(column)} AS {part}" for part, column in named.items()]
+
+
+def check_records(records: Records, columns: Columns) -> Facts:
     """Raise an `InputError` for anything that cannot be tabulated."""
+    dialect = records.dialect
+    # Names of ours, which no column of the records can be mistaken for.
+    own = {name: f"q{i}" for i, name in enumerate(columns.all())}
     wanted = {"records": "count(*)"}
     for part, column in columns.codes.items():
-        code = text_of(column, types[column])
-        wanted[f"{part}_missing"] = f"count(*) FILTER ({code} IS NULL OR {code} = '')"
-        if is_text(types[column]):
-            written = plain_text(column, types[column])
-            wanted[f"{part}_untidy"] = f"count(*) FILTER ({code} <> {written})"
+        name = own[column]
+        blank = f"{name} IS NULL"
+        if records.columns[column].kind == TEXT:
+            blank += f" OR trim({dialect.plain(name, TEXT)}) = ''"
+        wanted[f"{part}_missing"] = _count(blank)
     for part, column in columns.numeric.items():
-        number = number_of(column)
-        empty = f"{quoted(column)} IS NULL"
-        if is_text(types[column]):
-            wanted |= _marks(part, quoted(column))
+        name = own[column]
+        number = dialect.number.format(name)
+        if records.columns[column].kind == TEXT:
+            wanted |= _marks(part, name)
+        finite = dialect.is_finite(number)
         wanted |= {
-            f"{part}_missing": f"count(*) FILTER ({empty})",
-            f"{part}_text": f"count(*) FILTER ({number} IS NULL AND NOT {empty})",
-            f"{part}_odd": f"count(*) FILTER (NOT isfinite({number}))",
-            f"{part}_negative": f"count(*) FILTER ({number} < 0)",
+            f"{part}_missing": _count(f"{name} IS NULL"),
+            f"{part}_text": _count(f"{number} IS NULL AND {name} IS NOT NULL"),
+            f"{part}_odd": _count(f"NOT ({finite})"),
+            f"{part}_negative": _count(f"{number} < {dialect.constant(0.0)}"),
         }
-    product = f"({number_of(columns.value)} * {number_of(columns.weight)})"
-    wanted["size"] = f"sum(abs({product}))"
+    wanted["size"] = "sum(abs(x * w))"
     for k in range(MOST_DECIMALS + 1):
-        scaled = f"{product} * 1e{k}"
+        scaled = f"(x * w * {dialect.constant(10.0**k)})"
+        whole = dialect.floor(f"{scaled} + {dialect.constant(0.5)}")
+        near = f"{dialect.constant(1e-15)} * abs({scaled})"
         wanted[f"decimals_{k}"] = (
-            f"bool_and(abs({scaled} - round({scaled})) <= 1e-15 * abs({scaled}))"
+            f"min(CASE WHEN abs({scaled} - {whole}) <= {near} THEN 1 ELSE 0 END)"
         )
+    for measure, expression in measures_of(columns).items():
+        wanted[f"peak_{measure}"] = f"max(abs({expression}))"
     selected = ", ".join(f"{formula} AS {name}" for name, formula in wanted.items())
-    try:
-        rows = connection.sql(f"SELECT {selected} FROM raw").to_arrow_table()
-    except duckdb.Error as error:
-        raise InputError(
-            f"the records cannot be read: {str(error).splitlines()[0]}",
-            expected="records that all have the same columns",
-            hint="check the file",
-        ) from error
-    found = rows.to_pylist()[0]
+    used = [f"{dialect.name_of(name)} AS {alias}" for name, alias in own.items()]
+    used += numbers_of(dialect, columns)
+    found = records.first(
+        f"SELECT {selected} FROM "
+        f"(SELECT {', '.join(used)} FROM {records.relation} AS t) AS u"
+    )
     _refuse(found, columns)
     return Facts(
         records=found["records"],
         negative=bool(found.get("x_negative")),
         unit=_unit(found),
-        notes=_merged(connection, columns, types, found),
+        peaks={m: float(found[f"peak_{m}"]) for m in measures_of(columns)},
     )
+
+
+def _count(condition: str) -> str:
+    return f"count(CASE WHEN {condition} THEN 1 END)"
 
 
 def _marks(part: str, text: str) -> dict[str, str]:
     """Count numbers with a point, and those where it may part thousands."""
     return {
-        f"{part}_points": f"count(*) FILTER (contains({text}, '.'))",
-        f"{part}_thousands": f"count(*) FILTER (length({text}) BETWEEN 5 AND 8 "
-        f"AND substr({text}, length({text}) - 3, 1) = '.' "
-        f"AND NOT starts_with(ltrim({text}, ' +-'), '0'))",
-        f"{part}_large": f"count(*) FILTER (abs(TRY_CAST({text} AS DOUBLE)) >= 1000)",
+        f"{part}_points": _count(f"contains({text}, '.')"),
+        f"{part}_thousands": _count(
+            f"length({text}) BETWEEN 5 AND 8 "
+            f"AND substr({text}, length({text}) - 3, 1) = '.' "
+            f"AND NOT starts_with(ltrim({text}, ' +-'), '0')"
+        ),
+        f"{part}_large": _count(f"abs(TRY_CAST({text} AS DOUBLE)) >= 1000"),
     }
 
 
-def _merged(
-    connection: Any, columns: Columns, types: dict[str, str], found: dict[str, Any]
+def spellings(
+    records: Records,
+    columns: Columns,
+    facts: Facts,
+    kept: str,
+    parts: Collection[str] | None = None,
 ) -> tuple[str, ...]:
-    """Say which spellings became one code; only where some have blanks."""
+    """Say which spellings became one code; refuse codes of odd blanks only.
+
+    `kept` is the table of the house with the codes as the records have them, `parts`
+    the columns to look at, by default those of the table to make.
+    """
     notes: list[str] = []
+    looked = [f"d{k}" for k in range(len(columns.by))] if parts is None else parts
     for part, column in columns.codes.items():
-        if not found.get(f"{part}_untidy"):
+        if part not in looked or records.columns[column].kind != TEXT:
             continue
-        kind = types[column]
-        rows = connection.sql(
-            f"SELECT DISTINCT {plain_text(column, kind)} AS a, "
-            f"{text_of(column, kind)} AS b FROM raw ORDER BY b, a"
+        tidy = tidied(part)
+        rows = records.house.sql(
+            f"SELECT {part} AS a, {tidy} AS b, sum(n) FROM {kept} "
+            f"WHERE {part} <> {tidy} GROUP BY ALL ORDER BY b, a"
         ).fetchall()
-        note = merged_note(column, [a for a, _ in rows], [b for _, b in rows])
-        notes += [note] * bool(note)
+        blank = sum(int(n) for _, b, n in rows if not b)
+        if blank:
+            _refuse_missing(part, column, blank, facts.records)
+        if rows:
+            both = records.house.sql(
+                f"SELECT DISTINCT {part} AS a, {tidy} AS b FROM {kept} ORDER BY b, a"
+            ).fetchall()
+            note = merged_note(column, [a for a, _ in both], [b for _, b in both])
+            notes += [note] * bool(note)
     return tuple(notes)
 
 
@@ -126,7 +176,7 @@ def _unit(found: dict[str, Any]) -> float | None:
     for k in range(MOST_DECIMALS + 1):
         if found[f"decimals_{k}"]:
             unit = 10.0**k
-            return unit if found["size"] * unit < _EXACT else None
+            return unit if found["size"] * unit < EXACT else None
     return None
 
 
@@ -139,14 +189,7 @@ def _refuse(found: dict[str, Any], columns: Columns) -> None:
             hint="check that the file is not empty",
         )
     for part, column in columns.codes.items():
-        count = found[f"{part}_missing"]
-        if count:
-            what = "holding" if part == "h" else "code"
-            raise InputError(
-                f"column {column!r} has no {what} in {count} of {records} records",
-                expected=f"a {what} in every record",
-                hint="give them a code of their own, or leave the records out",
-            )
+        _refuse_missing(part, column, found[f"{part}_missing"], records)
     for part, column in columns.numeric.items():
         for kind, words in (
             ("missing", "is missing"),
@@ -169,6 +212,16 @@ def _refuse(found: dict[str, Any], columns: Columns) -> None:
                 expected="numbers of 0 or more",
                 hint="correct the records or leave the column out",
             )
+
+
+def _refuse_missing(part: str, column: str, count: int, records: int) -> None:
+    if count:
+        what = "holding" if part == "h" else "code"
+        raise InputError(
+            f"column {column!r} has no {what} in {count} of {records} records",
+            expected=f"a {what} in every record",
+            hint="give them a code of their own, or leave the records out",
+        )
 
 
 def _refuse_thousands(found: dict[str, Any], part: str, column: str) -> None:

@@ -2,8 +2,10 @@
 
 One holding has records in several inner cells, so the largest holdings of a total need
 not be among the largest of its parts. Records are summed to (inner cell, holding) once,
-and then to (cell, holding) for each combination of depths, all inside DuckDB, which
-spills. A cell belongs to exactly one combination of depths.
+where they are, and then to (cell, holding) for each combination of depths in the DuckDB
+of the house, which spills. A cell belongs to exactly one combination of depths.
+
+Sums are whole numbers of 128 bits (see `evosdc.tabulation.fixed`): exact in any order.
 """
 
 from __future__ import annotations
@@ -20,8 +22,12 @@ from numpy.typing import NDArray
 from evosdc.table import Dimension, Hierarchy
 from evosdc.table.build import cell_keys
 from evosdc.table.rounding import significant
-from evosdc.tabulation.inner import DIGITS
-from evosdc.tabulation.source import literal
+from evosdc.tabulation.check import Facts, numbers_of
+from evosdc.tabulation.fixed import Fixed
+from evosdc.tabulation.inner import DIGITS, request_flags
+from evosdc.tabulation.source import Columns, Records, tidied
+
+PAIRS = "pairs"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +49,50 @@ class Holdings:
     needing: NDArray[np.float64] | None
 
 
+def pair_records(
+    records: Records,
+    columns: Columns,
+    facts: Facts,
+    request_codes: Sequence[str] | None,
+) -> None:
+    """Aggregate the records by their codes and holdings, and keep the answer."""
+    dialect = records.dialect
+    parts = columns.codes
+    flags = request_flags(records, columns, request_codes)
+    first = [
+        *(f"{dialect.name_of(name)} AS {part}" for part, name in parts.items()),
+        *numbers_of(dialect, columns),
+        *flags,
+    ]
+    wanted = [
+        *(
+            f"{dialect.plain(part, records.columns[name].kind)} AS {part}"
+            for part, name in parts.items()
+        ),
+        "count(*) AS n",
+        *facts.fixed("total").sums(dialect, "s * w", "s"),
+        *(f"max(CASE WHEN a{i} THEN 1 ELSE 0 END) AS a{i}" for i in range(len(flags))),
+    ]
+    where = ""
+    if columns.weight is not None:
+        where = f" WHERE {dialect.number_of(columns.weight)} > {dialect.constant(0.0)}"
+    records.keep(
+        PAIRS,
+        f"SELECT {', '.join(wanted)} FROM (SELECT {', '.join(first)} "
+        f"FROM {records.relation} AS t{where}) AS u GROUP BY {', '.join(parts)}",
+    )
+
+
+def names_of(records: Records) -> set[str]:
+    """Return the holdings of the records."""
+    found = records.house.sql(f"SELECT DISTINCT {tidied('h')} FROM {PAIRS}").fetchall()
+    return {name for (name,) in found}
+
+
 def holdings_of(
-    connection: Any,
+    records: Records,
+    columns: Columns,
+    facts: Facts,
     dimensions: Sequence[Dimension],
     codes: NDArray[np.int32],
     n_top: int,
@@ -57,9 +105,10 @@ def holdings_of(
     does not allow holdings and weights together), and asks when any of them asks. Those
     in `waived` consented to be recognised.
     """
+    connection, fixed = records.house, facts.fixed("total")
     _load_trees(connection, dimensions)
     asks = [] if request_codes is None else list(request_codes)
-    _sum_records(connection, len(dimensions), asks, waived)
+    _sum_records(connection, columns, fixed, len(asks), waived)
     sizes = [len(d.hierarchy) for d in dimensions]
     keys = cell_keys(sizes, codes)
     order = np.argsort(keys, kind="stable")
@@ -69,10 +118,10 @@ def holdings_of(
         *(range(int(d.hierarchy.depth.max()) + 1) for d in dimensions)
     ):
         query = _at_depths(depths, sizes, names, n_top, len(asks))
-        cell, *columns = connection.sql(query).to_arrow_table().columns
+        cell, *measured = connection.sql(query).to_arrow_table().columns
         place = order[np.searchsorted(keys[order], cell.to_numpy())]
-        found[place] = np.column_stack([column.to_numpy() for column in columns])
-    measures = significant(found[:, 3:], DIGITS)
+        found[place] = np.column_stack([column.to_numpy() for column in measured])
+    measures = significant(found[:, 3:] * fixed.unit, DIGITS)
     lone = found[:, 1].astype(np.int64)
     wanted = ",".join(map(str, np.unique(lone[lone > 0]).tolist()))
     named = connection.sql(
@@ -115,24 +164,28 @@ def _node_at(tree: Hierarchy, node: int, level: int) -> int | None:
 
 
 def _sum_records(
-    connection: Any, n_dims: int, asks: Sequence[str], waived: Sequence[str]
+    connection: Any, columns: Columns, fixed: Fixed, n_asks: int, waived: Sequence[str]
 ) -> None:
-    """Sum to (inner cell, holding), with numbers for codes: they group much faster."""
+    """Number codes and holdings: numbers group much faster."""
     connection.register("consent", pa.table({"h": pa.array(waived, pa.string())}))
     connection.execute(
         "CREATE TEMP TABLE names AS SELECT h, (row_number() OVER ())::INTEGER AS id, "
-        "h IN (SELECT h FROM consent) AS waived FROM (SELECT DISTINCT h FROM records)"
+        "h IN (SELECT h FROM consent) AS waived "
+        f"FROM (SELECT DISTINCT {tidied('h')} AS h FROM {PAIRS})"
     )
     connection.unregister("consent")
+    n_dims = len(columns.by)
     keys = [f"tree{k}.node AS d{k}" for k in range(n_dims)] + ["names.id AS h"]
-    joins = [f"JOIN tree{k} ON records.d{k} = tree{k}.code" for k in range(n_dims)]
-    sums = ["sum(s * w) AS s", "any_value(names.waived) AS waived"] + [
-        f"coalesce(bool_or(r = {literal(code)}), false) AS a{i}"
-        for i, code in enumerate(asks)
+    joins = [
+        f"JOIN tree{k} ON {tidied(f'p.d{k}', columns.digits.get(name))} = tree{k}.code"
+        for k, name in enumerate(columns.by)
+    ]
+    sums = [f"sum({fixed.whole('s')}) AS s", "any_value(names.waived) AS waived"] + [
+        f"max(a{i}) > 0 AS a{i}" for i in range(n_asks)
     ]
     connection.execute(
-        f"CREATE TEMP TABLE held AS SELECT {', '.join(keys + sums)} FROM records "
-        f"{' '.join(joins)} JOIN names ON records.h = names.h GROUP BY ALL"
+        f"CREATE TEMP TABLE held AS SELECT {', '.join(keys + sums)} FROM {PAIRS} AS p "
+        f"{' '.join(joins)} JOIN names ON {tidied('p.h')} = names.h GROUP BY ALL"
     )
 
 
@@ -163,14 +216,15 @@ def _at_depths(
         f"CASE WHEN count(*) = 1 THEN (any_value(pair) % {names})::BIGINT ELSE 0 END "
         "AS lone",
         "count(*) FILTER (NOT waived) AS needing",
-        "coalesce(max(s) FILTER (NOT waived), 0.0) AS target",
-        "sum(s) AS total",
+        "coalesce(max(s) FILTER (NOT waived), 0)::DOUBLE AS target",
+        "sum(s)::DOUBLE AS total",
     ]
     measures += [
-        f"coalesce((max(s, {n_top}))[{i + 1}], 0.0) AS top{i}" for i in range(n_top)
+        f"coalesce((max(s, {n_top}))[{i + 1}], 0)::DOUBLE AS top{i}"
+        for i in range(n_top)
     ]
     measures += [
-        f"coalesce(max(s) FILTER (a{i}), 0.0) AS ask{i}" for i in range(n_asks)
+        f"coalesce(max(s) FILTER (a{i}), 0)::DOUBLE AS ask{i}" for i in range(n_asks)
     ]
     return (
         f"SELECT (pair // {names})::BIGINT AS cell, {', '.join(measures)} "

@@ -2,12 +2,15 @@
 
 The key is made of all records, so that nobody without them can test a name against a
 hash, every table of the same records has the same hashes, and a run repeats exactly.
+
+A record is hashed column by column in whole numbers below 2**62, so that each engine
+gives the same: 5 is 5 in every type of number, and text is text.
 """
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -15,7 +18,59 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.databases import Column, Dialect
+from evosdc.databases.kinds import FRACTION, TRUTH, WHOLE
+from evosdc.tabulation.source import Records
+
 _DIGITS = 16
+# A prime, and two multipliers below it: products stay below 2**63.
+PRIME = 2**31 - 1
+_MULTIPLIERS = (1_403_630_843, 1_785_979_561)
+_LARGE = 9.0e15  # beyond it a double has no fraction, and is hashed as one number
+_MISSING = 1_234_567_891
+
+
+def column_numbers(dialect: Dialect, columns: Mapping[str, Column]) -> list[str]:
+    """Return each column of a record as a whole number, named v0, v1, ..."""
+    return [
+        f"{_number(dialect, name, column.kind)} AS v{k}"
+        for k, (name, column) in enumerate(columns.items())
+    ]
+
+
+def record_numbers(columns: int) -> list[str]:
+    """Return the two numbers of a record, h0 and h1, from those of its columns."""
+    found: list[str] = []
+    for i, multiplier in enumerate(_MULTIPLIERS):
+        number = f"CAST({columns} AS BIGINT)"
+        for k in range(columns):
+            number = f"(({number} * {multiplier} + v{k}) % {PRIME})"
+        found.append(f"{number} AS h{i}")
+    return found
+
+
+def _number(dialect: Dialect, name: str, kind: str) -> str:
+    column = dialect.name_of(name)
+    if kind == TRUTH:
+        number = f"CASE WHEN {column} THEN 1 WHEN NOT {column} THEN 0 END"
+    elif kind == WHOLE:
+        number = _positive(f"CAST({column} % {PRIME} AS BIGINT)")
+    elif kind == FRACTION:
+        read = f"CAST({column} AS {dialect.double})"
+        large = dialect.constant(_LARGE)
+        read = f"CASE WHEN abs({read}) < {large} THEN {read} ELSE {large} END"
+        below = dialect.floor(read)
+        rest = f"(({read}) - {below}) * {dialect.constant(float(PRIME))}"
+        whole = _positive(f"(CAST({below} AS BIGINT) % {PRIME})")
+        number = f"(({whole} + CAST(floor({rest}) AS BIGINT) * 7919) % {PRIME})"
+    else:
+        text = f"CAST({column} AS {dialect.text})"
+        number = dialect.number_of_md5.format(text)
+    return f"coalesce({number}, {_MISSING})"
+
+
+def _positive(number: str) -> str:
+    return f"(({number} + {PRIME}) % {PRIME})"
 
 
 @dataclass(frozen=True)
@@ -26,12 +81,18 @@ class Identity:
     source: str
 
     @classmethod
-    def of(cls, connection: Any) -> Identity:
-        """Look at all records of the view ``raw`` once, in any order."""
-        found = connection.sql(
-            "SELECT count(*), sum(hash(raw)::HUGEINT), bit_xor(hash(raw)) FROM raw"
-        ).fetchall()[0]
-        seed = repr(found).encode()
+    def of(cls, records: Records) -> Identity:
+        """Look at all records once, in any order."""
+        dialect, columns = records.dialect, records.columns
+        numbers = ", ".join(column_numbers(dialect, columns))
+        hashes = ", ".join(record_numbers(len(columns)))
+        text = dialect.text
+        found = records.first(
+            f"SELECT CAST(count(*) AS {text}) AS n, CAST(sum(h0) AS {text}) AS a, "
+            f"CAST(sum(h1) AS {text}) AS b FROM (SELECT {hashes} FROM "
+            f"(SELECT {numbers} FROM {records.relation} AS t{dialect.fence}) AS u) AS h"
+        )
+        seed = repr((found["n"], found["a"], found["b"])).encode()
         return cls(
             key=sha256(b"respondents" + seed).digest(),
             source=sha256(b"records" + seed).hexdigest()[:_DIGITS],

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evosdc.table import TOTAL, Hierarchy
-from evosdc.tabulation.source import Columns, connect, open_records, text_of
+from evosdc.tabulation.source import Columns, open_records, tidied
 
 
 def hierarchy_from_columns(
@@ -23,14 +23,19 @@ def hierarchy_from_columns(
     `evosdc.tabulation.tabulate`.
     """
     widths = digits or {}
-    connection = connect("1GB", None)
-    types = open_records(connection, source, Columns(tuple(columns), None))
-    codes = ", ".join(
-        text_of(column, types[column], widths.get(column)) for column in columns
-    )
-    every = ", ".join(str(k + 1) for k in range(len(columns)))
-    rows = connection.sql(
-        f"SELECT DISTINCT {codes} FROM raw ORDER BY {every}"
-    ).fetchall()
+    with open_records(source, Columns(tuple(columns), None)) as records:
+        dialect = records.dialect
+        words = ", ".join(
+            f"{dialect.words(column, records.columns[column].kind)} AS d{k}"
+            for k, column in enumerate(columns)
+        )
+        records.keep("levels", f"SELECT DISTINCT {words} FROM {records.relation} AS t")
+        codes = ", ".join(
+            tidied(f"d{k}", widths.get(column)) for k, column in enumerate(columns)
+        )
+        every = ", ".join(str(k + 1) for k in range(len(columns)))
+        rows = records.house.sql(
+            f"SELECT DISTINCT {codes} FROM levels ORDER BY {every}"
+        ).fetchall()
     cleaned = [[code or "" for code in row] for row in rows]
     return Hierarchy.from_levels(cleaned, total)

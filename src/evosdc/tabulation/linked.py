@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from evosdc.databases import as_database
 from evosdc.errors import InputError
 from evosdc.rules import Group, Rule, rule_text
 from evosdc.table import Hierarchy, Table
@@ -68,13 +69,31 @@ def tabulate_linked(
         source = source.read_all()
     rules = list(options.pop("rules", ()))
     _refuse_groups(rules, list(known))
+    database = as_database(source)
+    if database is not None:
+        # All tables see the same state of the records.
+        with database:
+            return _linked(database, spans, value, trees, widths, rules, known, options)
+    return _linked(source, spans, value, trees, widths, rules, known, options)
+
+
+def _linked(
+    source: Any,
+    spans: Sequence[Sequence[str]],
+    value: str | None,
+    trees: Mapping[str, Hierarchy],
+    widths: Mapping[str, int],
+    rules: Sequence[Rule],
+    known: Collection[str],
+    options: Mapping[str, Any],
+) -> LinkedTables:
     if in_a_ring(spans):
         whole = tabulate(
             source,
             list(known),
             value,
-            hierarchies=hierarchies,
-            digits=digits,
+            hierarchies=trees,
+            digits=widths,
             rules=rules,
             spans=spans,
             **options,

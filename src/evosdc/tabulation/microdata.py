@@ -19,16 +19,15 @@ from evosdc.table.origin import AUTO
 from evosdc.table.rounding import ROUNDING, significant
 from evosdc.table.status import PRIMARY, SAFE
 from evosdc.tabulation import inner
-from evosdc.tabulation.check import Facts, check_records
+from evosdc.tabulation.check import Facts, check_records, spellings
 from evosdc.tabulation.groups import find_groups
-from evosdc.tabulation.holdings import holdings_of
+from evosdc.tabulation.holdings import PAIRS, holdings_of, names_of, pair_records
 from evosdc.tabulation.identity import Identity
 from evosdc.tabulation.mixed import code_notes, refuse_mixed
 from evosdc.tabulation.rollup import roll_up
 from evosdc.tabulation.source import (
     Columns,
-    connect,
-    define_records,
+    Records,
     open_records,
     refuse_digits,
     refuse_overlap,
@@ -69,6 +68,8 @@ def tabulate(
     source
         A path or pattern of CSV or Parquet files, an Arrow table or reader, a pandas or
         polars frame, a dict of columns, or a DuckDB relation. Streamed; spills to disk.
+        Or where they lie: the address of a PostgreSQL table, a Spark DataFrame, an Ibis
+        table; the aggregation then runs there, and only groups come over.
     by
         The spanning variables. Their codes are text; in a CSV file 01 stays 01.
     value
@@ -122,15 +123,23 @@ def tabulate(
         digits=digits or {},
     )
     asked = _request_codes(rules)
-    with connect(memory_limit, threads) as connection:
-        types = open_records(connection, source, columns)
-        facts = check_records(connection, columns, types)
-        define_records(connection, columns, types)
+    with open_records(source, columns, memory_limit, threads) as records:
+        facts = check_records(records, columns)
         n_top = max((rule.needs for rule in rules), default=0)
         plain = holding is None
-        rows = inner.inner_cells(
-            connection, columns, facts, n_top if plain else 0, asked if plain else None
+        inner.group_records(
+            records,
+            columns,
+            facts,
+            n_top if plain else 0,
+            asked if plain else None,
+            identify=plain,
         )
+        notes = spellings(records, columns, facts, inner.GROUPS)
+        if not plain:
+            pair_records(records, columns, facts, asked)
+            notes += spellings(records, columns, facts, PAIRS, parts=["h"])
+        rows = inner.inner_cells(records, columns, facts)
         if not len(rows):
             raise InputError(
                 f"column {weight!r} is 0 in all {facts.records} records",
@@ -138,15 +147,15 @@ def tabulate(
                 hint="check the column",
             )
         dimensions, codes = inner.dimensions_of(rows, by, trees, total, flat)
-        notes = (*facts.notes, *code_notes(dimensions, codes))
+        notes += code_notes(dimensions, codes)
         if value is not None:
             loose = [d.name for d in dimensions if d.name not in {*trees, *flat}]
             refuse_mixed(dimensions, codes, rows.column("value").to_numpy(), loose)
         cells = roll_up(dimensions, inner.cells_of(rows, codes, facts))
-        identity = Identity.of(connection)
-        _refuse_strangers(connection, waiver)
+        identity = Identity.of(records)
+        _refuse_strangers(records, waiver)
         contributors, who = _contributors(
-            cells, facts, columns, connection, dimensions, n_top, asked, waiver
+            cells, facts, columns, records, dimensions, n_top, asked, waiver
         )
     counts = columns.value is None and columns.weight is None
     contributors = replace(
@@ -174,7 +183,7 @@ def _contributors(
     cells: inner.Cells,
     facts: Facts,
     columns: Columns,
-    connection: Any,
+    records: Records,
     dimensions: tuple[Dimension, ...],
     n_top: int,
     asked: Sequence[str] | None,
@@ -190,7 +199,9 @@ def _contributors(
         "shadow": columns.shadow is not None,
     }
     if columns.holding is not None:
-        found = holdings_of(connection, dimensions, cells.codes, n_top, asked, waiver)
+        found = holdings_of(
+            records, columns, facts, dimensions, cells.codes, n_top, asked, waiver
+        )
         contributors = Contributors(
             **shared,
             total=found.total,
@@ -288,11 +299,11 @@ def _table(
     )
 
 
-def _refuse_strangers(connection: Any, waiver: Sequence[str]) -> None:
+def _refuse_strangers(records: Records, waiver: Sequence[str]) -> None:
     """Refuse consent of somebody who is not in the records: a name may be misspelt."""
     if not waiver:
         return
-    known = {h for (h,) in connection.sql("SELECT DISTINCT h FROM records").fetchall()}
+    known = names_of(records)
     strangers = [name for name in waiver if name not in known]
     if strangers:
         raise InputError(

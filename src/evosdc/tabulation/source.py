@@ -1,24 +1,26 @@
-"""Records of any kind as one DuckDB view with the columns that tabulation wants."""
+"""Records of any kind, in the house's DuckDB or in an engine of their own."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from evosdc.databases import DUCKDB, Column, Database, Dialect, as_database
+from evosdc.databases.kinds import FRACTION, NUMBERS, OTHER, TEXT, TRUTH, WHOLE
 from evosdc.errors import InputError
 from evosdc.frames import KINDS, is_frame, is_stream, to_arrow
 from evosdc.io.paths import is_pattern
 from evosdc.io.suffixes import CSV, PARQUET, format_of_pattern, format_to_read
 from evosdc.table.codes import BLANKS, NO_WIDTH, ODD_BLANKS
 
-_NUMERIC = ("INT", "FLOAT", "DOUBLE", "DECIMAL", "REAL", "BOOL", "VARCHAR", "NULL")
 _MOST_DIGITS = 100
-_FRACTION = ("FLOAT", "DOUBLE", "DECIMAL", "REAL")
+_NULL = '"NULL"'
 
 
 @dataclass(frozen=True)
@@ -82,59 +84,124 @@ def connect(memory_limit: str, threads: int | None) -> Any:
     return connection
 
 
-def open_records(connection: Any, source: Any, columns: Columns) -> dict[str, str]:
-    """Make the view ``raw`` of the records; return the type of each column."""
-    relation = _relation(connection, source)
-    types = {
-        name: str(kind)
-        for name, kind in zip(relation.columns, relation.types, strict=True)
-    }
-    missing = [column for column in columns.all() if column not in types]
+@dataclass(frozen=True, eq=False)
+class Records:
+    """Records that can be asked in SQL, and the DuckDB of the house.
+
+    `database` is None where the records are in the house themselves, as view ``raw``.
+    """
+
+    house: Any
+    columns: Mapping[str, Column]
+    database: Database | None = None
+
+    @property
+    def dialect(self) -> Dialect:
+        """The words of the engine that holds the records."""
+        return DUCKDB if self.database is None else self.database.dialect
+
+    @property
+    def relation(self) -> str:
+        """What stands after FROM."""
+        return "raw" if self.database is None else self.database.relation
+
+    def keep(self, name: str, query: str) -> None:
+        """Ask the records, and keep the answer as a table of the house."""
+        if self.database is None:
+            self._told(
+                lambda: self.house.execute(f"CREATE TEMP TABLE {name} AS {query}")
+            )
+            return
+        with self._quiet():
+            self.house.register("answer", self.database.fetch(query))
+            self.house.execute(f"CREATE TEMP TABLE {name} AS FROM answer")
+            self.house.unregister("answer")
+
+    def first(self, query: str) -> dict[str, Any]:
+        """Ask the records for one row."""
+        if self.database is None:
+            answer = self._told(lambda: self.house.sql(query).to_arrow_table())
+        else:
+            with self._quiet():
+                answer = self.database.fetch(query)
+                if isinstance(answer, pa.RecordBatchReader):
+                    answer = answer.read_all()
+        row: dict[str, Any] = answer.to_pylist()[0]
+        return row
+
+    def _told(self, asked: Any) -> Any:
+        try:
+            return asked()
+        except duckdb.Error as error:
+            raise InputError(
+                f"the records cannot be read: {_first_line(error)}",
+                expected="records that all have the same columns",
+                hint="check the file",
+            ) from error
+
+    @contextmanager
+    def _quiet(self) -> Iterator[None]:
+        """Say that an answer cannot be read, and none of its values."""
+        try:
+            yield
+        except (duckdb.Error, pa.ArrowException) as error:
+            raise InputError(
+                f"what comes from {self.database} cannot be read "
+                f"({type(error).__name__})",
+                expected="text, numbers and truth values",
+                hint="cast columns of other types in a query",
+            ) from None
+
+
+@contextmanager
+def open_records(
+    source: Any, columns: Columns, memory_limit: str = "1GB", threads: int | None = None
+) -> Iterator[Records]:
+    """Open records where they are, and a DuckDB beside them for what they answer."""
+    with connect(memory_limit, threads) as house, ExitStack() as opened:
+        database = as_database(source)
+        if database is not None:
+            opened.enter_context(database)
+            records = Records(house, database.columns(), database)
+        else:
+            relation = _relation(house, source)
+            described = zip(relation.columns, relation.types, strict=True)
+            found = {name: _column(str(kind)) for name, kind in described}
+            relation.create_view("raw")
+            records = Records(house, found)
+        _refuse_columns(records, columns)
+        yield records
+
+
+def _refuse_columns(records: Records, columns: Columns) -> None:
+    missing = [column for column in columns.all() if column not in records.columns]
     if missing:
         raise InputError(
             f"no column {', '.join(map(repr, missing))} in the records",
-            expected=f"columns among {', '.join(map(str, types))}",
+            expected=f"columns among {', '.join(map(str, records.columns))}",
             hint="check the names; capitals count",
         )
-    for column in columns.numeric.values():
-        if not types[column].upper().startswith(_numeric_types()):
+    numbers = (*NUMBERS, TEXT) if records.dialect.reads_text else NUMBERS
+    for name in columns.numeric.values():
+        column = records.columns[name]
+        if column.kind not in numbers and column.type != _NULL:
             raise InputError(
-                f"column {column!r} has type {types[column]}",
+                f"column {name!r} has type {column.type}",
                 expected="numbers",
                 hint="name another column or convert it",
             )
-    relation.create_view("raw")
-    return types
 
 
-def define_records(connection: Any, columns: Columns, types: dict[str, str]) -> None:
-    """Make the view ``records``: d0, d1, ... text; x, s, w, c numbers; h, r text; who.
-
-    Records of sampling weight 0 stand for nobody and are left out.
-    """
-    parts = [
-        f"{text_of(column, types[column], columns.digits.get(column))} AS {part}"
-        for part, column in columns.codes.items()
-    ]
-    parts.append(f"{number_of(columns.value)} AS x")
-    parts.append(f"{number_of(columns.shadow or columns.value)} AS s")
-    parts.append(f"{number_of(columns.weight)} AS w")
-    if columns.cost is not None:
-        parts.append(f"{number_of(columns.cost)} AS c")
-    if columns.request is not None:
-        parts.append(f"{text_of(columns.request, types[columns.request])} AS r")
-    # Who a record is, whatever else is asked of it: two records that agree in all
-    # columns stand in the same cells, so that neither is ever alone.
-    parts.append("hash(raw) AS who")
-    where = "" if columns.weight is None else f" WHERE {number_of(columns.weight)} > 0"
-    connection.execute(
-        f"CREATE VIEW records AS SELECT {', '.join(parts)} FROM raw{where}"
-    )
-
-
-def quoted(name: str) -> str:
-    """Return a column name as SQL writes it."""
-    return '"' + name.replace('"', '""') + '"'
+def _column(kind: str) -> Column:
+    """Return the column of a type of DuckDB."""
+    name = kind.upper()
+    if is_text(name):
+        return Column(TEXT, kind)
+    if name.startswith(("FLOAT", "DOUBLE", "DECIMAL", "REAL")):
+        return Column(FRACTION, kind)
+    if name.startswith("BOOL"):
+        return Column(TRUTH, kind)
+    return Column(WHOLE if name.endswith("INT") or name == "INTEGER" else OTHER, kind)
 
 
 def literal(text: str) -> str:
@@ -142,20 +209,17 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def text_of(column: str, kind: str, digits: int | None = None) -> str:
-    """Write a code as text: whole numbers without a fraction, text without blanks.
+def tidied(text: str, digits: int | None = None) -> str:
+    """Return a code of the house without blanks, as `tidy_code` does it.
 
-    Text is tidied as `evosdc.table.codes.tidy_code` does it.
     With `digits`, codes of fewer digits get zeros in front; other codes are left alone.
     """
-    text = plain_text(column, kind)
-    if is_text(kind):
-        text = _tidy(text)
+    tidy = _tidy(text)
     if digits is None:
-        return text
+        return tidy
     return (
-        f"CASE WHEN regexp_full_match({text}, '[0-9]{{1,{digits}}}') "
-        f"THEN lpad({text}, {digits}, '0') ELSE {text} END"
+        f"CASE WHEN regexp_full_match({tidy}, '[0-9]{{1,{digits}}}') "
+        f"THEN lpad({tidy}, {digits}, '0') ELSE {tidy} END"
     )
 
 
@@ -174,28 +238,6 @@ def _tidy(text: str) -> str:
 def is_text(kind: str) -> bool:
     """Whether a type of column is text, in which blanks may stand."""
     return kind.upper().startswith(("VARCHAR", "ENUM"))
-
-
-def plain_text(column: str, kind: str) -> str:
-    """Write a code as the records have it."""
-    name = quoted(column)
-    if kind.upper().startswith(_FRACTION):
-        return (
-            f"CASE WHEN {name} = trunc({name}) AND abs({name}) < 1e18 "
-            f"THEN CAST(CAST({name} AS BIGINT) AS VARCHAR) "
-            f"ELSE CAST({name} AS VARCHAR) END"
-        )
-    return f"CAST({name} AS VARCHAR)"
-
-
-def number_of(column: str | None) -> str:
-    """Write a number; no column means that each record counts 1."""
-    return "1.0::DOUBLE" if column is None else f"TRY_CAST({quoted(column)} AS DOUBLE)"
-
-
-def _numeric_types() -> tuple[str, ...]:
-    signs = ("TINY", "SMALL", "BIG", "HUGE", "U", '"NULL"')
-    return _NUMERIC + signs
 
 
 def _relation(connection: Any, source: Any) -> Any:

@@ -1,0 +1,181 @@
+"""How cost grows with records and with cells, each size in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.experiments import scale_work
+from benchmarks.experiments.plots import growth
+from benchmarks.experiments.provenance import (
+    Provenance,
+    provenance_now,
+    read_provenance,
+    write_provenance,
+)
+from evosdc.errors import InputError
+from evosdc.io.paths import read_text, write_text
+
+REMARKS = "## Remarks"
+RECORDS, CELLS = "records", "cells"
+SIZES: Mapping[str, tuple[str, int]] = {
+    **{f"{RECORDS}-{n}": (RECORDS, n) for n in (10**5, 10**6, 10**7, 10**8, 2 * 10**8)},
+    **{f"{CELLS}-{n}": (CELLS, n) for n in (10**4, 10**5, 10**6, 10**7)},
+}
+_PARTS = ("tabulate", "search", "judge")
+Row = dict[str, Any]
+
+
+def conduct(
+    output: Path,
+    *,
+    families: Sequence[str],
+    command: str,
+    on_row: Callable[[Row], None],
+) -> list[Path]:
+    """Measure every size that has no row yet; write rows, page and pictures."""
+    unknown = [name for name in families if _size(name) is None]
+    if unknown:
+        raise InputError(
+            f"there is no size {unknown[0]!r}",
+            expected=f"records-N or cells-N, such as {', '.join(SIZES)}",
+        )
+    output.mkdir(parents=True, exist_ok=True)
+    kept = output / "scale.json"
+    rows: dict[str, Row] = json.loads(read_text(kept)) if kept.exists() else {}
+    commands = read_provenance(output / "scale.provenance.json")
+    before = len(rows)
+    for name in families or SIZES:
+        part, size = _size(name) or SIZES[name]
+        if name not in rows:
+            rows[name] = {"part": part, "size": size, **_measured(part, size)}
+            # Hours of work: each row is kept as soon as it is there.
+            write_text(kept, json.dumps(rows, indent=2) + "\n", force=True)
+        on_row(rows[name])
+    if len(rows) > before:
+        commands = [*commands, provenance_now(command, len(rows) - before)]
+        write_provenance(output / "scale.provenance.json", commands)
+    written = [kept, output / "scale.provenance.json"]
+    found = sorted(rows.values(), key=lambda row: (row["part"], row["size"]))
+    for part, label in ((RECORDS, "records"), (CELLS, "cells of the cube")):
+        mine = [row for row in found if row["part"] == part]
+        if mine:
+            written.append(output / f"scale.{part}.svg")
+            growth(mine, "size", label, ("cpu_seconds", "gigabytes"), written[-1])
+    page = output / "scale.md"
+    old = read_text(page) if page.exists() else ""
+    remarks = old[old.index(REMARKS) :] if REMARKS in old else f"{REMARKS}\n\nNone.\n"
+    write_text(page, _page(found, commands) + remarks, force=True)
+    return [*written, page]
+
+
+def _size(name: str) -> tuple[str, int] | None:
+    part, _, number = name.partition("-")
+    if part not in (RECORDS, CELLS) or not number.isdigit():
+        return None
+    return part, int(number)
+
+
+def _measured(part: str, size: int) -> Row:
+    """Make the data, measure in a process of its own, and remove the data."""
+    with tempfile.TemporaryDirectory(prefix="evosdc-scale-") as folder:
+        make = scale_work.make_records if part == RECORDS else scale_work.make_cube
+        path = make(size, Path(folder))
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "benchmarks.experiments.scale_work",
+                part,
+                str(size),
+                str(path),
+            ],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        found: Row = json.loads(done.stdout.splitlines()[-1])
+        return {**found, "file_megabytes": round(path.stat().st_size / 1e6, 1)}
+
+
+def _page(rows: Sequence[Row], commands: Sequence[Provenance]) -> str:
+    lines = [
+        "# How cost grows",
+        "",
+        "Made-up records of growing number, and sparse cubes of growing size. Each "
+        "size is measured in a process of its own; memory is the peak of that process, "
+        "kernels that had to be compiled count. Steps are in CPU seconds: wall seconds "
+        "also tell who else used the machine.",
+        "",
+        "```",
+        *(f"{made.command}   # {made.date}" for made in commands),
+        "```",
+        "",
+    ]
+    if commands:
+        runs = sum(made.runs for made in commands)
+        lines += [f"{runs} runs on: {commands[-1].machine}.", ""]
+    lines += _records_lines([row for row in rows if row["part"] == RECORDS])
+    lines += _cells_lines([row for row in rows if row["part"] == CELLS])
+    return "\n".join([*lines, ""])
+
+
+def _records_lines(rows: Sequence[Row]) -> list[str]:
+    if not rows:
+        return []
+    rules = ", ".join(scale_work.RULES)
+    return [
+        "## Records",
+        "",
+        "Firms by industry (a tree), region (a tree), size and legal form, written to "
+        f"Parquet a batch at a time (seed {scale_work.SEED}), then tabulated with "
+        f"{rules} from that file, within DuckDB's default limit of 3 GB.",
+        "",
+        "| records | file, MB | cells | primaries | wall s | CPU s | GB |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        *(
+            f"| {row['records']:,} | {row['file_megabytes']:,.0f} | {row['cells']:,} | "
+            f"{row['primaries']:,} | {row['seconds']:,.1f} | "
+            f"{row['cpu_seconds']:,.1f} | {row['gigabytes']:.2f} |"
+            for row in rows
+        ),
+        "",
+        "![Seconds and memory by records](scale.records.svg)",
+        "",
+    ]
+
+
+def _cells_lines(rows: Sequence[Row]) -> list[str]:
+    if not rows:
+        return []
+    share = f"{100 * scale_work.FILLED:g} %"
+    lines = [
+        "## Cells",
+        "",
+        f"Three trees of three levels; {share} of the cells of their cube have "
+        f"records, {scale_work.MEAN} on average (seed {scale_work.SEED}). Only cells "
+        "with records and their totals are built: that the others are empty is taken "
+        "to be known to everyone, and the claim says so. Tabulated with "
+        f"{', '.join(scale_work.RULES)}, protected by `{scale_work.METHOD}`, every "
+        "sensitive cell judged against attackers from outside. Lone respondents as "
+        "attackers are left out (`singletons=False`), which the claim says too.",
+        "",
+        "| cube | cells built | equations | sensitive | secondaries | verdict | open | "
+        "tabulate | search | judge | CPU s | wall s | GB |",
+        "| ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | "
+        "---: | ---: |",
+    ]
+    for row in rows:
+        times = " | ".join(f"{row[part]:,.1f}" for part in _PARTS)
+        lines.append(
+            f"| {row['cube']:,} | {row['cells']:,} | {row['equations']:,} | "
+            f"{row['primaries']:,} | {row['secondaries']:,} | {row['verdict']} | "
+            f"{row['open']:,} | {times} | {row['cpu_seconds']:,.1f} | "
+            f"{row['seconds']:,.1f} | {row['gigabytes']:.2f} |"
+        )
+    return [*lines, "", "![Seconds and memory by cells](scale.cells.svg)", ""]
