@@ -22,6 +22,7 @@ _EXPERIMENTS = {
     "ons": "benchmarks.experiments.ons",
 }
 _THESIS, _NIST, _FLAGSHIP = "thesis", "nist", "flagship"
+_REPEATS = "repeats"
 _PROGRAM = "python -m benchmarks"
 
 app = typer.Typer(
@@ -35,12 +36,12 @@ app = typer.Typer(
 def bench(
     ctx: typer.Context,
     name: str = typer.Argument(
-        ..., help=", ".join(_EXPERIMENTS) + ", thesis, nist or flagship."
+        ..., help=", ".join(_EXPERIMENTS) + ", thesis, nist, repeats or flagship."
     ),
     data: Path | None = typer.Option(
         None,
-        help="Directory of CSV microdata for thesis (default: made up) and nist, or of "
-        "JJ tables for flagship.",
+        help="Directory of CSV microdata for thesis (default: made up), nist and "
+        "repeats, or of JJ tables for flagship.",
     ),
     tables: int | None = typer.Option(
         None, help="Tables per family (default: 3; 5 for ons)."
@@ -104,6 +105,21 @@ def bench(
             on_row=lambda e: typer.echo(
                 f"{e.features} {e.library} {e.seed}: {e.score:.1f}, {e.matched:.2f} %"
             ),
+        ):
+            typer.echo(str(path))
+        return
+    if name == _REPEATS:
+        _refuse(ctx, name, "tables", "methods", "bound_limit", "reference", "quick")
+        from benchmarks.experiments import repeats
+
+        for path in repeats.conduct(
+            output,
+            data=data,
+            seeds=seeds,
+            time_limit=time_limit,
+            files=_names(families),
+            command=_command(),
+            on_row=lambda r: typer.echo(f"{r.file}: {r.between:.4f} apart"),
         ):
             typer.echo(str(path))
         return
