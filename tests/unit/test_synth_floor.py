@@ -12,7 +12,6 @@ from evosdc.synth.objective.choice import choose
 from evosdc.synth.objective.noise import distances
 from evosdc.synth.objective.redrawn import redrawn_noise
 from evosdc.synth.objective.tables import (
-    AWAY,
     JSD,
     MATCH,
     Component,
@@ -98,7 +97,14 @@ def test_records_where_nobody_is_cost_more_than_their_divergence_beyond_a_few():
     dear = table_sums(target, counts, outside, np.zeros(1))
     free = target._replace(allowed=np.full(len(target.kind), 400.0))
     cheap = table_sums(free, counts, outside, np.zeros(1))
-    assert dear == pytest.approx(cheap + AWAY * outside)
+    assert (target.away > 0.0).all()
+    assert dear == pytest.approx(cheap + target.away * outside)
+
+
+def test_records_where_nobody_is_cost_nothing_more_in_a_sparse_table():
+    codes = np.random.default_rng(0).integers(0, 30, (400, 4)).astype(np.int16)
+    target = build_target(codes, np.full(4, 30), (Component(JSD, 3),), least=5)
+    assert not target.away.any()
 
 
 def test_a_large_table_finds_the_shared_counter_by_its_hash():

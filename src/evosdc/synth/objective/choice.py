@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints, strides
 from evosdc.synth.objective.redrawn import UNSEEN, deep_floor, noise_terms
-from evosdc.synth.objective.tables import AWAY, Component, log_table
+from evosdc.synth.objective.tables import AWAY, SPARSE, Component, log_table
 
 Table = tuple[int, ...]
 Floats = NDArray[np.float64]
@@ -201,7 +201,8 @@ def compare_tables(original, candidate, members, steps, least, terms, logs):  # 
             cells += 1
         noise *= (cells - 1) / max(1, cells)
         if least > 1:
-            total += AWAY * max(0.0, apart - UNSEEN * lone)
+            price = AWAY * max(0.0, 1.0 - lone / (SPARSE * records))
+            total += price * max(0.0, apart - UNSEEN * lone)
         out[0, t] = 0.5 * total / records + 1.0
         out[1, t] = 0.5 * noise / records
         out[2, t] = 0.5 * few / records

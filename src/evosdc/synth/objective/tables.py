@@ -35,6 +35,9 @@ _COMPLETE_CELLS = 1 << 24
 # What a record where nobody is costs beside its divergence, in tables of three and more
 # variables, else a search makes up for it by large cells that are too exact.
 AWAY = 8.0
+# It fades where more people are alone in their cell: in a sparse table much of another
+# sample is where nobody was, and the price would outweigh margins and pairs.
+SPARSE = 0.05
 
 
 class Component(NamedTuple):
@@ -169,7 +172,11 @@ def build_target(
         len(codes),
         np.array([k == JSD for k in kinds]) & _fit_words(index, original) & ~rested,
         (original.astype(np.uint32) << np.uint32(16)) | index.near,
-        np.where(np.array(kinds) == L1, 1.0, np.where(rested, AWAY, 0.0)),
+        np.where(
+            np.array(kinds) == L1,
+            1.0,
+            rested * AWAY * np.maximum(0.0, 1.0 - few[:, 1] / (SPARSE * len(codes))),
+        ),
         np.zeros(len(sets)),
         few,
     )
