@@ -158,5 +158,5 @@ def _write(output: Path, rows: Sequence[Row], made: Provenance) -> list[Path]:
         for r in rows
     ]
     parts += ["", f"Made by `{made.command}` on {made.date}; {made.machine}.", "", ""]
-    write_text(page, "\n".join(parts) + kept)
+    write_text(page, "\n".join(parts) + kept, force=True)
     return [table, page]

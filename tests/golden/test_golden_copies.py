@@ -36,7 +36,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "numbers",
         {**MEMETIC, "rules": ["age < 2 and marital != 'a'"]},
-        "ad33ef64e55ecea3",
+        "4b9e533ba0375706",
     ),
 ]
 

@@ -60,3 +60,15 @@ def test_a_shape_is_not_bent_beyond_its_limit():
         domain, lowest, {0: np.full(len(codes), 0.5)}, moments, np.random.default_rng(2)
     )[0]
     assert held.max() <= 0.5 ** (1 / 3) + 1e-9
+
+
+def test_one_huge_number_moves_nothing():
+    plain, huge = table(), table()
+    huge.loc[0, "income"] = 1e9
+    found = []
+    for frame in (plain, huge):
+        arrow = to_arrow(frame)
+        domain = make_domain(arrow, Coding())
+        found.append(find_moments(domain, arrow, [0])[0])
+    assert found[1].mean == pytest.approx(found[0].mean, rel=0.01)
+    assert found[1].spread == pytest.approx(found[0].spread, rel=0.02)

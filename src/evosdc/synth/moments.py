@@ -4,7 +4,7 @@ A search counts bins. What numbers lie on average, and how far apart, depends on
 places inside them too, and on the few records that a bin has too many or too few. So
 ranks inside bins are tilted a little, up or down, and apart or together, until the mean
 is within half a standard error and the standard deviation within two hundredths of the
-original's. Bins stay, and so does the order of the ranks in each.
+original's with coded tails. Bins stay, and so does the order of the ranks in each.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MOST = 20_000
 
 @dataclass(frozen=True)
 class Moments:
-    """The mean and the standard deviation of a column, of so many numbers."""
+    """The mean and the standard deviation of a column with coded tails."""
 
     mean: float
     spread: float
@@ -57,11 +57,21 @@ def find_moments(
     for j in columns:
         variable = domain.variables[j]
         numbers = variable.read(table.column(variable.name))
-        numbers = numbers[~np.isnan(numbers)]
+        numbers = _shown(variable, numbers[~np.isnan(numbers)])
         if len(numbers) > 1 and numbers.std() > 0.0:
             spread = float(numbers.std(ddof=1))
             out[j] = Moments(float(numbers.mean()), spread, len(numbers))
     return out
+
+
+def _shown(variable: Variable, numbers: Floats) -> Floats:
+    """Return numbers with their tails coded.
+
+    The moments of these are aimed at: one huge number would move those of the others.
+    """
+    assert variable.inside is not None
+    low, high = variable.inside.ends[:, 0].min(), variable.inside.ends[:, 1].max()
+    return np.asarray(np.clip(numbers, low, high))
 
 
 def hold_moments(
