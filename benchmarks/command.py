@@ -22,7 +22,8 @@ _EXPERIMENTS = {
     "ons": "benchmarks.experiments.ons",
 }
 _THESIS, _NIST, _FLAGSHIP, _SCALE = "thesis", "nist", "flagship", "scale"
-_OTHERS = (_THESIS, _NIST, _FLAGSHIP, _SCALE)
+_REPEATS = "repeats"
+_OTHERS = (_THESIS, _NIST, _REPEATS, _FLAGSHIP, _SCALE)
 _PROGRAM = "python -m benchmarks"
 
 app = typer.Typer(
@@ -36,12 +37,13 @@ app = typer.Typer(
 def bench(
     ctx: typer.Context,
     name: str = typer.Argument(
-        ..., help=", ".join(_EXPERIMENTS) + ", thesis, nist, flagship or scale."
+        ...,
+        help=", ".join(_EXPERIMENTS) + ", thesis, nist, repeats, flagship or scale.",
     ),
     data: Path | None = typer.Option(
         None,
-        help="Directory of CSV microdata for thesis (default: made up) and nist, or of "
-        "JJ tables for flagship.",
+        help="Directory of CSV microdata for thesis (default: made up), nist and "
+        "repeats, or of JJ tables for flagship.",
     ),
     tables: int | None = typer.Option(
         None, help="Tables per family (default: 3; 5 for ons)."
@@ -105,6 +107,21 @@ def bench(
             on_row=lambda e: typer.echo(
                 f"{e.features} {e.library} {e.seed}: {e.score:.1f}, {e.matched:.2f} %"
             ),
+        ):
+            typer.echo(str(path))
+        return
+    if name == _REPEATS:
+        _refuse(ctx, name, "tables", "methods", "bound_limit", "reference", "quick")
+        from benchmarks.experiments import repeats
+
+        for path in repeats.conduct(
+            output,
+            data=data,
+            seeds=seeds,
+            time_limit=time_limit,
+            files=_names(families),
+            command=_command(),
+            on_row=lambda r: typer.echo(f"{r.file}: {r.between:.4f} apart"),
         ):
             typer.echo(str(path))
         return

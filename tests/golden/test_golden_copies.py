@@ -15,17 +15,17 @@ KEY = ["age", "marital", "sex"]
 MEMETIC = {"moves": 40_000, "generations": 4, "time_limit": None}
 GENETIC = {"memetic": False, "population": 8, "generations": 4, "time_limit": None}
 CASES: list[tuple[str, dict[str, Any], str]] = [
-    ("codes", MEMETIC, "c404f3a0856f3952"),
+    ("codes", MEMETIC, "46dedf686eebc739"),
     (
         "codes",
         {**MEMETIC, "least": 0, "columns": ["marital", "health"]},
-        "70c9aa4ddb42cb84",
+        "9ead9dfcef3c59ce",
     ),
-    ("codes", {**MEMETIC, "mode": "pareto", "population": 4}, "549379053bf1ff72"),
+    ("codes", {**MEMETIC, "mode": "pareto", "population": 4}, "f11eba117fe2b0ba"),
     (
         "codes",
         {**MEMETIC, "initial": "network", "acceptance": "late"},
-        "8b613d979ab67b58",
+        "801588db2d0c9e32",
     ),
     (
         "codes",
@@ -36,7 +36,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "numbers",
         {**MEMETIC, "rules": ["age < 2 and marital != 'a'"]},
-        "70151ad5b808bc1d",
+        "4b9e533ba0375706",
     ),
 ]
 

@@ -64,12 +64,13 @@ def test_nothing_is_gained_below_the_floor():
     assert value[0.3] == pytest.approx(0.2)
 
 
-def test_small_cells_of_deeper_tables_share_one_counter_with_the_empty_ones():
+def test_small_cells_of_deeper_tables_share_one_counter_without_the_empty_ones():
     codes = people(400)
     target = build_target(codes, SIZES, (Component(JSD, 3),), least=5)
-    copy = people(400, seed=5)
+    copy = np.random.default_rng(5).integers(0, SIZES, (400, len(SIZES)))
+    copy = copy.astype(np.int16)
     counts, outside = counted(target, copy)
-    assert not outside.any()
+    assert outside.any()
     for t in range(len(target.kind)):
         members = target.cells.members[t, : target.cells.order[t]]
         _, many = np.unique(codes[:, members], axis=0, return_counts=True)
@@ -82,8 +83,28 @@ def test_small_cells_of_deeper_tables_share_one_counter_with_the_empty_ones():
             for r in known
             if (codes[:, members] == np.array(r)).all(axis=1).sum() >= 5
         }
-        rest = sum(tuple(r) not in large for r in copy[:, members])
-        assert counts[end - 1] == rest
+        there = [tuple(r) for r in copy[:, members]]
+        assert counts[end - 1] == sum(r in known and r not in large for r in there)
+        assert outside[t] == sum(r not in known for r in there)
+
+
+def test_records_where_nobody_is_cost_more_than_their_divergence_beyond_a_few():
+    codes = people(400)
+    target = build_target(codes, SIZES, (Component(JSD, 3),), least=5)
+    copy = np.random.default_rng(5).integers(0, SIZES, (400, len(SIZES)))
+    copy = copy.astype(np.int16)
+    counts, outside = counted(target, copy)
+    dear = table_sums(target, counts, outside, np.zeros(1))
+    free = target._replace(allowed=np.full(len(target.kind), 400.0))
+    cheap = table_sums(free, counts, outside, np.zeros(1))
+    assert (target.away > 0.0).all()
+    assert dear == pytest.approx(cheap + target.away * outside)
+
+
+def test_records_where_nobody_is_cost_nothing_more_in_a_sparse_table():
+    codes = np.random.default_rng(0).integers(0, 30, (400, 4)).astype(np.int16)
+    target = build_target(codes, np.full(4, 30), (Component(JSD, 3),), least=5)
+    assert not target.away.any()
 
 
 def test_a_large_table_finds_the_shared_counter_by_its_hash():
@@ -96,8 +117,13 @@ def test_a_large_table_finds_the_shared_counter_by_its_hash():
     )
     assert counts.tolist() == [50, 450]
     number = 7 + 90 * 7 + 8100 * 7
-    found = [cell_at(index.heads, index.dense, index.hashes, 0, n) for n in (number, 1)]
-    assert found == [0, 1]
+    few = int(codes[100] @ np.array([1, 90, 8100]))
+    nobody = 8 + 90 * 7 + 8100 * 7
+    found = [
+        cell_at(index.heads, index.dense, index.hashes, 0, n)
+        for n in (number, few, nobody)
+    ]
+    assert found == [0, 1, -1]
 
 
 def test_lone_people_in_a_copy_are_counted_one_by_one():

@@ -187,6 +187,7 @@ def synthesise(
         if on_copies is not None:
             on_copies(made)
         roles = {**(given or _assumed(model)), "seed": model.seed}
+        model.options.say("evaluating")
         roles["anew"] = model.small_groups_.made_anew
         evaluation = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
     reasons = (*evaluation.reasons, *_limits(model))

@@ -18,7 +18,10 @@ def compiling() -> None:
 def progress(
     wanted: bool, time_limit: float | None
 ) -> Iterator[Callable[[Any], None] | None]:
-    """Show a line that follows the generations while the block runs."""
+    """Show a line that follows phases and generations while the block runs.
+
+    What is heard is the name of a phase or a generation.
+    """
     if not wanted or not sys.stderr.isatty():
         yield None
         return
@@ -28,12 +31,13 @@ def progress(
     start = time.monotonic()
     with console.status("preparing") as status:
 
-        def hear(generation: Any) -> None:
+        def hear(news: Any) -> None:
             limit = "" if time_limit is None else f" of {time_limit:.0f}"
-            status.update(
-                f"generation {generation.generation}  distance "
-                f"[bold]{generation.utility:.4g}[/]  cost {generation.cost:.4g}  "
-                f"{time.monotonic() - start:.0f}{limit} s"
-            )
+            if not isinstance(news, str):
+                news = (
+                    f"generation {news.generation}  distance "
+                    f"[bold]{news.utility:.4g}[/]  cost {news.cost:.4g}"
+                )
+            status.update(f"{news}  {time.monotonic() - start:.0f}{limit} s")
 
         yield hear

@@ -48,6 +48,9 @@ def synthesise(
         help="Numbers with more different values are binned (default: 40).",
     ),
     bins: int = typer.Option(20, help="Bins of such a column."),
+    moments: bool = typer.Option(
+        True, help="Hold means and standard deviations of binned numbers."
+    ),
     least: int = typer.Option(
         5,
         help="The smallest group a copy may show: rare levels are pooled, tails coded "
@@ -150,6 +153,7 @@ def synthesise(
             columns=None if columns is None else shared.names(columns),
             most_levels=most_levels,
             bins=dict(wanted.bins_by_name) or bins,
+            moments=moments,
             least=least,
             identifiers={
                 **wanted.identifiers,
@@ -173,6 +177,7 @@ def synthesise(
             seed=seed,
             workers=workers,
             listener=ear,
+            on_phase=ear,
         )
         write_synthesis(output, result, suffix=_suffix(data))
     if as_json:

@@ -1,7 +1,8 @@
 """Microdata as a frame, with a file's own way to write numbers and missing values.
 
 Numbers are read as numbers only where writing them back gives the same text (or where
-there are too many different ones to be categories); codes such as 01 stay text.
+there are too many different ones to be categories); codes such as 01 stay text. Days
+such as 2021-07-31 are dates.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from evosdc.io.words import number_words
 _MISSING = ("NA", "NaN", "nan", ".")
 # Decimals with at most so many different values are categories, and stay text.
 _FEW = 30
+_DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +175,20 @@ def _as_in(frame: Any, like: Any) -> Any:
     return frame
 
 
+def _days(words: Any) -> Any:
+    """Return a column of dates such as 2021-07-31; None for any other."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pc.all(pc.match_substring_regex(words, _DAY)).as_py():
+        return None
+    try:
+        return words.cast(pa.date32())
+    except pa.ArrowInvalid:
+        # Such as the 31st of February: a code, whatever it looks like.
+        return None
+
+
 def _numbers(words: Any, *, always: bool = False) -> tuple[Any, str]:
     """Turn a column of text into numbers where that loses nothing.
 
@@ -187,6 +203,9 @@ def _numbers(words: Any, *, always: bool = False) -> tuple[Any, str]:
     if plain.null_count == len(plain):
         return words, ""
     word = marks[0].as_py() if len(marks) else ""
+    days = _days(plain)
+    if days is not None:
+        return days, word
     try:
         whole = plain.cast(pa.int64())
         if pc.all(pc.equal(whole.cast(pa.string()), plain)).as_py():

@@ -1,5 +1,6 @@
 """Synthesise microdata: domain, operators, objectives, synthesiser."""
 
+from evosdc.synth.between import copy_distances
 from evosdc.synth.copies import Combined, combine_estimates
 from evosdc.synth.data.domain import Coding
 from evosdc.synth.data.logic import Logic
@@ -20,4 +21,5 @@ __all__ = [
     "Synthesiser",
     "TradeOff",
     "combine_estimates",
+    "copy_distances",
 ]

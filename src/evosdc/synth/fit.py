@@ -20,6 +20,7 @@ from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.identifiers import Identifier
 from evosdc.synth.data.impossible import Impossible
 from evosdc.synth.data.shades import Exact, exact_of
+from evosdc.synth.moments import Moments, find_moments
 from evosdc.synth.notes import front_notes, logic_notes, notes
 from evosdc.synth.objective.front import two_fronts
 from evosdc.synth.objective.names import describe
@@ -80,6 +81,7 @@ class Fitted:
     derived: list[Derived]
     impossible: list[Impossible]
     ranks: RankModel
+    moments: dict[int, Moments]
     lone: Lone | None
 
 
@@ -110,8 +112,10 @@ def fit(table: pa.Table, options: Options, workers: int) -> Fitted:
     """Evolve synthetic copies of a table; the time limit holds for all of it."""
     with Clock(options.schedule.time_limit) as clock:
         rng = np.random.default_rng([options.seed, 0])
+        options.say("looking at columns")
         prepared = prepare(table, options, rng)
         run = search(prepared, options, rng, workers, clock)
+        options.say("measuring risks")
         if options.trade_off.front:
             closer = closer_slots(prepared, run.engine)
             order = front_order(run.engine, prepared.limits, options, closer)
@@ -136,6 +140,7 @@ def search(
     problem = prepared.problem
     size = population_size(problem, schedule, front=front, copies=options.copies)
     by_clock = problem.aim is not None and schedule.by_clock
+    options.say("drawing first candidates")
     with Team(workers) as team:
         engine = make_engine(
             problem,
@@ -155,6 +160,7 @@ def search(
             options.listener,
             clock=clock,
         )
+        options.say("searching")
         run.go()
     return run
 
@@ -217,11 +223,15 @@ def hold_back(
     holder = Holder(
         prepared.table, prepared.domain, prepared.problem, prepared.limits.roles, seed
     )
+    back = []
     for slot in map(int, slots):
         made = population.codes[slot]
         held = holder.hold(made, clock.left)
         if held is not made:
             population.put(slot, held)
+            back.append(slot)
+    if back:
+        engine.mend(np.array(back, np.int64))
 
 
 def _measure(
@@ -257,6 +267,13 @@ def described(
     names = [describe(c) for c in prepared.components]
     met = all(risks[0][r] <= v + 1e-12 for r, v in limits.binding.items())
     near = distances(codes, made[0], domain.sizes, prepared.measured)
+    ranks = RankModel(
+        domain,
+        prepared.table,
+        codes,
+        limits.roles,
+        np.random.default_rng([options.seed, 9]),
+    )
     return Fitted(
         domain=domain,
         objective=prepared.objective,
@@ -289,13 +306,10 @@ def described(
         pairs=count_pairs(codes, made[0], domain, options.coding.least),
         derived=prepared.derived,
         impossible=prepared.impossible,
-        ranks=RankModel(
-            domain,
-            prepared.table,
-            codes,
-            limits.roles,
-            np.random.default_rng([options.seed, 9]),
-        ),
+        ranks=ranks,
+        moments=find_moments(domain, prepared.table, ranks.columns)
+        if options.coding.moments
+        else {},
         lone=lone_people(prepared.table, np.random.default_rng([options.seed, 10]))
         if options.trade_off.noise_floor and options.columns is None
         else None,

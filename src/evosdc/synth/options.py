@@ -44,6 +44,7 @@ class Options:
     copies: int = 1
     seed: int = 0
     listener: Callable[[Generation], None] | None = None
+    on_phase: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
         for name in ("copies", "seed"):
@@ -55,6 +56,11 @@ class Options:
         if self.schedule.memetic:
             # Said before anything is read or compiled.
             _ = self.operators.memetic_crossing
+
+    def say(self, phase: str) -> None:
+        """Tell who listens what is done from now on."""
+        if self.on_phase is not None:
+            self.on_phase(phase)
 
     @property
     def named(self) -> list[str]:

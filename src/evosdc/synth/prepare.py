@@ -104,6 +104,7 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
     cells: list[Cells] = []
     impossible: list[Impossible] = []
     if options.logic.learn_rules and memetic:
+        options.say("learning rules")
         # What few people have is shown by nobody, also where it is nearly impossible.
         few = coding.least if options.columns is None else 1
         cells, impossible = learn_rules(domain, codes, options.logic.possible, few)
@@ -114,6 +115,7 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
     measured = components + tuple(c for c in _ALWAYS if c not in components)
     key, target = positions(domain, options.scenario)
     exact = exact_values(table, domain, codes, key, target, seed)
+    options.say("finding what chance alone would show")
     floor = noise_floor(
         codes,
         domain.sizes,

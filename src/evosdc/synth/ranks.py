@@ -12,9 +12,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from evosdc.metrics.binning import as_numbers
-from evosdc.metrics.coded_numbers import as_coded
-from evosdc.synth.data.coded import CodedVariable
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.inside import ranks_inside
@@ -80,10 +77,6 @@ def _tenths(
     domain: Domain, table: pa.Table, codes: Codes, j: int, rng: np.random.Generator
 ) -> NDArray[np.int16]:
     variable = domain.variables[j]
-    column = table.column(variable.name)
-    if isinstance(variable, CodedVariable):
-        numbers = as_coded(column, variable.labels).numbers
-    else:
-        numbers = as_numbers(column)
+    numbers = variable.read(table.column(variable.name))
     rank = ranks_inside(np.nan_to_num(numbers), codes[:, j], rng)
     return np.asarray(_TENTHS * rank, np.int16)

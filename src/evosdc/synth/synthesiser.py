@@ -23,6 +23,7 @@ from evosdc.synth.data.logic import Logic
 from evosdc.synth.data.rules import Rule
 from evosdc.synth.data.shades import decode_as_drawn
 from evosdc.synth.fit import Fitted, fit
+from evosdc.synth.moments import hold_moments
 from evosdc.synth.objective.risk import RISKS
 from evosdc.synth.objective.scenario import Scenario
 from evosdc.synth.objective.trade_off import TradeOff
@@ -33,7 +34,7 @@ from evosdc.synth.search.schedule import Schedule
 from evosdc.synth.small_groups import describe
 
 # Options that are no part of an object.
-_SINGLE = ("columns", "rules", "copies", "workers", "seed", "listener")
+_SINGLE = ("columns", "rules", "copies", "workers", "seed", "listener", "on_phase")
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,9 @@ class Synthesiser:
         The same seed gives the same copies.
     listener
         Called with a `Generation` after each generation.
+    on_phase
+        Called with a few words whenever something else is done: columns, rules, trees,
+        the search, values, risks.
     flat
         Fields of the option objects by keyword.
     """
@@ -108,6 +112,7 @@ class Synthesiser:
         workers: int | None = None,
         seed: int = 0,
         listener: Callable[[Generation], None] | None = None,
+        on_phase: Callable[[str], None] | None = None,
         **flat: Any,
     ) -> None:
         named = {"key": key, "target": target}
@@ -133,6 +138,7 @@ class Synthesiser:
         self.workers = workers
         self.seed = seed
         self.listener = listener
+        self.on_phase = on_phase
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, those within objects by their keywords."""
@@ -172,6 +178,7 @@ class Synthesiser:
             copies=self.copies,
             seed=self.seed,
             listener=self.listener,
+            on_phase=self.on_phase,
         )
 
     def fit(self, frame: Any) -> Self:
@@ -216,6 +223,7 @@ class Synthesiser:
         self._order = table.column_names
         self._show(fitted)
         named = self.columns
+        self.options.say("drawing values")
         self.small_groups_ = describe(
             table,
             to_arrow(self.sample()),
@@ -283,7 +291,15 @@ class Synthesiser:
         for turn in rounds():
             # Other draws stay what they are.
             draws = np.random.default_rng(state)
-            table = self.domain_.decode(codes, draws, ranks)
+            held = hold_moments(
+                self.domain_,
+                codes,
+                ranks,
+                # A part of the records has moments of its own.
+                fitted.moments if whole else {},
+                np.random.default_rng([turn, 13]),
+            )
+            table = self.domain_.decode(codes, draws, held)
             if whole:
                 # Key and target as the search saw them: its risks are of this file.
                 table = decode_as_drawn(

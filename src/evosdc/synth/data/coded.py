@@ -78,6 +78,10 @@ class CodedVariable(Variable):
                 texts[i] = None
         return pa.array(texts, pa.string()).cast(self.type)
 
+    def read(self, column: pa.ChunkedArray) -> NDArray[np.float64]:
+        """Return the numbers of a column; NaN for codes and where there is none."""
+        return as_coded(column, self.labels).numbers
+
     def samples(self, level: int) -> list[Any]:
         """Return values that stand for a level in a rule: numbers, or a code."""
         assert self.plain is not None

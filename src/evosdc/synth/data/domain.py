@@ -40,6 +40,9 @@ class Coding:
         How a binned value is drawn again: "uniform", by its rank in the bin, which
         depends on the other columns (see `inside.py` beside this file), or "empirical",
         one of the original's values in it.
+    moments
+        Hold the mean and the standard deviation of each binned column of numbers, as
+        far as values inside their bins can (see `moments.py` of the package).
     most_levels
         A numeric column with more distinct values is continuous: 40 by default.
     pool
@@ -61,6 +64,7 @@ class Coding:
     bins: int | Mapping[str, int | Sequence[float]] = BINS
     binning: str = "quantile"
     restore: str = "uniform"
+    moments: bool = True
     most_levels: int | None = None
     pool: int = 0
     least: int = DEFAULT_LEAST

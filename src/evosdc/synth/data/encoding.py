@@ -23,8 +23,8 @@ Codes = NDArray[np.int16]
 
 # Up to here a look-up is an array by cell; beyond it a hash table of the cells seen.
 _DENSE_CELLS = 1 << 21
-# Of a table whose small cells share a counter few cells are left: a hash table of these
-# stays in the cache.
+# Tables whose small cells share a counter are many, and sparse: a hash table of the
+# cells that occur stays in the cache.
 _DENSE_REST = 1 << 12
 # A table of two variables and this little larger than its support has a counter for
 # every cell: record moves then need no look-up.
@@ -40,8 +40,8 @@ class CellIndex(NamedTuple):
     Its counters run from ``first[t]`` to ``first[t + 1]``. A row of `heads` says how to
     find them: the first counter of a small table that has one for every cell, else
     where the look-up starts in `dense`, else in `hashes` and with how many bits; then
-    come the table's number of cells, and the counter of all cells that have none of
-    their own, -1 where those are not counted.
+    come the table's number of cells, and the counter that cells of few people share,
+    -1 where there is none. Cells that nobody is in have no counter.
     `near` leads back from counters to cell numbers, in tables small enough for it.
     """
 
@@ -59,8 +59,8 @@ class CellIndex(NamedTuple):
 class Support(NamedTuple):
     """Which cells of a table get a counter: those of `fewest` to `most` records.
 
-    With a `rest` all others share one, seen or not: nobody can tell them apart. A
-    `plain` table is that of the codes themselves, whatever others are counted from.
+    With a `rest` all others that occur share one: nobody can tell them apart. A `plain`
+    table is that of the codes themselves, whatever others are counted from.
     """
 
     fewest: int = 1
@@ -68,13 +68,16 @@ class Support(NamedTuple):
     rest: bool = False
     plain: bool = False
 
-    def of(self, seen: Ints, count: Ints, records: int) -> tuple[Ints, Ints]:
-        """Return the cells that get a counter, and all counts, the rest's last."""
+    def of(self, seen: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return the cells that get a counter, all counts, and the cells of the rest.
+
+        The count of the rest is the last.
+        """
         kept = (count >= self.fewest) & (count <= self.most)
-        seen, count = seen[kept], count[kept]
+        few = seen[~kept] if self.rest else seen[:0]
         if self.rest:
-            count = np.append(count, records - count.sum())
-        return seen, count
+            return seen[kept], np.append(count[kept], count[~kept].sum()), few
+        return seen[kept], count[kept], few
 
 
 EVERY = Support()
@@ -146,12 +149,12 @@ def build_index(
             numbers = number(codes, table, stride)
         seen, count, inverse = seen_cells(numbers, cells)
         if kept is not EVERY:
-            seen, count = kept.of(seen, count, len(codes))
-            rest = first[t] + len(seen) if kept.rest else -1
-            heads[t, 1:4] = lookups.add(
-                seen, first[t] + np.arange(len(seen)), cells, rest
-            )
-            heads[t, 5] = rest
+            seen, count, few = kept.of(seen, count)
+            rest = first[t] + len(seen)
+            ids = np.append(first[t] + np.arange(len(seen)), np.full(len(few), rest))
+            most = _DENSE_REST if kept.rest else _DENSE_CELLS
+            heads[t, 1:4] = lookups.add(np.append(seen, few), ids, cells, most)
+            heads[t, 5] = rest if kept.rest else -1
             if kept.rest:
                 seen = np.append(seen, 0)
             first[t + 1] = first[t] + len(seen)
@@ -193,15 +196,15 @@ class _Lookups:
         self.hashes: list[Ints] = []
 
     def add(
-        self, seen: Ints, ids: Ints, cells: int, rest: int = -1
+        self, seen: Ints, ids: Ints, cells: int, most: int = _DENSE_CELLS
     ) -> tuple[int, int, int]:
         """Add a table; return where its array or its hash table starts, and its bits.
 
-        What a table does not have is -1. `rest` stands for all cells but those seen.
+        What a table does not have is -1. One of up to `most` cells is an array.
         """
-        if cells <= (_DENSE_CELLS if rest < 0 else _DENSE_REST):
+        if cells <= most:
             start = sum(map(len, self.dense))
-            self.dense.append(np.full(cells, rest, np.int32))
+            self.dense.append(np.full(cells, -1, np.int32))
             self.dense[-1][seen] = ids
             return start, -1, -1
         start = sum(map(len, self.hashes))
@@ -258,9 +261,7 @@ def cell_at(heads, dense, hashes, t, number):  # type: ignore[no-untyped-def]
     slot = np.int64((np.uint64(number) * _HASH_MULTIPLIER) >> shift)
     while True:
         cell = hashes[start + slot, 1]
-        if cell < 0:
-            return heads[t, 5]
-        if hashes[start + slot, 0] == number:
+        if cell < 0 or hashes[start + slot, 0] == number:
             return cell
         slot = (slot + 1) & mask
 

@@ -156,6 +156,10 @@ class Variable:
             return plain.cast(self.type)
         return pa.array(numbers, mask=mask).cast(self.type)
 
+    def read(self, column: pa.ChunkedArray) -> NDArray[np.float64]:
+        """Return the numbers of a column of this kind; NaN where there is none."""
+        return as_numbers(column)
+
     def numbers(
         self, codes: NDArray[np.int16], rank: NDArray[np.float64]
     ) -> NDArray[np.float64]:

@@ -2,9 +2,9 @@
 
 Every table has its noise floor. Deeper tables are those a candidate has most to gain
 in, so they change while a search goes on. Cells of few people are never worth hitting:
-pairs are stirred, and in deeper tables such cells share a counter with the empty ones.
-People who are alone in the original are not to be found whole more often than half as
-often as in a fresh sample.
+pairs are stirred, and in deeper tables such cells share a counter. People who are alone
+in the original are not to be found whole more often than half as often as in a fresh
+sample.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, st
 from evosdc.synth.objective.choice import Choice, Table, choose
 from evosdc.synth.objective.noise import floors_that_bind
 from evosdc.synth.objective.pairs import Stirred
-from evosdc.synth.objective.redrawn import redrawn_noise
+from evosdc.synth.objective.redrawn import (
+    UNSEEN,
+    deep_floor,
+    few_noise,
+    redrawn_noise,
+)
 from evosdc.synth.objective.tables import (
     MATCH,
     Component,
@@ -35,10 +40,7 @@ Floats = NDArray[np.float64]
 # What a whole record too many costs, beside distances: more than any table gains by it.
 _PENALTY = 5.0
 _SPLITS = 4
-# A sample drawn anew from the data is closer to them than another one of the people
-# they are from, and tables that nobody follows come closer along with the others. So a
-# fifth is added to what it shows, a tenth for pairs.
-_FRESH = 1.2
+# A tenth is added to what a sample drawn anew shows of pairs, see `FRESH`.
 _PAIRS = 1.1
 # However much stirring moved: large cells are not to be exact.
 _HALFWAY = 0.9
@@ -103,22 +105,24 @@ class Aim:
                 whole[: len(self.components)], binding, 0.0
             )
             noise = np.where(whole[target.group], 0.0, redrawn_noise(target))
-            target = target._replace(noise=self._floors(target, noise))
+            allowed = np.asarray(UNSEEN * target.few[:, 1], float)
+            target = target._replace(
+                noise=self._floors(target, noise, allowed), allowed=allowed
+            )
         target = target._replace(floor=floor)
         if self.matches is not None:
             target.reference[target.kind == MATCH] = self.matches
             target.group_weight[-1] *= _PENALTY
         return target
 
-    def _floors(
-        self, target: Target, noise: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _floors(self, target: Target, noise: Floats, allowed: Floats) -> Floats:
         """Return the floors of tables from what a sample drawn anew would show.
 
         What stirring has moved a pair away already is part of its distance.
         """
         order = target.cells.order
-        out = noise * np.where(order == 1, _MARGIN, _FRESH)
+        deep = deep_floor(noise, few_noise(target), allowed / target.records)
+        out = np.where(order == 1, _MARGIN * noise, np.where(noise > 0.0, deep, 0.0))
         for t in np.flatnonzero((order == 2) & (noise > 0.0)):
             pair = tuple(map(int, target.cells.members[t, :2]))
             left = _PAIRS * noise[t] - self._stirred_away.get(pair, 0.0)
@@ -160,7 +164,7 @@ class Aim:
             order,
             earlier.get(order, ()),
             self.least,
-            _FRESH if self.noise else 0.0,
+            self.noise,
             rng,
         )
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints, strides
-from evosdc.synth.objective.redrawn import noise_terms
-from evosdc.synth.objective.tables import Component, log_table
+from evosdc.synth.objective.redrawn import UNSEEN, deep_floor, noise_terms
+from evosdc.synth.objective.tables import AWAY, SPARSE, Component, log_table
 
 Table = tuple[int, ...]
 Floats = NDArray[np.float64]
@@ -74,13 +74,13 @@ def choose(
     order: int,
     earlier: Sequence[Table],
     least: int,
-    noise: float,
+    noise: bool,
     rng: np.random.Generator,
     budget: int | None = None,
 ) -> Choice:
     """Choose tables of `order` variables for a candidate to follow.
 
-    Floors are `noise` times the divergence of a sample drawn anew; 0 for none.
+    With `noise` tables have floors, else none.
     """
     if len(sizes) <= order:
         return Choice((), True)
@@ -132,7 +132,7 @@ def _above(
     sizes: Ints,
     tables: Sequence[Table],
     least: int,
-    noise: float,
+    noise: bool,
 ) -> tuple[Floats, Floats]:
     """Return how far a candidate is above the floor in each table, and the floors."""
     members = np.array(tables, np.int64).reshape(len(tables), -1)
@@ -146,23 +146,23 @@ def _above(
         noise_terms(),
         log_table(2 * len(original) + 2),
     )
-    distance, floor = np.sqrt(np.maximum(0.0, found))
-    floor *= np.sqrt(noise)
+    distance = np.sqrt(np.maximum(0.0, found[0]))
+    floor = np.sqrt(deep_floor(*found[1:])) if noise else np.zeros(len(tables))
     return np.maximum(0.0, distance - floor), floor
 
 
 @kernel(nogil=True)
 def compare_tables(original, candidate, members, steps, least, terms, logs):  # type: ignore[no-untyped-def]
-    """Return the divergence of each table, and what a sample drawn anew would have.
+    """Return the divergence of each table, and what `deep_floor` needs of it.
 
-    Cells of fewer than `least` records are one, with the empty ones. Cells of large
+    Cells of fewer than `least` records are one, without the empty ones. Cells of large
     tables are thrown together by a hash now and then, which is exact enough to choose.
     """
     records = original.shape[1]
     mask = np.int64(_SLOTS - 1)
     counts = np.zeros((2, _SLOTS), np.int32)
     place = np.empty((2, records), np.int64)
-    out = np.zeros((2, len(members)))
+    out = np.zeros((4, len(members)))
     for t in range(len(members)):
         for i in range(records):
             one, two = np.int64(0), np.int64(0)
@@ -175,8 +175,8 @@ def compare_tables(original, candidate, members, steps, least, terms, logs):  # 
             place[0, i], place[1, i] = one, two
             counts[0, one] += 1
             counts[1, two] += 1
-        total, noise, cells = 0.0, 0.0, 0
-        left, right = records, records
+        total, noise, few, cells = 0.0, 0.0, 0.0, 0
+        left, right, lone, apart = 0, 0, 0, records
         for i in range(records):
             cell = place[0, i]
             a = counts[0, cell]
@@ -185,8 +185,13 @@ def compare_tables(original, candidate, members, steps, least, terms, logs):  # 
                 total += logs[a] + logs[c] - logs[a + c]
                 noise += terms[min(a, len(terms) - 1)]
                 cells += 1
-                left -= a
-                right -= c
+                apart -= c
+            elif a > 0:
+                left += a
+                right += counts[1, cell]
+                apart -= counts[1, cell]
+                lone += a == 1
+                few += terms[a]
             counts[0, cell] = 0
         for i in range(records):
             counts[1, place[1, i]] = 0
@@ -195,6 +200,11 @@ def compare_tables(original, candidate, members, steps, least, terms, logs):  # 
             noise += terms[min(left, len(terms) - 1)]
             cells += 1
         noise *= (cells - 1) / max(1, cells)
+        if least > 1:
+            price = AWAY * max(0.0, 1.0 - lone / (SPARSE * records))
+            total += price * max(0.0, apart - UNSEEN * lone)
         out[0, t] = 0.5 * total / records + 1.0
         out[1, t] = 0.5 * noise / records
+        out[2, t] = 0.5 * few / records
+        out[3, t] = UNSEEN * lone / records
     return out

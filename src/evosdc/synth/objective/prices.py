@@ -39,6 +39,13 @@ def look(prices, cell, outside):  # type: ignore[no-untyped-def]
 
 
 @kernel(inner=True)
+def leaving(target, outside, t, records):  # type: ignore[no-untyped-def]
+    """Return what it adds to a table's sum when records go where nobody is."""
+    now = outside[t] - target.allowed[t]
+    return target.away[t] * (max(0.0, now + records) - max(0.0, now))
+
+
+@kernel(inner=True)
 def slope_of(kind, value, reference, noise, weight, records):  # type: ignore[no-untyped-def]
     """Return the slope of the utility in a table's sum: none at the noise floor."""
     if kind == JSD:

@@ -32,6 +32,12 @@ from evosdc.synth.data.plan import SMALL
 
 JSD, L1, CRAMER, MATCH = 0, 1, 2, 3
 _COMPLETE_CELLS = 1 << 24
+# What a record where nobody is costs beside its divergence, in tables of three and more
+# variables, else a search makes up for it by large cells that are too exact.
+AWAY = 8.0
+# It fades where more people are alone in their cell: in a sparse table much of another
+# sample is where nobody was, and the price would outweigh margins and pairs.
+SPARSE = 0.05
 
 
 class Component(NamedTuple):
@@ -64,7 +70,9 @@ class Target(NamedTuple):
     `direct` marks the tables priced as soon as they are counted, and `words` has what
     that needs of a cell in one word: the original's count, then the cell number in 16
     bits each. `reference` and `noise` are what `table_value` needs: the divergence of a
-    table below which closeness is not rewarded.
+    table below which closeness is not rewarded. `away` is what each record beyond those
+    `allowed` adds to a table's sum where there is nobody in the original. Of tables
+    whose small cells share a counter, `few` says how many cells hold 1, 2, ... people.
     """
 
     cells: CellIndex
@@ -84,6 +92,9 @@ class Target(NamedTuple):
     records: int
     direct: NDArray[np.bool_]
     words: NDArray[np.uint32]
+    away: NDArray[np.float64]
+    allowed: NDArray[np.float64]
+    few: Ints
 
     @property
     def small(self) -> NDArray[np.bool_]:
@@ -91,8 +102,12 @@ class Target(NamedTuple):
         return (self.kind == JSD) & (self.cells.order <= 2)
 
     def softened(self, softness: float) -> Target:
-        """Return it with softer distances of the small tables."""
-        return self._replace(reference=np.where(self.small, softness, self.reference))
+        """Return it with softer distances of the small tables.
+
+        What a distance is above a noise floor is nowhere steep: it stays as it is.
+        """
+        steep = self.small & (self.noise == 0.0)
+        return self._replace(reference=np.where(steep, softness, self.reference))
 
 
 def build_target(
@@ -105,7 +120,7 @@ def build_target(
     """Tabulate the original for some objectives; see `build_index` for `number`.
 
     Cells of fewer than `least` records of a table of three and more variables, the full
-    one aside, share one counter with the empty ones.
+    one aside, share one counter.
     """
     sets: list[tuple[int, ...]] = []
     kinds: list[int] = []
@@ -125,8 +140,12 @@ def build_target(
         _support(kind, s, least, len(sizes))
         for kind, s in zip(kinds, sets, strict=True)
     ]
-    index, original, _ = build_index(codes, sizes, sets, complete, number, support)
+    index, original, places = build_index(codes, sizes, sets, complete, number, support)
     rested = index.heads[:, 5] >= 0
+    few = np.zeros((len(sets), max(2, least)), np.int64)
+    for t in np.flatnonzero(rested):
+        count = np.bincount(places[t])
+        few[t] = np.bincount(count[count < least], minlength=few.shape[1])
     touch = [
         np.array([t for t, s in enumerate(sets) if j in s], np.int32)
         for j in range(codes.shape[1])
@@ -153,6 +172,13 @@ def build_target(
         len(codes),
         np.array([k == JSD for k in kinds]) & _fit_words(index, original) & ~rested,
         (original.astype(np.uint32) << np.uint32(16)) | index.near,
+        np.where(
+            np.array(kinds) == L1,
+            1.0,
+            rested * AWAY * np.maximum(0.0, 1.0 - few[:, 1] / (SPARSE * len(codes))),
+        ),
+        np.zeros(len(sets)),
+        few,
     )
     matches = target.kind == MATCH
     target.degree[matches] = np.maximum(1, np.diff(index.first))[matches]
@@ -263,11 +289,11 @@ def table_sum(target, t, counts, outside, weights):  # type: ignore[no-untyped-d
     """Return the sum of cell terms of a table."""
     low, high = target.cells.first[t], target.cells.first[t + 1]
     original, here = target.original[low:high], counts[low:high]
+    total = target.away[t] * max(0.0, outside[t] - target.allowed[t])
     if target.kind[t] == JSD:
-        return target.constant[t] + _entropy_terms(original, here, target.logs)
-    total = 0.0
+        terms = _entropy_terms(original, here, target.logs)
+        return target.constant[t] + terms + total
     if target.kind[t] == L1:
-        total = float(outside[t])
         for cell in range(len(here)):
             total += abs(original[cell] - here[cell])
     elif target.kind[t] == MATCH:

@@ -106,6 +106,22 @@ def _gather(tables, level, near, start, end, counts):  # type: ignore[no-untyped
 
 
 @kernel(inner=True)
+def _gather_shared(index, t, tables, level, counts):  # type: ignore[no-untyped-def]
+    """Do so in a table whose small cells share a counter."""
+    inside = 0
+    for c in range(index.first[t], index.first[t + 1]):
+        counts[c] = 0
+    for number in range(index.heads[t, 4]):
+        many = tables[level, np.uint64(number)]
+        if many > 0:
+            cell = cell_at(index.heads, index.dense, index.hashes, t, number)
+            if cell >= 0:
+                counts[cell] += many
+                inside += many
+    return inside
+
+
+@kernel(inner=True)
 def _entropy(tables, level, words, start, end, logs):  # type: ignore[no-untyped-def]
     """Return the sum of L(c) - L(a + c) over a table's cells that have a counter.
 
@@ -188,14 +204,11 @@ def tally_columns(  # type: ignore[no-untyped-def]
         if direct[t]:
             sums[t] = _entropy(tables, here, words, start, end, logs)
         else:
-            rest = heads[t, 5]
-            if rest >= 0:
-                inside = _gather(tables, here, near, start, end - _ONE, counts)
-                counts[rest] = columns.shape[1] - inside
-                outside[t] = 0
+            if heads[t, 5] >= 0:
+                inside = _gather_shared(index, t, tables, here, counts)
             else:
                 inside = _gather(tables, here, near, start, end, counts)
-                outside[t] = columns.shape[1] - inside
+            outside[t] = columns.shape[1] - inside
 
 
 @kernel(inner=True)

@@ -82,6 +82,9 @@ class Genetic:
             return self._rng.uniform(rate.low, rate.high, slots)
         return np.zeros(slots)
 
+    def mend(self, slots: Ints) -> None:
+        """Leave candidates as they are: the genetic algorithm knows no record moves."""
+
     def finish(self) -> None:
         """Leave candidates as they are."""
 

@@ -1,10 +1,10 @@
 """Hold a copy back: no more records with a partner in the original than chance gives.
 
-Tables of two variables have no noise floor. Where they have many cells and the file has
-few records, following them closely leads to the records themselves, although nothing
-asked for these. So a finished candidate is attacked as its evaluation will be, and
-records beyond chance trade one value with another record: margins stay, the pairs of
-one variable move a little, and the records are nobody's.
+Where tables have many cells and the file has few records, following them closely leads
+to the records themselves, although nothing asked for these. So a finished candidate is
+attacked as its evaluation will be, and records beyond chance trade one value with
+another record: margins stay, the pairs of one variable move a little, and the records
+are nobody's.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from evosdc.synth.data.rules import broken
 from evosdc.synth.search.population import SynthesisProblem
 
 _ROUNDS = 40
-# A copy is held back only where it is about to fail, and then well into the fold.
-_NEAR, _SAFE = 0.3, 0.0
+# A copy is held back only where it is about to fail, and no further than needed: each
+# exchange spoils tables. Parts of the way from what is usual to what is allowed.
+_NEAR, _SAFE = 0.8, 0.6
 
 
 class Holder:

@@ -22,6 +22,8 @@ from evosdc.synth.search.rng import streams
 Floats = NDArray[np.float64]
 # Distances are rounded off no higher than this, and in the last tenth not at all.
 _SOFTEST, _HARD = 0.1, 0.9
+# A run of moves that only improve, at least so many.
+_FROZEN, _MENDING = 1e-15, 20_000
 # So many moves are made before the clock is asked again.
 _PIECE = 40_000
 
@@ -166,6 +168,18 @@ class Memetic:
 
     def finish(self) -> None:
         """Leave candidates as they are."""
+
+    def mend(self, slots: Ints) -> None:
+        """Make moves that only improve where a risk is above its limit again."""
+        self._renew_tallies()
+        states = streams(self._rng, len(self.alive))
+        many = max(_MENDING, 2 * len(self.population.problem.original))
+        target, risks = self.population.problem.target, self.population.risks
+        for k, slot in enumerate(self.alive):
+            goal = self.goals[k]
+            over = (risks[slot] > goal.limit + 1e-12) & (goal.penalty > 0.0)
+            if slot in slots and over.any():
+                self._anneal(k, target, states[k], _FROZEN, _FROZEN, many)
 
     def prepare(self) -> None:
         """Compile the kernels, so that no clock runs meanwhile."""

@@ -15,8 +15,8 @@ from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import cell_at, number_of
 from evosdc.synth.data.rules import breaks
 from evosdc.synth.objective.goal import cost_of, distance_of
-from evosdc.synth.objective.prices import look, shift_risk
-from evosdc.synth.objective.tables import L1, table_value
+from evosdc.synth.objective.prices import leaving, look, shift_risk
+from evosdc.synth.objective.tables import table_value
 from evosdc.synth.search.candidate_state import count_record, renew_table
 from evosdc.synth.search.rng import below
 
@@ -33,7 +33,7 @@ class Attempt(NamedTuple):
     ``cells[w]`` are the cells of the w-th table of the variable: those that record `i`
     leaves and enters, then those of record `k`; ``changes[w]`` is the change of its
     sum. `groups`, `totals` and `risks` are those of a candidate after the move, `wish`
-    the price of each level of a variable, or of those `tried`, `record` a whole record.
+    the price of the levels `tried`, `record` a whole record.
     """
 
     cells: NDArray[np.int64]
@@ -55,7 +55,7 @@ def make_attempt(target, sizes, codes):  # type: ignore[no-untyped-def]
     return Attempt(
         np.empty((widest, 4), np.int64),
         np.empty(widest),
-        np.empty(max(_TRIED_LEVELS, sizes.max())),
+        np.empty(_TRIED_LEVELS),
         np.empty(_TRIED_LEVELS, np.int64),
         np.empty(len(target.group_weight)),
         np.empty(4),
@@ -96,45 +96,14 @@ def _exchange(risk, keys, codes, i, k, j, value, other, totals):  # type: ignore
 
 
 @kernel(inner=True, borrows=True)
-def _wanted_of_all(  # type: ignore[no-untyped-def]
+def _wanted(  # type: ignore[no-untyped-def]
     members,
     steps,
     order,
     heads,
     dense,
     hashes,
-    kinds,
-    tables,
-    table_steps,
-    slope,
-    up,
-    record,
-    old,
-    wish,
-):
-    """Return the value whose cells are most in deficit, by prices at the margin."""
-    wish[:] = 0.0
-    for w in range(len(tables)):
-        t = np.int64(tables[w])
-        step = table_steps[w]
-        lowest = number_of(members, steps, order, t, record) - step * np.int64(old)
-        away = 1.0 if kinds[t] == L1 else 0.0
-        for v in range(len(wish)):
-            cell = cell_at(heads, dense, hashes, t, lowest + step * v)
-            wish[v] += slope[t] * look(up, cell, away)
-    wish[old] = np.inf
-    return np.int16(np.argmin(wish))
-
-
-@kernel(inner=True, borrows=True)
-def _wanted_of_some(  # type: ignore[no-untyped-def]
-    members,
-    steps,
-    order,
-    heads,
-    dense,
-    hashes,
-    kinds,
+    away,
     tables,
     table_steps,
     slope,
@@ -144,7 +113,11 @@ def _wanted_of_some(  # type: ignore[no-untyped-def]
     tried,
     wish,
 ):
-    """Return that of the values tried whose cells are most in deficit."""
+    """Return that of the values tried whose cells are most in deficit.
+
+    Prices are those at the margin. The value it has is no answer, nor is one that
+    nothing speaks for: -1 then.
+    """
     for k in range(len(tried)):
         wish[k] = 0.0
     for w in range(len(tables)):
@@ -153,15 +126,16 @@ def _wanted_of_some(  # type: ignore[no-untyped-def]
             continue
         step = table_steps[w]
         lowest = number_of(members, steps, order, t, record) - step * np.int64(old)
-        away = 1.0 if kinds[t] == L1 else 0.0
         for k in range(len(tried)):
             cell = cell_at(heads, dense, hashes, t, lowest + step * tried[k])
-            wish[k] += slope[t] * look(up, cell, away)
-    best = 0
-    for k in range(1, len(tried)):
-        if wish[k] < wish[best] and tried[k] != old:
+            wish[k] += slope[t] * look(up, cell, away[t])
+    best = -1
+    for k in range(len(tried)):
+        if tried[k] != old and (best < 0 or wish[k] < wish[best]):
             best = k
-    return np.int16(tried[best])
+    if best < 0 or wish[best] == 0.0:
+        return np.int64(-1)
+    return tried[best]
 
 
 @kernel(inline="always")
@@ -170,48 +144,32 @@ def new_value(target, candidate, attempt, sizes, source, state, i, j):  # type: 
     if sizes[j] <= 1:
         return candidate.codes[i, j]
     begin, end = target.touch_start[j], target.touch_start[j + 1]
-    wish = attempt.wish
-    if sizes[j] > _TRIED_LEVELS:
-        for k in range(_TRIED_LEVELS):
-            attempt.tried[k] = source[below(state, len(source)), j]
-        return _wanted_of_some(
-            target.cells.members,
-            target.cells.steps,
-            target.cells.order,
-            target.cells.heads,
-            target.cells.dense,
-            target.cells.hashes,
-            target.kind,
-            target.touch[begin:end],
-            target.touch_step[begin:end],
-            candidate.slope,
-            candidate.up,
-            candidate.codes[i],
-            candidate.codes[i, j],
-            attempt.tried,
-            wish,
-        )
-    new = _wanted_of_all(
+    many = min(sizes[j], _TRIED_LEVELS)
+    for k in range(many):
+        some = sizes[j] > _TRIED_LEVELS
+        attempt.tried[k] = source[below(state, len(source)), j] if some else k
+    new = _wanted(
         target.cells.members,
         target.cells.steps,
         target.cells.order,
         target.cells.heads,
         target.cells.dense,
         target.cells.hashes,
-        target.kind,
+        target.away,
         target.touch[begin:end],
         target.touch_step[begin:end],
         candidate.slope,
         candidate.up,
         candidate.codes[i],
         candidate.codes[i, j],
-        wish[: sizes[j]],
+        attempt.tried[:many],
+        attempt.wish,
     )
-    if wish[new] == 0.0:
+    if new < 0:
         # No value is wanted, or none leads into the support of the full table: keep
         # the variable's distribution.
         return source[below(state, len(source)), j]
-    return new
+    return np.int16(new)
 
 
 @kernel(inline="always")
@@ -228,10 +186,8 @@ def try_tables(target, candidate, attempt, i, k, j, new, swap):  # type: ignore[
     for w in range(target.touch_start[j + 1] - begin):
         t = np.int64(target.touch[begin + w])
         shift = target.touch_step[begin + w] * jump
-        kind = kinds[t]
-        away = 1.0 if kind == L1 else 0.0
         number = number_of(members, steps, order, t, candidate.codes[i])
-        change = 0.0
+        change, gone = 0.0, 0
         if swap:
             other = number_of(members, steps, order, t, candidate.codes[k])
             if other == number + shift:
@@ -239,14 +195,18 @@ def try_tables(target, candidate, attempt, i, k, j, new, swap):  # type: ignore[
                 continue
             cells[w, 2] = cell_at(heads, dense, hashes, t, other)
             cells[w, 3] = cell_at(heads, dense, hashes, t, other - shift)
-            change = look(down, cells[w, 2], -away) + look(up, cells[w, 3], away)
+            change = look(down, cells[w, 2], 0.0) + look(up, cells[w, 3], 0.0)
+            gone = (cells[w, 3] < 0) - (cells[w, 2] < 0)
         cells[w, 0] = cell_at(heads, dense, hashes, t, number)
         cells[w, 1] = cell_at(heads, dense, hashes, t, number + shift)
-        change += look(down, cells[w, 0], -away) + look(up, cells[w, 1], away)
+        change += look(down, cells[w, 0], 0.0) + look(up, cells[w, 1], 0.0)
+        gone += (cells[w, 1] < 0) - (cells[w, 0] < 0)
+        if gone != 0:
+            change += leaving(target, candidate.outside, t, gone)
         attempt.changes[w] = change
         g = group[t]
         value = table_value(
-            kind,
+            kinds[t],
             candidate.sums[t] + change,
             target.records,
             target.degree[t],

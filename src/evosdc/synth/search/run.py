@@ -58,6 +58,10 @@ class EvolutionEngine(Protocol):
         """End what is under way."""
         ...
 
+    def mend(self, slots: Ints) -> None:
+        """Bring some candidates back within the limits of risk, after the search."""
+        ...
+
     def costs(self) -> NDArray[np.float64]:
         """Return the cost of each living candidate."""
         ...

@@ -14,8 +14,8 @@ from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import cell_at, number_of
 from evosdc.synth.data.rules import breaks
 from evosdc.synth.objective.goal import cost_of, distance_of
-from evosdc.synth.objective.prices import look, shift_risk
-from evosdc.synth.objective.tables import L1, table_value
+from evosdc.synth.objective.prices import leaving, look, shift_risk
+from evosdc.synth.objective.tables import table_value
 from evosdc.synth.search.candidate_state import count_record, renew_table
 from evosdc.synth.search.rng import below
 
@@ -112,13 +112,15 @@ def _try_tables(target, candidate, old, record, cells, changes, groups):  # type
     """Price the change of a record in every table it moves in."""
     kinds, group = target.kind, target.group
     for t in range(len(kinds)):
-        away = 1.0 if kinds[t] == L1 else 0.0
         a = _cell(target.cells, t, old)
         b = _cell(target.cells, t, record)
         cells[t, 0], cells[t, 1] = a, b
         changes[t] = 0.0
         if a != b:
-            changes[t] = look(candidate.down, a, -away) + look(candidate.up, b, away)
+            changes[t] = look(candidate.down, a, 0.0) + look(candidate.up, b, 0.0)
+            gone = (b < 0) - (a < 0)
+            if gone != 0:
+                changes[t] += leaving(target, candidate.outside, t, gone)
             groups[group[t]] += target.group_weight[group[t]] * (
                 table_value(
                     kinds[t],
