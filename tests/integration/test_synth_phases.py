@@ -18,7 +18,7 @@ def visits(size: int = 1500) -> pd.DataFrame:
     """Visits of two summers, on weekdays only, and how long they took."""
     rng = np.random.default_rng(0)
     days = pd.date_range("2021-01-01", "2022-12-31")
-    weight = np.where(days.month.isin([6, 7, 8]), 5.0, 1.0) * (days.dayofweek < 5)
+    weight = np.where(days.month.isin([6, 7, 8]), 5.0, 1.0) * (days.day_of_week < 5)
     when = rng.choice(days, size, p=weight / weight.sum())
     return pd.DataFrame(
         {
