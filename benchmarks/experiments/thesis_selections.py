@@ -30,7 +30,12 @@ SELECTIONS = (
 )
 # What a selection does by itself. On a wheel of nearly equal merits whole candidates
 # drift, and one of N is left after about 2 N generations.
-ALONE = ("exponential-rank:0.7 no crossover", "roulette:1 no crossover")
+ALONE = (
+    "linear-rank no crossover",
+    "exponential-rank:0.7 no crossover",
+    "tournament no crossover",
+    "roulette:1 no crossover",
+)
 # Merit up to about the worst of a first population, on the two sets that start near.
 _NEAR = ("roulette:0.1",)
 PROPERTIES = {

@@ -29,6 +29,7 @@ def rows(method: str, converged: list[int], fitness: list[float]) -> list[dict]:
             "seed": seed,
             "converged": count,
             "after": value,
+            "before": 0.03,
         }
         for seed, (count, value) in enumerate(zip(converged, fitness, strict=True), 1)
     ]
@@ -42,6 +43,7 @@ def test_each_published_figure_says_whether_it_is_within() -> None:
         + rows("exponential-rank:0.7", [5, 6, 7], [0.017, 0.018, 0.019])
         + rows("exponential-rank:0.7 no crossover", [2, 2, 3], [0.03, 0.03, 0.03])
     )
+    assert "tiny-made – / 0.03 / – (of 10 / 50 / 100)" in text
     assert "generations: 1 of 2 within; fitness: 1 of 2 within" in text
     lines = {line.split(" | ")[0]: line for line in text.splitlines()}
     assert ": within |" in lines["| linear-rank, generations, 50"]
