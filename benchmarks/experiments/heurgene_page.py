@@ -62,6 +62,8 @@ PARTS = (
     (HYPERCUBE + BY_CIRCUITS, HEURGENE + BY_CIRCUITS, "redundant by circuits"),
     (CLEANED_CUBE + UNPRUNED, CLEANED + UNPRUNED, "nothing cleaned up"),
 )
+# Tables of a family that need not be counted.
+_ENOUGH = 3
 _VARIANTS = (
     {name for name, _ in (*STEPS, *WISHES)}
     | {portfolio(name) for name in STRATEGIES}
@@ -96,10 +98,15 @@ def _sections(page: Page) -> list[str]:
     ]
 
 
+def _tables(rows: Sequence[Row], family: str, method: str) -> dict[int, list[float]]:
+    """Return the costs of the runs by table."""
+    mine = [r for r in rows if (r["family"], r["method"]) == (family, method)]
+    return {n: column(runs, "cost") for (n,), runs in group(mine, "table").items()}
+
+
 def _by_table(rows: Sequence[Row], family: str, method: str) -> list[list[float]]:
     """Return the costs of the runs on each table."""
-    mine = [r for r in rows if (r["family"], r["method"]) == (family, method)]
-    return [column(runs, "cost") for runs in group(mine, "table").values()]
+    return list(_tables(rows, family, method).values())
 
 
 def _mean(tables: Sequence[Sequence[float]]) -> float:
@@ -181,7 +188,8 @@ def _parts(rows: Sequence[Row]) -> str:
     """Savings without a part of HeurGene, and by how redundant cells are found."""
     lines = []
     for (family,), _ in sorted(group(rows, "family").items()):
-        if not _by_table(rows, family, HEURGENE + "+generations=0"):
+        known = {name for _, name, _ in PARTS if _by_table(rows, family, name)}
+        if not known & {HEURGENE + "+generations=0", HEURGENE + BY_CIRCUITS}:
             continue
         cube = _published(family, HYPERCUBE, "mean")
         saved = 1 - _published(family, HEURGENE, "lowest mean") / cube
@@ -221,19 +229,27 @@ def _parts(rows: Sequence[Row]) -> str:
             "clean up everywhere, dearest first; publish a cell only where the circuit "
             "kept with each sensitive cell protects it without that cell, in the "
             "clean-up and in mutation (`safe=circuits`, the source's `isSafe` taken "
-            "at its word); or clean up nothing.",
+            "at its word); or clean up nothing. Fewer than three tables are counted.",
             markdown_table(head, lines),
         )
     )
 
 
 def _saving(rows: Sequence[Row], family: str, cube: str, method: str) -> str:
-    """Saving of the lowest runs of a contender, and of their mean, against a cube."""
-    base, mine = _by_table(rows, family, cube), _by_table(rows, family, method)
-    if not base or not mine:
+    """Saving of the lowest runs of a contender, and of their mean, against a cube.
+
+    Only tables that both have count, and are counted where there are fewer than three.
+    """
+    base, mine = _tables(rows, family, cube), _tables(rows, family, method)
+    shared = [table for table in base if table in mine]
+    if not shared:
         return "–"
-    start = _mean(base)
-    return f"{percent(1 - _lowest(mine) / start)} ({percent(1 - _mean(mine) / start)})"
+    start = _mean([base[table] for table in shared])
+    found = [mine[table] for table in shared]
+    text = (
+        f"{percent(1 - _lowest(found) / start)} ({percent(1 - _mean(found) / start)})"
+    )
+    return text if len(shared) >= _ENOUGH else f"{text}, tables: {len(shared)}"
 
 
 def _strategies(rows: Sequence[Row]) -> str:
