@@ -6,6 +6,7 @@ from functools import partial
 
 from benchmarks.experiments.experiment import Experiment
 from benchmarks.experiments.heurgene_page import (
+    BY_CIRCUITS,
     CLEANED_CUBE,
     STEPS,
     UNPRUNED,
@@ -57,6 +58,10 @@ EXPERIMENT = Experiment(
         *(portfolio(name) for name in STRATEGIES[:-1]),
         *(name for name, _ in STEPS if name not in (HEURGENE, "heurgene")),
         *(name for name, _ in WISHES if name != "heurgene"),
+        HYPERCUBE + BY_CIRCUITS,
+        HEURGENE + BY_CIRCUITS,
+        HEURGENE + "+generations=0",
+        HEURGENE + "+mutation=none",
         "sp",
         "castro",
         "hypercube-2d+skip-covered=true",

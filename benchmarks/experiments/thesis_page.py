@@ -152,7 +152,7 @@ SECTIONS = (
         "generations (1,000 at most); table 1.2 of section 5.1 (`toy`, 32 records): "
         "blocks cross variable by variable, and a candidate nearer than 0.02 ends "
         "the run too. Published / **measured** mean ± deviation over the seeds; \\* "
-        "where the published figure is within their range or one deviation of their "
+        "where the published figure is within their range or two deviations of their "
         "mean. Base 0.7 and merit left up to 1 are the source's; `roulette` and "
         "`universal` are this package's own (up to the worst). `no crossover` is "
         "selection by itself.",

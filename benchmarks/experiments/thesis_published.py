@@ -54,7 +54,7 @@ _PRESSURE: dict[str, dict[str, tuple[float | None, ...]]] = {
 
 # Table 4.4: generations to converge and best fitness, by population. The source prints
 # N/A for exponential ranking of 100, "that the model took 1 generation".
-_SELECTIONS = {
+TABLE_44: dict[tuple[str, int], tuple[float, float | None]] = {
     ("linear-rank", 10): (10, 0.025),
     ("linear-rank", 50): (50, 0.012),
     ("linear-rank", 100): (80, 0.008),
@@ -247,7 +247,7 @@ def _chapter_four() -> list[Figure]:
                     family = f"pressure-{drawn}"
                     out.append(_figure(family, method, quantity, value, place))
     for data, table, place in (
-        ("tiny", _SELECTIONS, "section 4.2.2, table 4.4"),
+        ("tiny", TABLE_44, "section 4.2.2, table 4.4"),
         ("toy", _TOYS, "section 5.1, table 1.2"),
     ):
         for (method, size), known in table.items():

@@ -30,7 +30,14 @@ SELECTIONS = (
 )
 # What a selection does by itself. On a wheel of nearly equal merits whole candidates
 # drift, and one of N is left after about 2 N generations.
-ALONE = ("exponential-rank:0.7 no crossover", "roulette:1 no crossover")
+ALONE = (
+    "linear-rank no crossover",
+    "exponential-rank:0.7 no crossover",
+    "tournament no crossover",
+    "roulette:1 no crossover",
+)
+# Merit up to about the worst of a first population, on the two sets that start near.
+_NEAR = ("roulette:0.1",)
 PROPERTIES = {
     "uniform": (
         "linear-rank:0",
@@ -79,7 +86,7 @@ def selections(seed: int) -> list[Trial]:
     out = []
     for end in _ENDS:
         for size in SIZES:
-            for name in (*SELECTIONS, *ALONE):
+            for name in (*SELECTIONS, *ALONE, *(_NEAR if end else ())):
                 select, _, alone = name.partition(" ")
                 options = {**_TOY, "population": size, "selection": select}
                 options |= {"crossover": "matrix", "generations": _MOST}

@@ -9,10 +9,11 @@ import numpy as np
 
 from benchmarks.experiments.plots import heat_maps
 from benchmarks.experiments.published import Figure
-from benchmarks.experiments.statistics import Summary, column, group, summarise
+from benchmarks.experiments.statistics import column, group, summarise
 from benchmarks.experiments.store import Row
 from benchmarks.experiments.thesis_adaptive import CROSSING, MUTATING, pair
 from benchmarks.experiments.thesis_published import THESIS_FIGURES
+from benchmarks.experiments.thesis_spread import met, spread_tables
 from benchmarks.experiments.write import markdown_table, number
 
 
@@ -38,14 +39,14 @@ def selection_tables(rows: Sequence[Row], folder: Path) -> str:
             *(f"fitness, {size}" for size in sizes),
         ]
         parts.append(f"### {name}\n\n{markdown_table(head, lines)}")
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in (*parts, spread_tables(rows)) if part)
 
 
 def _beside(runs: Sequence[Row], quantity: str) -> str:
     """Write published / measured mean ± deviation; * where they are no farther apart.
 
-    A published mean counts as met where it is within the range of the runs or one
-    deviation of their mean.
+    A published mean counts as met where it is within the range of the runs or two
+    deviations of their mean.
     """
     values = column(runs, quantity)
     found = summarise(values)
@@ -55,14 +56,8 @@ def _beside(runs: Sequence[Row], quantity: str) -> str:
     published = _published(runs[0], quantity)
     if published is None:
         return text
-    star = " \\*" if _met(published, found) else ""
+    star = " \\*" if met(published.value, found) else ""
     return f"{published.about}{number(published.value)} / {text}{star}"
-
-
-def _met(published: Figure, found: Summary) -> bool:
-    value = published.value
-    within = found.best <= value <= found.worst
-    return within or abs(value - found.mean) <= found.sd
 
 
 def _published(row: Row, quantity: str) -> Figure | None:

@@ -18,7 +18,9 @@ from evosdc.suppress.methods.circuits import (
     CircuitIndividual,
     add_and_publish,
     further_rectangle,
+    protects,
     publish_crowded,
+    publish_redundant,
     rectangle_each,
     rectangles,
     renew,
@@ -124,6 +126,8 @@ def test_wishes_of_the_author(problem):
         {"pruned": False},
         {"crossover": "directed"},
         {"mutation": "add"},
+        {"mutation": "none"},
+        {"crowded": True, "safe": "circuits"},
         {"population": 1},
     ],
     ids=str,
@@ -193,6 +197,30 @@ def test_clean_up_as_published_looks_at_crowded_rows_and_columns_only():
     left = np.bincount(np.append(arcs.tail[after], arcs.head[after]))
     # A row or column that was crowded keeps two cells at least.
     assert min(left[arcs.tail[gone]].min(), left[arcs.head[gone]].min()) >= 2
+
+
+def test_clean_up_by_circuits_leaves_every_circuit_whole():
+    network = TableNetwork(Problem.of(make("heurgene", 1, rows=30, columns=30)))
+    mender = Mender(network, np.random.default_rng(0))
+    cells = np.unique(network.demands.cell)
+    exact, _ = rectangle_each(network, cells, False)
+    state, circuits = rectangle_each(network, cells, False)
+    before = state.cost
+    publish_crowded(exact, mender)
+    publish_crowded(state, mender, circuits)
+    # Circuits are only part of what is hidden, so fewer cells are redundant by them.
+    assert exact.cost < state.cost < before
+    assert not len(state.uncovered)
+    for cell, circuit in circuits.items():
+        assert state.hidden[circuit].all()
+        assert protects(network, cell, circuit)
+    person = CircuitIndividual.of(state, renew(state, circuits, 32))
+    gone = [
+        publish_redundant(person, mender, person.circuits[cell], 32, True)
+        for cell in cells.tolist()
+    ]
+    assert any(gone)
+    assert not len(person.state.uncovered)
 
 
 def test_a_cell_is_added_only_where_more_can_be_published():

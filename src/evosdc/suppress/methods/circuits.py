@@ -226,11 +226,14 @@ def _rectangle(state: PatternState, cell: int, levels: Cells) -> Cells:
     return corners if np.isfinite(cost) else corners[:0]
 
 
-def publish_crowded(state: PatternState, mender: Mender) -> None:
+def publish_crowded(
+    state: PatternState, mender: Mender, circuits: dict[int, Cells] | None = None
+) -> None:
     """Publish what is redundant in crowded rows and columns (Herrington 2015).
 
     Cells are looked at in the order of the table, and only where both their row and
-    their column hide more than two cells at the time.
+    their column hide more than two cells at the time. With `circuits` one goes only
+    where each of them protects its own cell without it; they are shortened by it.
     """
     arcs = state.network.arcs
     hidden = np.flatnonzero(state.hidden)
@@ -239,10 +242,34 @@ def publish_crowded(state: PatternState, mender: Mender) -> None:
     for cell in np.sort(state.secondaries).tolist():
         if min(crowd[arcs.tail[cell]], crowd[arcs.head[cell]]) <= _UNCROWDED:
             continue
-        mender.prune(state, np.array([cell]))
+        if circuits is None:
+            mender.prune(state, np.array([cell]))
+        else:
+            _publish_spare(state, circuits, cell)
         if not state.hidden[cell]:
             crowd[arcs.tail[cell]] -= 1
             crowd[arcs.head[cell]] -= 1
+
+
+def _publish_spare(state: PatternState, circuits: dict[int, Cells], cell: int) -> None:
+    """Publish a cell where every circuit that it stands in does without it."""
+    rest = {k: circuit[circuit != cell] for k, circuit in _standing(circuits, cell)}
+    if all(protects(state.network, k, circuit) for k, circuit in rest.items()):
+        state.publish([cell])
+        circuits.update(rest)
+
+
+def _standing(circuits: dict[int, Cells], cell: int) -> list[tuple[int, Cells]]:
+    return [(k, circuit) for k, circuit in circuits.items() if cell in circuit]
+
+
+def protects(network: TableNetwork, cell: int, circuit: Cells) -> bool:
+    """Whether a circuit and the sensitive cells alone protect a cell."""
+    levels = np.flatnonzero(network.demands.cell == cell)
+    alone = PatternState(network)
+    alone.hide(circuit)
+    alone.check(levels)
+    return bool((alone.live.length[levels] >= 0).all())
 
 
 def renew(
@@ -301,16 +328,24 @@ def simple_rectangles(state: PatternState) -> dict[int, Cells]:
 
 
 def publish_redundant(
-    individual: CircuitIndividual, mender: Mender, cells: Cells, most: int
+    individual: CircuitIndividual,
+    mender: Mender,
+    cells: Cells,
+    most: int,
+    by_circuits: bool = False,
 ) -> bool:
     """Publish the first redundant cell; join the circuits that it stood in.
 
-    Returns whether there was one.
+    `by_circuits` takes a cell for redundant where the joined circuit protects without
+    it the cells of all that were joined. Returns whether there was one.
     """
     for cell in cells.tolist():
         if not individual.state.hidden[cell]:
             continue
-        mender.prune(individual.state, np.array([cell], dtype=np.int64))
+        if not by_circuits:
+            mender.prune(individual.state, np.array([cell], dtype=np.int64))
+        elif _spare_when_joined(individual, cell, most):
+            individual.state.publish([cell])
         if individual.state.hidden[cell]:
             continue
         _join(individual, cell, most)
@@ -318,14 +353,25 @@ def publish_redundant(
     return False
 
 
+def _spare_when_joined(individual: CircuitIndividual, cell: int, most: int) -> bool:
+    """Whether the circuits that a cell stands in do without it once they are one."""
+    touched = _standing(individual.circuits, cell)
+    joined, network = _joined(touched, cell, most), individual.state.network
+    return all(protects(network, k, joined) for k, _ in touched)
+
+
+def _joined(touched: list[tuple[int, Cells]], cell: int, most: int) -> Cells:
+    union = np.unique(np.concatenate([circuit for _, circuit in touched]))
+    return union[union != cell][:most]
+
+
 def _join(individual: CircuitIndividual, cell: int, most: int) -> None:
     """Merge the circuits that a published cell stood in, at most so many cells."""
     circuits = individual.circuits
-    touched = [k for k, circuit in circuits.items() if cell in circuit]
+    touched = _standing(circuits, cell)
     if touched:
-        union = np.unique(np.concatenate([circuits[k] for k in touched]))
-        joined = union[union != cell][:most]
-        merged = circuits | dict.fromkeys(touched, joined)
+        joined = _joined(touched, cell, most)
+        merged = circuits | dict.fromkeys([k for k, _ in touched], joined)
     else:
         merged = circuits
     fresh = CircuitIndividual.of(individual.state, merged)

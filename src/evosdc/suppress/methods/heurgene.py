@@ -54,7 +54,8 @@ DIVERSITIES = ("cells", "circuits")
 SEEDINGS = ("random", "bound-and-path")
 RECTANGLES = ("each", "further", "both")
 CROSSOVERS = ("random", "directed")
-MUTATIONS = ("publish", "add")
+MUTATIONS = ("publish", "add", "none")
+SAFETIES = ("exact", "circuits")
 # "Several" individuals are drawn for a place, says the source, and no number.
 _DRAWN = 3
 
@@ -78,6 +79,10 @@ class HeurgeneParameters:
     crowded
         Look for it only in rows and columns that hide more than two cells, in the
         order of the table (published). Otherwise everywhere, dearest first.
+    safe
+        exact: a cell is redundant where all that is hidden protects without it.
+        circuits: where the circuit kept with each sensitive cell does, a reading of
+        the source's words, in crowded clean-up and in mutation.
     redraw
         A generation mates one pair; where that fails new parents are drawn, and so
         many failures in a row as `patience` says end the run (published). Otherwise a
@@ -106,7 +111,7 @@ class HeurgeneParameters:
     mutation
         publish: a redundant cell is published (published). add: a cell that closes a
         rectangle with hidden cells of a circuit is hidden first, where more can be
-        published for it (the author's wish).
+        published for it (the author's wish). none: no mutation, to measure the others.
     cost_benefit
         Stop when the gain a second falls below this share of the cost (the author's
         wish); 0 never does.
@@ -123,6 +128,7 @@ class HeurgeneParameters:
     rectangles: str = "each"
     pruned: bool = True
     crowded: bool = False
+    safe: str = "exact"
     redraw: bool = False
     replace_best: bool = False
     crossover: str = "random"
@@ -137,6 +143,7 @@ class HeurgeneParameters:
             ("rectangles", RECTANGLES),
             ("crossover", CROSSOVERS),
             ("mutation", MUTATIONS),
+            ("safe", SAFETIES),
         ):
             if getattr(self, name) not in known:
                 raise MethodError(
@@ -157,6 +164,7 @@ class _Run:
     ) -> None:
         self.network = network
         self.parameters = parameters
+        self.exact = parameters.safe == "exact"
         self.search = search
         self.mender: Mender = Mender(network, search.rng(0))
         self.rng = search.rng(1)
@@ -172,7 +180,7 @@ class _Run:
                 return
             state, circuits = self._first(number)
             if self.parameters.pruned and self.parameters.crowded:
-                publish_crowded(state, self.mender)
+                publish_crowded(state, self.mender, None if self.exact else circuits)
             elif self.parameters.pruned:
                 self.mender.prune(state)
             kept = renew(state, circuits, self.parameters.circuit)
@@ -267,11 +275,13 @@ class _Run:
         return []
 
     def _mutate(self, child: CircuitIndividual) -> None:
+        if self.parameters.mutation == "none":
+            return
         cell, most = int(self.rng.choice(self.open)), self.parameters.circuit
         if self.parameters.mutation == "add":
             add_and_publish(child, self.mender, cell, self.parameters.tries, most)
         circuit = self.rng.permutation(child.circuits[cell])
-        publish_redundant(child, self.mender, circuit, most)
+        publish_redundant(child, self.mender, circuit, most, not self.exact)
 
     def _admit(self, child: CircuitIndividual, replace: str) -> None:
         cost = np.array([individual.cost for individual in self.population])
