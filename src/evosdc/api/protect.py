@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from evosdc import small_jobs
+from evosdc.api.checkpoint import Checkpoint, as_checkpoint
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, Requests, Stop, one_way
 from evosdc.api.requests import Labels, Preferences
 from evosdc.api.sources import as_table, assumed, known_before, template_of
@@ -18,6 +19,7 @@ from evosdc.api.steps import Task, audit, prepare, search, settle
 from evosdc.evolution.record import Entry
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
+from evosdc.io.paths import PathLike
 from evosdc.results import Protection
 from evosdc.table import Table
 
@@ -36,6 +38,8 @@ def protect(
     options: Mapping[str, Any] | None = None,
     on_progress: Callable[[Entry], None] | None = None,
     on_pattern: Callable[[Table], None] | None = None,
+    checkpoint: PathLike | Checkpoint | None = None,
+    resume: bool = False,
     bounds: str | None = None,
     counts: bool | None = None,
     threshold: int | None = None,
@@ -82,6 +86,10 @@ def protect(
         Called with every improvement.
     on_pattern
         Called with the table and its final statuses before it is audited.
+    checkpoint, resume
+        A file that the best pattern so far is written to every ten seconds, removed
+        when the verb returns; after a crash `resume` goes on from it, and what the run
+        had spent counts against its limits. It is confidential.
     bounds
         What everyone knows of a cell beforehand, where it is not what the table says:
         ``"0:inf"``, ``"percent:50"``, ``"columns"``, ``"auto"``. See
@@ -150,6 +158,7 @@ def protect(
         workers=workers,
         options=options or {},
         on_progress=on_progress,
+        checkpoint=as_checkpoint(checkpoint, resume=resume),
     )
     resolved = assumed(
         as_table(table, **reading),
@@ -167,8 +176,11 @@ def protect(
         on_pattern(settled.table)
     result = audit(prepared, found, settled)
     template = template_of(table)
-    return replace(
+    answer = replace(
         result,
         pattern=like(pattern_frame(result.table), template),
         published=like(published_frame(result.table), template),
     )
+    if task.checkpoint is not None and not task.checkpoint.keep:
+        task.checkpoint.remove()
+    return answer

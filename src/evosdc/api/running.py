@@ -66,6 +66,10 @@ class Clock:
         limit = spent + _JUDGE_SECONDS
         self._limit = limit if self._limit is None else min(self._limit, limit)
 
+    def count(self, seconds: float) -> None:
+        """Count time that a run which was cut short has spent."""
+        self._start -= seconds
+
     def for_search(self, *, quick: bool, insiders: bool) -> float | None:
         """How long the search may take, with time left to settle and to judge."""
         if self._limit is None:
@@ -110,8 +114,9 @@ def run(
         pattern = run_contracted(problem, method, parameters, search)
     except KeyboardInterrupt:
         search.reason = "interrupted"
-        if search.best is not None:
-            pattern = search.best
+        best = search.stored if search.best is None else search.best
+        if best is not None:
+            pattern = best
             notes = ("interrupted: this is the best complete pattern found so far",)
         else:
             last_resort = find_method("marginal")
@@ -130,13 +135,15 @@ def ending(search: Search, method: str, evaluations: int | None) -> str:
     """Say why a run ended and how to repeat it."""
     again = f"--method {method} --seed {search.seed}"
     reason = search.reason or "finished"
-    if reason == "evaluations":
+    if reason == "evaluations" and not search.resumed:
         return f"ended: {reason}; --evaluations {evaluations} {again} repeats exactly"
     if reason == "interrupted" or (reason == "time limit" and search.cut_short):
         return (
             f"ended: {reason}, in the middle of a pattern; {again} with a budget of "
             "--evaluations instead of time lets it finish, and that repeats exactly"
         )
+    if search.resumed:
+        return f"ended: {reason}; resumed from a checkpoint, which no seed repeats"
     budget = max(1, search.evaluations)
     return f"ended: {reason}; --evaluations {budget} {again} repeats exactly"
 

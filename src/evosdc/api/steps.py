@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc import __version__
+from evosdc.api.checkpoint import Checkpoint, Stored
 from evosdc.api.claims import claim_of
 from evosdc.api.options import Attacker, Requests, Stop
 from evosdc.api.reach import within_reach
@@ -68,6 +70,7 @@ class Task:
     workers: int | None
     options: Mapping[str, Any]
     on_progress: Callable[[Entry], None] | None
+    checkpoint: Checkpoint | None = None
 
     def __post_init__(self) -> None:
         if self.seed < 0:
@@ -172,7 +175,12 @@ def search(prepared: Prepared) -> Found:
     method = _method(task.method, problem)
     parameters = method.configure(task.options)
     network = problem.network is not None
+    stored = _stored(prepared, method)
+    spent = 0.0 if stored is None else stored.seconds
+    clock.count(spent)
     limit = clock.for_search(quick=network, insiders=prepared.insiders)
+    if limit is not None:
+        limit += spent
     running = Search(
         seed=task.seed,
         stop=stopping(limit, task.stop.evaluations, task.stop.gap),
@@ -180,8 +188,15 @@ def search(prepared: Prepared) -> Found:
         record=RunRecord(listeners=[task.on_progress] if task.on_progress else []),
     )
     running.note(f"started: {method.name}")
-    first_bound(problem, running)
-    problem, pattern, notes = _searched(prepared, method, parameters, running)
+    if stored is not None:
+        hidden = stored.hidden
+        had = None if hidden is None else problem.pattern(hidden & problem.hideable)
+        running.resume(had, spent, stored.evaluations)
+        running.note(stored.words())
+    kept = task.checkpoint
+    with nullcontext() if kept is None else kept.following(running, clock):
+        first_bound(problem, running)
+        problem, pattern, notes = _searched(prepared, method, parameters, running)
     if running.reason == "interrupted":
         clock.hurry()
     return Found(method, running, problem, pattern, notes)
@@ -266,7 +281,7 @@ def audit(prepared: Prepared, found: Found, settled: Settled) -> Protection:
         seed=task.seed,
         version=__version__,
         reason=found.search.reason or "finished",
-        settings=_settings(prepared, found, table),
+        settings=_settings(prepared, found.method.name, table),
         notes=_notes(prepared, found, settled),
         known=before.cells if before.words else None,
         wished=(prepared.granted.status == PRIMARY)
@@ -284,6 +299,15 @@ def _method(name: str, problem: Problem) -> Method:
             hint="use --method auto, or see: evosdc methods",
         )
     return chosen
+
+
+def _stored(prepared: Prepared, method: Method) -> Stored | None:
+    """Return what a run that was cut short had, where this one goes on from it."""
+    kept = prepared.task.checkpoint
+    if kept is None:
+        return None
+    about = _settings(prepared, method.name, prepared.granted)
+    return kept.begin(prepared.given, {**about, "known": prepared.before.cells})
 
 
 def _problem(
@@ -345,10 +369,10 @@ def _notes(prepared: Prepared, found: Found, settled: Settled) -> tuple[str, ...
     return (*notes, "no cell is sensitive and no rule looked for any: not judged")
 
 
-def _settings(prepared: Prepared, found: Found, table: Table) -> dict[str, Any]:
+def _settings(prepared: Prepared, method: str, table: Table) -> dict[str, Any]:
     task = prepared.task
     return {
-        "method": found.method.name,
+        "method": method,
         "cost": task.cost,
         "time_limit": task.stop.seconds,
         "evaluations": task.stop.evaluations,

@@ -72,6 +72,22 @@ def protect(
         help="Further formats: pivot, grid, sbs, tab, parquet (as may be published), "
         "jj, hst (confidential). Several with commas.",
     ),
+    checkpoint: Path | None = typer.Option(
+        None,
+        "--checkpoint",
+        metavar="FILE",
+        help="Where to write the best pattern every 10 seconds, until the answer is "
+        "written (default: in DIR/confidential, if the run may take over a minute).",
+    ),
+    no_checkpoint: bool = typer.Option(
+        False, "--no-checkpoint", help="Write none: a run that is killed is lost."
+    ),
+    resume: bool = typer.Option(
+        False,
+        "--resume",
+        help="Go on from the checkpoint of a run that was killed; time and evaluations "
+        "that it spent count.",
+    ),
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
     force: bool = shared.FORCE,
     as_json: bool = shared.JSON,
@@ -94,6 +110,7 @@ def protect(
     from evosdc import api
     from evosdc.api.requests import preference
     from evosdc.api.writing import write_result, write_unjudged
+    from evosdc.cli.checkpoint import checkpoint_for, forget
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_protection, show_warnings
     from evosdc.io import (
@@ -103,6 +120,10 @@ def protect(
         read_tables,
     )
 
+    stop = api.Stop(time_limit=time_limit, evaluations=evaluations, gap=gap)
+    kept, force = checkpoint_for(
+        output, checkpoint, stop, off=no_checkpoint, resume=resume, force=force
+    )
     check_output_directory(output, force=force)
     reading = shared.reading_options(
         hierarchy, total, missing, value, level_percent, flat
@@ -111,7 +132,6 @@ def protect(
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     formats = check_also(also, cells)
-    stop = api.Stop(time_limit=time_limit, evaluations=evaluations, gap=gap)
     warnings: list[str] = []
 
     def keep(table: Table) -> None:
@@ -142,6 +162,7 @@ def protect(
             options=shared.pairs(option, "--option"),
             on_progress=ear,
             on_pattern=keep,
+            checkpoint=kept,
         )
     write_result(
         output,
@@ -151,6 +172,7 @@ def protect(
         warnings=tuple(warnings),
         also=formats,
     )
+    forget(output, kept, force=force)
     show_warnings(warnings)
     if as_json:
         typer.echo(json.dumps(result.summary()))

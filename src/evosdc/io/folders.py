@@ -30,6 +30,7 @@ DRAFT = "draft"
 CONFIDENTIAL = "confidential"
 CLAIM = "claim.json"
 UNJUDGED = "unjudged.txt"
+CHECKPOINT = "checkpoint.json"
 REPORT = "report.html"
 PATTERN = "pattern.csv"
 # What a report to share holds, so that a folder is known to be ours without its claim.
@@ -83,12 +84,19 @@ def read_claim(folder: Path) -> Mapping[str, Any] | None:
     return claim if isinstance(claim, dict) else None
 
 
-def is_unjudged(folder: Path) -> bool:
-    """Whether a folder holds a pattern that waits for its verdict, and nothing else."""
+def is_begun(folder: Path, *, unjudged: bool) -> bool:
+    """Whether a folder holds the checkpoint of a run, and nothing else.
+
+    With `unjudged` it may hold a pattern that waits for its verdict as well.
+    """
     if {p.name for p in folder.iterdir()} != {CONFIDENTIAL}:
         return False
     names = {p.name for p in (folder / CONFIDENTIAL).iterdir()}
-    return names == {PATTERN, UNJUDGED}
+    half = {n for n in names if n.startswith(f".{CHECKPOINT}.")}
+    left = names - half - {CHECKPOINT}
+    if unjudged and left == {PATTERN, UNJUDGED}:
+        return True
+    return bool(names) and not left
 
 
 def stale_files(folder: Path, keep: Iterable[Path] = ()) -> list[Path]:

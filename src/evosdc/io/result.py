@@ -36,7 +36,7 @@ from evosdc.io.folders import (
     REPORT,
     UNJUDGED,
     close_file,
-    is_unjudged,
+    is_begun,
     make_private,
     remove_empty,
     remove_stale,
@@ -229,7 +229,7 @@ def check_output_directory(
 ) -> Path:
     """Return a folder that results may be written to; it need not be there yet.
 
-    With `unjudged` it may hold what `write_pattern_first` left.
+    It may hold a checkpoint, and with `unjudged` what `write_pattern_first` left.
     """
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
@@ -239,7 +239,7 @@ def check_output_directory(
             hint="give another name",
         )
     taken = folder.is_dir() and any(folder.iterdir())
-    if taken and not force and not (unjudged and is_unjudged(folder)):
+    if taken and not force and not is_begun(folder, unjudged=unjudged):
         raise InputError(
             f"{folder} exists already and is not empty",
             expected="a new or an empty folder",

@@ -9,6 +9,7 @@ from evosdc.errors import LevelError
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
+from evosdc.suppress.resumed import take_up
 from evosdc.suppress.search import Search
 from evosdc.suppress.structure.codes import dimensions_of
 from evosdc.suppress.structure.contract import Contraction, contract
@@ -36,6 +37,9 @@ class ContractedSearch(Search):
             record=whole.record,
         )
         self._contraction = contraction
+        self._taken_up = whole._taken_up
+        if whole.stored is not None:
+            self.stored = contraction.shrink(whole.stored)
         if whole.bound is not None:
             self.bound = max(0.0, whole.bound - contraction.base)
 
@@ -106,6 +110,7 @@ def run_contracted(
     """Run a method, on the contracted problem where that is worth it."""
     found = contraction_for(problem) if method.contracts else None
     if found is None or method.takes(found.small) is not None:
+        take_up(problem, search)
         pattern: Pattern = method.run(problem, parameters, search)
         return pattern
     search.note(
@@ -114,9 +119,11 @@ def run_contracted(
     )
     inner = ContractedSearch(search, found)
     try:
+        take_up(found.small, inner)
         small: Pattern = method.run(found.small, parameters, inner)
     except LevelError:
         # The whole problem says which of its cells cannot be protected.
+        take_up(problem, search)
         pattern = method.run(problem, parameters, search)
         return pattern
     return found.expand(small)

@@ -48,6 +48,11 @@ class Search:
         self.evaluations = 0
         self.generations = 0
         self.reason: str | None = None
+        # What a run that was cut short had found, and how long checking that took.
+        self.stored: Pattern | None = None
+        self.restoring = 0.0
+        self.resumed = False
+        self._taken_up: tuple[int, ...] = ()
         self._clock = clock
         self._start = clock()
         self._first_cost = 0.0
@@ -66,7 +71,18 @@ class Search:
 
     def rng(self, *key: int) -> np.random.Generator:
         """Return the generator of one part of the run, named by numbers."""
-        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
+        spawn = (*key, *self._taken_up)
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=spawn))
+
+    def resume(self, pattern: Pattern | None, seconds: float, evaluations: int) -> None:
+        """Go on from a run that was cut short; what it spent counts.
+
+        Its draws are not made again: they led to what is known already.
+        """
+        self.stored, self.resumed = pattern, True
+        self.evaluations += evaluations
+        self._start -= seconds
+        self._taken_up = (evaluations,) if evaluations else ()
 
     @property
     def seconds(self) -> float:

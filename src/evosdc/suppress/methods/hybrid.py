@@ -254,6 +254,10 @@ def _start(run: _Run) -> bool:
         _first_bound(run)
     if search.best is None:
         home.settle()
+    elif not home.population.states:
+        # The pattern of a run that was cut short: checking it took what building does.
+        home.welcome(search.best)
+        home.building = search.restoring
     if run.best.cost == 0:
         search.raise_bound(0.0)
     if run.best.cost == 0 or search.stopped():
@@ -281,7 +285,8 @@ def _first_bound(run: _Run) -> None:
     Where it takes very long, another worker builds it meanwhile.
     """
     loop, search = run.loop, run.search
-    elsewhere = len(run.problem.cost) > _LONG and run.islands.ask_first()
+    long = len(run.problem.cost) > _LONG and search.best is None
+    elsewhere = long and run.islands.ask_first()
     end = search.seconds + _BEFORE * search.seconds_left()
     loop.run_nodes()
     search.raise_bound(loop.value)

@@ -79,6 +79,16 @@ class Contraction:
         )
         return Pattern(whole.hidden, whole.cost, hints)
 
+    def shrink(self, pattern: Pattern) -> Pattern:
+        """Return the pattern of the small problem that is as safe as one of the whole.
+
+        A class of which a cell is published is no use: all of it is known then.
+        """
+        hidden = np.ones(len(self.small.table), dtype=bool)
+        inside = self.group >= 0
+        hidden[self.group[inside & ~pattern.hidden]] = False
+        return self.small.pattern(hidden)
+
     @property
     def _members(self) -> tuple[Ints, Ints]:
         """Cells in order of class, and where each class begins."""

@@ -1,0 +1,63 @@
+"""Which checkpoint a run of `evosdc protect` writes, and goes on from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evosdc.api import Stop
+from evosdc.api.checkpoint import Checkpoint
+from evosdc.errors import InputError
+from evosdc.io.checkpoint import remove_checkpoint
+from evosdc.io.folders import CHECKPOINT, CONFIDENTIAL
+
+# Seconds up to which a run is sooner done again than taken up.
+_SHORT = 60.0
+
+
+def checkpoint_for(
+    output: Path,
+    named: Path | None,
+    stop: Stop,
+    *,
+    off: bool,
+    resume: bool,
+    force: bool,
+) -> tuple[Checkpoint | None, bool]:
+    """Return the checkpoint, and whether files in the output folder may be replaced.
+
+    Who goes on from the checkpoint in the output folder may: the rest of what is there
+    is of the same run, or was given up by it.
+    """
+    if off and (resume or named is not None):
+        other = "--resume" if resume else "--checkpoint"
+        raise InputError(
+            f"both --no-checkpoint and {other} are given",
+            expected="one of the two",
+            hint="leave --no-checkpoint out",
+        )
+    default = output / CONFIDENTIAL / CHECKPOINT
+    path = default if named is None else named
+    left = default.exists()
+    if left and not (resume or force):
+        raise InputError(
+            f"there is a checkpoint of a run that was cut short: {default}",
+            expected="a new or an empty folder, or --resume",
+            hint="give --resume to go on from it, or --force to start afresh",
+        )
+    long = stop.seconds is None or stop.seconds > _SHORT
+    if off or not (long or resume or named is not None):
+        return None, force
+    kept = Checkpoint(path, resume=resume, force=force, keep=True, ours=path == default)
+    kept.refuse_existing()
+    return kept, force or (resume and path == default and left)
+
+
+def forget(output: Path, kept: Checkpoint | None, *, force: bool) -> None:
+    """Remove the checkpoint of a run whose answer is written.
+
+    With `force` also what an earlier run left in the folder.
+    """
+    if kept is not None:
+        kept.remove()
+    if force:
+        remove_checkpoint(output / CONFIDENTIAL / CHECKPOINT)

@@ -1,0 +1,149 @@
+"""The file of a checkpoint: whole or not there at all, and for its owner only.
+
+A line of JSON, no code: reading one runs nothing. A sum over its content tells half a
+file, or one that was changed by accident, from a whole one. It is no signature: who may
+write the file may write the sum, so that nothing in it is taken for evidence.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.errors import InputError
+from evosdc.io.folders import make_private
+from evosdc.io.paths import PathLike, read_bytes, refuse_unwritable, unwritable
+
+_KIND = "evosdc checkpoint"
+
+
+def pack_cells(cells: NDArray[np.bool_]) -> str:
+    """Return which cells are meant as text, a bit a cell before it is packed."""
+    return base64.b64encode(zlib.compress(np.packbits(cells).tobytes())).decode("ascii")
+
+
+def unpack_cells(text: str, count: int) -> NDArray[np.bool_]:
+    """Read back what `pack_cells` gave; raises `ValueError` for anything else."""
+    try:
+        raw = zlib.decompress(base64.b64decode(text, validate=True))
+    except (binascii.Error, zlib.error) as error:
+        raise ValueError(str(error)) from error
+    if len(raw) != (count + 7) // 8:
+        raise ValueError("not as many cells as the table has")
+    bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), count=count)
+    return bits.astype(np.bool_)
+
+
+def write_checkpoint(path: PathLike, content: Mapping[str, Any]) -> None:
+    """Write a checkpoint in place of the last one, which stays until this is on disk.
+
+    Raises
+    ------
+    InputError
+        Where it cannot be written.
+    """
+    p = Path(path)
+    body = json.dumps(dict(content), sort_keys=True, allow_nan=False)
+    whole = json.dumps({"kind": _KIND, "sum": _sum(body), "content": body})
+    temporary = p.with_name(f".{p.name}.{os.getpid()}.part")
+    try:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+        # Closed to others from its first byte on, not after it was written.
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(whole.encode("utf-8") + b"\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(p)
+        _sync_folder(p.parent)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink()
+        raise unwritable(p, error.strerror or error) from error
+
+
+def read_checkpoint(path: PathLike) -> dict[str, Any]:
+    """Read what `write_checkpoint` wrote."""
+    p = Path(path)
+    if not p.exists():
+        raise InputError(
+            f"there is no checkpoint {p}",
+            expected="the file of a run that was cut short",
+            hint="check the name, or start afresh without --resume (resume=False)",
+        )
+    try:
+        whole = json.loads(read_bytes(p))
+        if whole["kind"] != _KIND or whole["sum"] != _sum(whole["content"]):
+            raise ValueError("its sum is another one")
+        content = json.loads(whole["content"])
+        if not isinstance(content, dict):
+            raise ValueError("no content")
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise damaged(p) from error
+    return content
+
+
+def damaged(path: PathLike) -> InputError:
+    """Describe a file that is no whole checkpoint."""
+    return InputError(
+        f"{path} is damaged, or no checkpoint of evosdc",
+        expected="a whole file, as a run of evosdc protect leaves it",
+        hint="restore it from a copy, or remove it and start afresh without --resume",
+    )
+
+
+def ready_folder(path: PathLike, *, ours: bool) -> list[Path]:
+    """Make the folder of a checkpoint; return the folders that were not there.
+
+    One of `ours` is closed to others; somebody else's is left as it is.
+    """
+    folder = Path(path).parent
+    refuse_unwritable(folder)
+    made = [f for f in (folder, *folder.parents) if not f.exists()]
+    if ours:
+        make_private(folder)
+    elif made:
+        raise InputError(
+            f"there is no folder {folder}",
+            expected="a folder that exists",
+            hint="create it first",
+        )
+    return made
+
+
+def remove_checkpoint(path: PathLike, made: list[Path] | None = None) -> None:
+    """Remove a checkpoint, what was cut short in writing it, and empty folders."""
+    p = Path(path)
+    for one in (p, *p.parent.glob(f".{p.name}.*.part")):
+        with suppress(OSError):
+            one.unlink()
+    for folder in made or ():
+        # It stays where there is something in it.
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _sum(body: str) -> str:
+    return hashlib.sha256(body.encode("utf-8")).hexdigest()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name on disk as well; not every system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

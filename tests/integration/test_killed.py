@@ -1,0 +1,109 @@
+"""A run that is killed at any moment goes on, and little is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.kill import INTERVAL, killed_often
+from builders import Command
+from evosdc.instances import make
+from evosdc.io import write_table
+from evosdc.io.checkpoint import read_checkpoint, write_checkpoint
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+
+
+def test_killed_at_random_moments_little_is_lost(tmp_path: Path) -> None:
+    losses, word, cost = killed_often(tmp_path, moments=2, longest=5, cells=400, seed=2)
+    for loss in losses:
+        assert loss.lost <= INTERVAL
+        assert loss.age <= INTERVAL + 1
+        assert loss.cost is None or cost <= loss.cost * (1 + 1e-9)
+    assert word == "SAFE"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "table.jj"
+    write_table(path, make("random", 3, shape=(5, 5, 5), sensitive=0.15))
+    return path
+
+
+def test_the_command_goes_on_in_its_folder(
+    run: Command, table: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    checkpoint = out / "confidential" / "checkpoint.json"
+    words = ["protect", table, "-o", out, "--time-limit", 90, "--gap", 0]
+    words += ["--workers", 1]
+    begun = subprocess.Popen([sys.executable, "-m", "evosdc", *map(str, words)])
+    end = time.monotonic() + 60
+    # Before its first pattern there is a file, too.
+    while not checkpoint.exists() or read_checkpoint(checkpoint)["cost"] is None:
+        assert time.monotonic() < end
+        assert begun.poll() is None
+        time.sleep(0.05)
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.wait()
+    assert stat.S_IMODE(checkpoint.stat().st_mode) == 0o600
+    assert stat.S_IMODE(checkpoint.parent.stat().st_mode) == 0o700
+    had = read_checkpoint(checkpoint)
+
+    code, _, err = run(*words)
+    assert code == 2
+    assert "--resume" in err
+    code, _, err = run(*words, "--resume", "--seed", 5)
+    assert code == 2
+    assert "'seed'" in err
+    code, _, err = run(*words, "--resume", "--no-checkpoint")
+    assert code == 2
+    assert "--no-checkpoint" in err
+    assert read_checkpoint(checkpoint) == had
+
+    write_checkpoint(checkpoint, {**had, "seconds": 86.0})
+    begin = time.monotonic()
+    code, text, _ = run(*words, "--resume", "--json")
+    assert code == 0
+    assert time.monotonic() - begin < 45
+    assert json.loads(text)["cost"] <= had["cost"]
+    assert not checkpoint.exists()
+    assert (out / "publish" / "published.csv").exists()
+
+
+def test_short_runs_write_none_and_force_starts_afresh(
+    run: Command, table: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    named = tmp_path / "mine.json"
+    few = ("--method", "attacker", "--evaluations", 1)
+    code, _, _ = run("protect", table, "-o", out, "--checkpoint", named, *few)
+    assert code == 0
+    assert not named.exists()
+    checkpoint = out / "confidential" / "checkpoint.json"
+    checkpoint.write_text("what an earlier run left", encoding="utf-8")
+    code, _, err = run("protect", table, "-o", out, *few)
+    assert code == 2
+    assert "--force" in err
+    code, _, _ = run("protect", table, "-o", out, "--force", "--no-checkpoint", *few)
+    assert code == 0
+    assert not checkpoint.exists()
+
+
+def test_an_error_before_any_pattern_leaves_no_folder(
+    run: Command, table: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    code, _, _ = run(
+        "protect", table, "-o", out, "--evaluations", 1, "--method", "nonsense"
+    )
+    assert code == 2
+    assert not out.exists()

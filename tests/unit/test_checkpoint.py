@@ -1,0 +1,290 @@
+"""Checkpoints: what is written, what is refused, what is taken up and what is not."""
+
+from __future__ import annotations
+
+import json
+import stat
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evosdc
+from evosdc import small_jobs
+from evosdc.api.checkpoint import Checkpoint, Stored
+from evosdc.errors import InputError
+from evosdc.evolution.record import Entry
+from evosdc.evolution.stopping import EvaluationLimit
+from evosdc.instances import make
+from evosdc.io.checkpoint import (
+    pack_cells,
+    read_checkpoint,
+    unpack_cells,
+    write_checkpoint,
+)
+from evosdc.suppress.contracted import run_contracted
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import find_method
+from evosdc.suppress.search import Search
+from evosdc.table import Table
+
+
+class KilledError(Exception):
+    """Stands for kill -9: nothing after it is done."""
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    return make("random", 3, shape=(5, 4, 4), sensitive=0.15)
+
+
+def written(path: Path) -> dict[str, Any]:
+    return read_checkpoint(path)
+
+
+def change(path: Path, **fields: Any) -> None:
+    """Change a checkpoint as somebody would who knows how it is made."""
+    write_checkpoint(path, {**read_checkpoint(path), **fields})
+
+
+@pytest.fixture
+def left(table: Table, tmp_path: Path) -> Path:
+    path = tmp_path / "checkpoint.json"
+    write_with_pattern(table, path)
+    return path
+
+
+def write_with_pattern(table: Table, path: Path) -> None:
+    """Leave the checkpoint of a run that had a first pattern."""
+    answer = evosdc.protect(
+        table, method="attacker", evaluations=1, checkpoint=path, workers=1
+    )
+    assert not path.exists()  # it ended well
+    kept = Checkpoint(path, keep=True)
+    evosdc.protect(table, method="attacker", evaluations=1, checkpoint=kept, workers=1)
+    content = read_checkpoint(path)
+    assert content["cost"] == answer.cost
+    settings = {**content["settings"], "method": '"hybrid"'}
+    write_checkpoint(path, {**content, "settings": settings, "seconds": 5.0})
+
+
+def test_cells_are_packed_and_unpacked() -> None:
+    rng = np.random.default_rng(1)
+    for count in (0, 1, 8, 1001):
+        cells = rng.random(count) < 0.5
+        assert np.array_equal(unpack_cells(pack_cells(cells), count), cells)
+    with pytest.raises(ValueError, match="cells"):
+        unpack_cells(pack_cells(np.ones(9, dtype=bool)), 8)
+
+
+def test_only_the_owner_reads_it_and_it_is_written_whole(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.json"
+    for turn in range(3):
+        write_checkpoint(path, {"turn": turn})
+        assert read_checkpoint(path) == {"turn": turn}
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_run_goes_on_from_its_checkpoint(table: Table, left: Path) -> None:
+    had = written(left)
+    heard: list[Entry] = []
+    answer = evosdc.protect(
+        table,
+        time_limit=8,
+        checkpoint=left,
+        resume=True,
+        workers=1,
+        on_progress=heard.append,
+    )
+    assert answer.safe is True
+    assert answer.cost <= had["cost"]
+    first = next(e for e in heard if e.cost is not None)
+    assert first.event.startswith("taken up from the checkpoint")
+    assert first.cost == had["cost"]
+    assert not any(e.event == "first pattern" for e in heard)
+    # Five of the eight seconds are spent already.
+    assert answer.seconds >= 5
+    assert heard[-1].seconds < 5 + 8
+    assert answer.evaluations >= had["evaluations"]
+    assert not left.exists()
+
+
+@pytest.mark.parametrize("shape", [(3, 3, 3), (4, 4)])
+@small_jobs.job(100)  # nothing is compiled for it
+def test_no_method_ends_dearer_than_what_it_goes_on_from(
+    shape: tuple[int, ...],
+) -> None:
+    whole = Problem.of(make("random", 3, shape=shape, sensitive=0.2))
+    good = find_method("hybrid")
+    search = Search(seed=1, stop=EvaluationLimit(20))
+    known = run_contracted(whole, good, good.configure({}), search)
+    for name in ("attacker", "marginal", "gensup", "order-ga", "optimal", "hypercube"):
+        method = find_method(name)
+        if method.takes(whole) is not None:
+            continue
+        search = Search(seed=2, stop=EvaluationLimit(5))
+        search.resume(known, 3.0, 2)
+        answer = run_contracted(whole, method, method.configure({}), search)
+        assert search.best is not None
+        assert min(answer.cost, search.best.cost) <= known.cost * (1 + 1e-9)
+
+
+def test_a_pattern_that_is_not_safe_is_mended(table: Table, left: Path) -> None:
+    nothing = np.zeros(len(table), dtype=bool)
+    change(left, hidden=pack_cells(nothing), cost=0.0)
+    answer = evosdc.protect(
+        table, time_limit=8, checkpoint=left, resume=True, workers=1
+    )
+    assert answer.safe is True
+    assert answer.cost > 0
+    assert any("mended" in entry.event for entry in answer.record)
+
+
+def test_what_there_is_no_time_to_mend_is_exposed(table: Table, left: Path) -> None:
+    nothing = np.zeros(len(table), dtype=bool)
+    change(left, hidden=pack_cells(nothing), cost=0.0, evaluations=10)
+    answer = evosdc.protect(
+        table, evaluations=5, checkpoint=left, resume=True, workers=1
+    )
+    assert answer.safe is not True
+    assert answer.verdict.word == "EXPOSED"
+
+
+def test_neither_cost_nor_bound_are_believed(table: Table, left: Path) -> None:
+    had = written(left)["cost"]
+    change(left, cost=1.0, bound=1e12)
+    answer = evosdc.protect(
+        table, time_limit=7, checkpoint=left, resume=True, workers=1
+    )
+    assert 1.0 < answer.cost <= had
+    assert answer.lower_bound is not None
+    assert answer.lower_bound <= answer.cost
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"seed": 4}, "'seed': 0 there, 4 here"),
+        ({"strict": True}, "'strict'"),
+        ({"cost": "unit"}, "'cost'"),
+        ({"method": "greedy"}, "'method'"),
+        ({"secondaries": True}, "'secondaries'"),
+        ({"options": {"cycles": 3}}, "'options'"),
+        ({"prefer": {"dim1=1": 2.0}}, "'prefer'"),
+    ],
+)
+def test_another_option_is_refused_by_name(
+    table: Table, left: Path, options: dict[str, Any], named: str
+) -> None:
+    if "prefer" in options:
+        first = table.dimensions[0]
+        label = f"{first.name}={first.hierarchy.codes[-1]}"
+        options = {"prefer": {label: 2.0}}
+    before = left.read_bytes()
+    with pytest.raises(InputError, match="another setting") as refused:
+        evosdc.protect(table, checkpoint=left, resume=True, time_limit=5, **options)
+    assert named in str(refused.value)
+    assert "Next step" in str(refused.value)
+    assert left.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        (lambda t: t.replace(value=t.value * 2, rhs=t.rhs * 2), "values"),
+        (lambda t: t.replace(weight=t.weight + 1), "weights"),
+        (lambda t: t.replace(upl=t.upl * 2), "protection levels"),
+        (lambda t: t.replace(upper=9 * abs(t.value) + 9), "bounds"),
+        (lambda t: make("random", 3, shape=(4, 4, 4)), "equations"),
+    ],
+)
+def test_another_table_is_refused_without_a_value(
+    table: Table, left: Path, other: Callable[[Table], Table], named: str
+) -> None:
+    before = left.read_bytes()
+    with pytest.raises(InputError, match="of another table") as refused:
+        evosdc.protect(other(table), checkpoint=left, resume=True, time_limit=5)
+    assert named in str(refused.value)
+    assert left.read_bytes() == before
+
+
+def test_another_version_is_refused(table: Table, left: Path) -> None:
+    change(left, version="0.1.0")
+    with pytest.raises(InputError, match=r"written by evosdc 0\.1\.0"):
+        evosdc.protect(table, checkpoint=left, resume=True)
+    assert left.exists()
+
+
+def test_damaged_files_are_refused_and_kept(table: Table, left: Path) -> None:
+    whole = left.read_bytes()
+    changed = json.loads(whole)
+    changed["content"] = changed["content"].replace('"seconds": 5.0', '"seconds": 4.0')
+    halves = [whole[: len(whole) // 2], b"", b"\x00\xff", b"[]", b"null", b'"x"']
+    halves += [json.dumps(changed).encode(), whole[:-3]]
+    for half in halves:
+        left.write_bytes(half)
+        with pytest.raises(InputError, match="Next step"):
+            evosdc.protect(table, checkpoint=left, resume=True)
+        assert left.read_bytes() == half
+    for fields in (
+        {"hidden": "x"},
+        {"seconds": -1.0},
+        {"table": 3},
+        {"evaluations": []},
+    ):
+        left.write_bytes(whole)
+        change(left, **fields)
+        with pytest.raises(InputError, match="Next step"):
+            evosdc.protect(table, checkpoint=left, resume=True)
+        assert left.exists()
+
+
+def test_what_a_run_left_is_not_written_over(table: Table, left: Path) -> None:
+    before = left.read_bytes()
+    with pytest.raises(InputError, match="--resume"):
+        evosdc.protect(table, checkpoint=left, evaluations=1)
+    assert left.read_bytes() == before
+    with pytest.raises(InputError, match="there is no checkpoint"):
+        evosdc.protect(table, checkpoint=left.with_name("other"), resume=True)
+    with pytest.raises(InputError, match="without a checkpoint"):
+        evosdc.protect(table, resume=True)
+
+
+def test_a_crash_keeps_the_pattern_and_an_early_one_leaves_nothing(
+    table: Table, tmp_path: Path
+) -> None:
+    path = tmp_path / "checkpoint.json"
+
+    def crash(entry: Entry) -> None:
+        if entry.event.startswith("ended"):
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        evosdc.protect(
+            table, checkpoint=path, evaluations=3, on_progress=crash, workers=1
+        )
+    assert written(path)["cost"] is not None
+    path.unlink()
+
+    def early(entry: Entry) -> None:
+        if entry.cost is not None or entry.bound is not None:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        evosdc.protect(
+            table, checkpoint=path, evaluations=3, on_progress=early, workers=1
+        )
+    assert list(tmp_path.iterdir()) == []
+    assert not any(t.name == "checkpoint" for t in threading.enumerate())
+
+
+def test_words_of_what_is_taken_up() -> None:
+    stored = Stored(None, None, None, 12.3, 4)
+    assert stored.words() == "resumed after 12 s with no pattern yet"
+    more = replace(stored, cost=10.0, bound=8.0)
+    assert "cost 10 and a bound of 8" in more.words()
