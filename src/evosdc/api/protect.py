@@ -18,6 +18,7 @@ from evosdc.api.steps import Task, audit, prepare, search, settle
 from evosdc.evolution.record import Entry
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
+from evosdc.parallel import joined
 from evosdc.results import Protection
 from evosdc.table import Table
 
@@ -33,6 +34,7 @@ def protect(
     cells: Requests | None = None,
     seed: int = 0,
     workers: int | None = None,
+    cluster: Any = None,
     options: Mapping[str, Any] | None = None,
     on_progress: Callable[[Entry], None] | None = None,
     on_pattern: Callable[[Table], None] | None = None,
@@ -75,7 +77,13 @@ def protect(
         that stay hidden; the keywords `hide`, `publish`, `prefer` and
         `keep_secondaries` do the same.
     seed, workers
-        The same seed gives the same answer for any number of workers.
+        The same seed gives the same answer for any number of workers, unless a limit
+        of time ends the run. By default all cores. Under a limit of time ``auto`` and
+        ``hybrid`` use a process each; ``order-ga`` uses threads; other methods use one.
+    cluster
+        Dask workers in place of processes: the address of a scheduler such as
+        ``"tcp://host:8786"``, or a `distributed.Client`. `workers` is then the most of
+        them that are used.
     options
         Parameters of the method.
     on_progress
@@ -160,8 +168,10 @@ def protect(
         by_hand=bool(task.requests.hide),
     )
     small_jobs.has(len(resolved))
-    prepared = prepare(resolved, known_before(resolved, earlier), task)
-    found = search(prepared)
+    # Joined before the clock of the run starts: a wrong address is told at once.
+    with joined(cluster, workers) as workers_elsewhere:
+        prepared = prepare(resolved, known_before(resolved, earlier), task)
+        found = search(prepared, workers_elsewhere)
     settled = settle(prepared, found)
     if on_pattern is not None:
         on_pattern(settled.table)

@@ -34,6 +34,7 @@ class ContractedSearch(Search):
             stop=whole.stop,
             workers=whole.workers,
             record=whole.record,
+            cluster=whole.cluster,
         )
         self._contraction = contraction
         if whole.bound is not None:
