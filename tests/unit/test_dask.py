@@ -20,10 +20,11 @@ from evosdc.evolution.stopping import TimeLimit
 from evosdc.instances import make
 from evosdc.parallel import cluster as clusters
 from evosdc.parallel import joined, open_crew
-from evosdc.suppress.methods import islands
+from evosdc.suppress.methods import hitas_ahead, islands
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
 
 distributed = pytest.importorskip(
@@ -161,6 +162,20 @@ def test_one_of_two_workers_killed_in_the_middle_changes_no_answer(both: Any):
     assert np.array_equal(pattern.hidden, other.hidden)
     assert here.evaluations == there.evaluations
     assert here.bound == there.bound
+
+
+def test_sub_tables_of_hitas_are_solved_by_workers(
+    both: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(hitas_ahead, "_SHORT", 0.0)
+    asked = Problem.of(make("random", 3, shape=(12, 8, 3), trees=2, sensitive=0.2))
+    method = find_method("hitas")
+    # No clock for sub-tables: it would end them at any moment.
+    options = method.configure({"inner": "attacker", "seconds": 1000.0})
+    here = method.run(asked, options, Search())
+    with joined(both) as cluster:
+        there = method.run(asked, options, Search(cluster=cluster))
+    assert np.array_equal(here.hidden, there.hidden)
 
 
 def test_protect_takes_an_address(both: Any):

@@ -78,8 +78,8 @@ def protect(
         `keep_secondaries` do the same.
     seed, workers
         The same seed gives the same answer for any number of workers, unless a limit
-        of time ends the run. By default all cores. Under a limit of time ``auto`` and
-        ``hybrid`` use a process each; ``order-ga`` uses threads; other methods use one.
+        of time ends the run. By default all cores: ``auto`` and ``hybrid`` under a
+        limit of time and ``hitas`` use processes, ``order-ga`` threads, others one.
     cluster
         Dask workers in place of processes: the address of a scheduler such as
         ``"tcp://host:8786"``, or a `distributed.Client`. `workers` is then the most of

@@ -35,8 +35,8 @@ def protect(
     seed: int = shared.SEED,
     workers: int | None = typer.Option(
         None,
-        help="At most so many (default: all cores). auto and hybrid use processes "
-        "under a time limit, order-ga uses threads, other methods use one core.",
+        help="At most so many (default: all cores). Processes: auto and hybrid under "
+        "a time limit, hitas. Threads: order-ga. Other methods use one core.",
     ),
     cluster: str | None = typer.Option(
         None,
