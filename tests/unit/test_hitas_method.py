@@ -10,6 +10,7 @@ from evosdc.attack import judge
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
+from evosdc.suppress.methods import hitas_ahead
 from evosdc.suppress.methods.hitas import _Decomposition
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
@@ -140,3 +141,17 @@ def test_hidden_margins_send_it_back_up() -> None:
     parts.runs[:] = 0
     parts.solve()
     assert np.array_equal(before, parts.hidden)
+
+
+def test_workers_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hitas_ahead, "_SHORT", 0.0)
+    problem = Problem.of(make("random", 3, shape=(12, 8, 3), trees=2, sensitive=0.2))
+    answers = []
+    for workers in (1, 2):
+        search = Search(workers=workers)
+        # No clock for sub-tables: it would end them at any moment.
+        options = HITAS.configure({"inner": "attacker", "seconds": 1000.0})
+        parts = _Decomposition(problem, options, search)
+        parts.solve()
+        answers.append((parts.hidden.tolist(), parts.runs.tolist(), parts.summary()))
+    assert answers[0] == answers[1]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evosdc.errors import EvosdcError
-from evosdc.parallel import open_crew
+from evosdc.parallel import joined, open_crew
 
 
 def scaled(by: int, value: int) -> int:
@@ -92,3 +92,21 @@ def test_a_script_without_a_main_guard_may_use_processes(tmp_path: Path):
         [sys.executable, str(script)], capture_output=True, text=True, check=True
     )
     assert ended.stdout.split("\n")[:2] == ["once", "[8.0, 16.0]"]
+
+
+def test_a_cluster_without_dask_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    wanted = pytest.raises(EvosdcError, match=r"pip install 'evosdc\[dask\]'")
+    with wanted, joined("tcp://localhost:8786"):
+        pass
+
+
+def test_crews_that_are_not_used_are_not_loaded():
+    code = (
+        "import sys, evosdc.api, evosdc.parallel; "
+        "print({'loky', 'dask', 'distributed'} & set(sys.modules))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.strip() == "set()"

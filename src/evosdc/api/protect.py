@@ -20,6 +20,7 @@ from evosdc.evolution.record import Entry
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
 from evosdc.io.paths import PathLike
+from evosdc.parallel import joined
 from evosdc.results import Protection
 from evosdc.table import Table
 
@@ -35,6 +36,7 @@ def protect(
     cells: Requests | None = None,
     seed: int = 0,
     workers: int | None = None,
+    cluster: Any = None,
     options: Mapping[str, Any] | None = None,
     on_progress: Callable[[Entry], None] | None = None,
     on_pattern: Callable[[Table], None] | None = None,
@@ -79,7 +81,13 @@ def protect(
         that stay hidden; the keywords `hide`, `publish`, `prefer` and
         `keep_secondaries` do the same.
     seed, workers
-        The same seed gives the same answer for any number of workers.
+        The same seed gives the same answer for any number of workers, unless a limit
+        of time ends the run. By default all cores: ``auto`` and ``hybrid`` under a
+        limit of time and ``hitas`` use processes, ``order-ga`` threads, others one.
+    cluster
+        Dask workers in place of processes: the address of a scheduler such as
+        ``"tcp://host:8786"``, or a `distributed.Client`. `workers` is then the most of
+        them that are used.
     options
         Parameters of the method.
     on_progress
@@ -169,8 +177,10 @@ def protect(
         by_hand=bool(task.requests.hide),
     )
     small_jobs.has(len(resolved))
-    prepared = prepare(resolved, known_before(resolved, earlier), task)
-    found = search(prepared)
+    # Joined before the clock of the run starts: a wrong address is told at once.
+    with joined(cluster, workers) as workers_elsewhere:
+        prepared = prepare(resolved, known_before(resolved, earlier), task)
+        found = search(prepared, workers_elsewhere)
     settled = settle(prepared, found)
     if on_pattern is not None:
         on_pattern(settled.table)

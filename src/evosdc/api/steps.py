@@ -42,6 +42,7 @@ from evosdc.api.sources import Known
 from evosdc.errors import InputError, LevelError, MethodError
 from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import gap as gap_of
+from evosdc.parallel import Cluster
 from evosdc.results import Protection
 from evosdc.suppress.auto import FLAGSHIP
 from evosdc.suppress.cost import costs
@@ -169,8 +170,8 @@ def prepare(table: Table, before: Known, task: Task) -> Prepared:
     )
 
 
-def search(prepared: Prepared) -> Found:
-    """Run the method until a criterion ends it."""
+def search(prepared: Prepared, cluster: Cluster | None = None) -> Found:
+    """Run the method until a criterion ends it, with the help of a cluster if any."""
     task, problem, clock = prepared.task, prepared.problem, prepared.clock
     method = _method(task.method, problem)
     parameters = method.configure(task.options)
@@ -186,6 +187,7 @@ def search(prepared: Prepared) -> Found:
         stop=stopping(limit, task.stop.evaluations, task.stop.gap),
         workers=task.workers or os.cpu_count() or 1,
         record=RunRecord(listeners=[task.on_progress] if task.on_progress else []),
+        cluster=cluster,
     )
     running.note(f"started: {method.name}")
     if stored is not None:

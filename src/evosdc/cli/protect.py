@@ -33,7 +33,17 @@ def protect(
     ),
     gap: float = typer.Option(0.01, help="Stop when proven this close to the optimum."),
     seed: int = shared.SEED,
-    workers: int | None = typer.Option(None, help="Processes (default: all cores)."),
+    workers: int | None = typer.Option(
+        None,
+        help="At most so many (default: all cores). Processes: auto and hybrid under "
+        "a time limit, hitas. Threads: order-ga. Other methods use one core.",
+    ),
+    cluster: str | None = typer.Option(
+        None,
+        metavar="ADDRESS",
+        help="Dask workers in place of processes, by their scheduler: "
+        "tcp://host:8786. The cells of the table are sent to them.",
+    ),
     strict: bool = shared.STRICT,
     singletons: bool | None = shared.SINGLETONS,
     secondaries: bool = typer.Option(
@@ -154,6 +164,7 @@ def protect(
             ),
             seed=seed,
             workers=workers,
+            cluster=cluster,
             bounds=bounds,
             counts=counts,
             threshold=threshold,

@@ -1,6 +1,7 @@
-"""One way to spread work: in this process or in several, with the same answers."""
+"""One way to spread work: here, in processes or on a cluster, with the same answers."""
 
+from evosdc.parallel.cluster import Cluster, joined
 from evosdc.parallel.crew import Crew, SerialCrew, Task
 from evosdc.parallel.open import open_crew
 
-__all__ = ["Crew", "SerialCrew", "Task", "open_crew"]
+__all__ = ["Cluster", "Crew", "SerialCrew", "Task", "joined", "open_crew"]

@@ -10,20 +10,14 @@ from typing import Any, Generic, Self, TypeVar
 
 from loky import ProcessPoolExecutor
 
-from evosdc.errors import EvosdcError
 from evosdc.parallel.crew import Task
+from evosdc.parallel.lost import LIVES, LostWorkerError
 
 S = TypeVar("S")
 A = TypeVar("A")
 R = TypeVar("R")
-# A task that has lost so many workers is what kills them.
-_LIVES = 3
 # What every task of this process shares, where it is a worker.
 _SHARED: list[Any] = []
-
-
-class LostWorkerError(EvosdcError):
-    """Workers were lost again and again with the same task."""
 
 
 def _begin(shared: Any) -> None:
@@ -44,7 +38,7 @@ class _Given(Generic[R]):
     ) -> None:
         self._crew = crew
         self._asked = function, argument
-        self._lives = _LIVES
+        self._lives = LIVES
         self.give()
 
     def give(self) -> None:
@@ -72,9 +66,7 @@ class _Given(Generic[R]):
         self._lives -= 1
         if not self._lives:
             raise LostWorkerError(
-                f"a task lost {_LIVES} worker processes, one after another",
-                expected="workers that live: was memory short?",
-                hint="try fewer of them (--workers 1 uses this process alone)",
+                "try fewer of them (--workers 1 uses this process alone)"
             )
         self._crew.renew(self._pool)
         self.give()

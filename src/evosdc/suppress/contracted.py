@@ -35,6 +35,7 @@ class ContractedSearch(Search):
             stop=whole.stop,
             workers=whole.workers,
             record=whole.record,
+            cluster=whole.cluster,
         )
         self._contraction = contraction
         self._taken_up = whole._taken_up

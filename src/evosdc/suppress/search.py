@@ -9,6 +9,7 @@ import numpy as np
 from evosdc.clock import moment
 from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import AnyOf, Criterion, Progress, seconds_left
+from evosdc.parallel import Cluster
 from evosdc.suppress.pattern import Pattern
 
 
@@ -26,7 +27,9 @@ class Search:
     stop
         When to end.
     workers
-        Processes the method may use.
+        Processes, or threads, of this machine that the method may use.
+    cluster
+        Workers elsewhere that do what processes beside this one would.
     clock
         Seconds, for tests.
     """
@@ -37,11 +40,13 @@ class Search:
         stop: Criterion | None = None,
         workers: int = 1,
         record: RunRecord | None = None,
+        cluster: Cluster | None = None,
         clock: Callable[[], float] = moment,
     ) -> None:
         self.seed = seed
         self.stop = stop if stop is not None else AnyOf(())
         self.workers = workers
+        self.cluster = cluster
         self.record = record if record is not None else RunRecord()
         self.best: Pattern | None = None
         self.bound: float | None = None
@@ -59,6 +64,11 @@ class Search:
         self._improved_at = 0
         self._improved_seconds = 0.0
         self._ended_at = 0
+
+    @property
+    def beside(self) -> int:
+        """Tasks that may be done at a time beside what this process does."""
+        return self.workers - 1 if self.cluster is None else self.cluster.size
 
     @property
     def cut_short(self) -> bool:

@@ -66,8 +66,9 @@ class Haul:
     building: float
 
 
-# Islands that live in this worker, by the problem they are on.
-_LIVING: WeakKeyDictionary[Problem, dict[int, Island]] = WeakKeyDictionary()
+# The island that lives in this worker, by the problem it is on. Stretches are not bound
+# to workers: whichever comes here goes on with what is here.
+_LIVING: WeakKeyDictionary[Problem, Island] = WeakKeyDictionary()
 
 
 def explore(problem: Problem, stretch: Stretch) -> Haul:
@@ -101,12 +102,10 @@ def explore(problem: Problem, stretch: Stretch) -> Haul:
 def _island(problem: Problem, stretch: Stretch, search: Search) -> Island:
     if stretch.seconds is None:
         return Island(problem, stretch.habits, search)
-    living = _LIVING.setdefault(problem, {})
-    number = stretch.key[0]
-    if number not in living:
-        living[number] = Island(problem, stretch.habits, search)
-    living[number].search = search
-    return living[number]
+    if problem not in _LIVING:
+        _LIVING[problem] = Island(problem, stretch.habits, search)
+    _LIVING[problem].search = search
+    return _LIVING[problem]
 
 
 def _turn(island: Island, fractions: Fractions, key: tuple[int, ...]) -> None:
@@ -137,12 +136,12 @@ class Islands:
     def __init__(self, home: Island, count: int | None) -> None:
         self._home, self._search = home, home.search
         self._timed = bool(np.isfinite(self._search.seconds_left()))
-        beside = self._search.workers - 1
+        beside = self._search.beside
         self.count = (beside if self._timed else 0) if count is None else count
         if beside < 1 and self._timed:
             self.count = 0
         size = max(0, min(beside, self.count))
-        self._crew: Crew[Problem] = open_crew(size, home.problem)
+        self._crew: Crew[Problem] = open_crew(size, home.problem, self._search.cluster)
         self._tasks: dict[int, Task[Haul]] = {}
         self._own: dict[int, Sequence[Pattern]] = {}
         self._sent: dict[int, int] = {}
@@ -176,14 +175,15 @@ class Islands:
         self, island: int, fractions: Fractions | None, left: float
     ) -> Stretch:
         number = self._sent[island] = self._sent.get(island, -1) + 1
-        # Its own patterns live where the island does, unless it begins anew.
+        # Most of its own patterns live where the island does, unless it begins anew.
         own = tuple(self._own.get(island, ()))
         states = self._home.population.states[:_TRAVEL]
         if self._timed:
             # What it has brought home itself, and what is dearer, need not travel.
             costs = np.array([pattern.cost for pattern in own])
             states = [s for s in states if not len(costs) or s.cost < costs.min()]
-            own = ()
+            # A worker that is new begins with the best of them.
+            own = () if states else own[:1]
         known = (*own, *(state.pattern() for state in states))
         longest = min(_LONGEST, _FIRST * _LONGER**number)
         if not self._home.slow:

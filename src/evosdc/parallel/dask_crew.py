@@ -1,0 +1,143 @@
+"""A crew of Dask workers, on this machine or on others."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any, Generic, Self, TypeVar
+from weakref import WeakSet
+
+from distributed import CancelledError, KilledWorker, wait
+
+from evosdc.parallel.cluster import Cluster
+from evosdc.parallel.crew import Task
+from evosdc.parallel.lost import LIVES, LostWorkerError
+
+S = TypeVar("S")
+A = TypeVar("A")
+R = TypeVar("R")
+# Searches keep caches with what is shared: a worker of several threads does one task
+# at a time all the same.
+_ALONE = threading.Lock()
+_HINT = "give the workers of the cluster more memory, or use fewer on a machine"
+
+
+def _work(function: Callable[[S, A], R], shared: S, argument: A) -> R:
+    with _ALONE:
+        return function(shared, argument)
+
+
+class _Given(Generic[R]):
+    """A task given to the cluster.
+
+    Dask gives the tasks of a lost worker to another one by itself. Only where the last
+    worker that had what is shared is lost must that be sent, and the task given, again.
+    Errors of a task are not tried again: they would be the same.
+    """
+
+    def __init__(
+        self, crew: DaskCrew[Any], function: Callable[[Any, A], R], argument: A
+    ) -> None:
+        self._crew = crew
+        self._asked = function, argument
+        self._lives = LIVES
+        self.give()
+
+    def give(self) -> None:
+        function, argument = self._asked
+        self._sent = self._crew.sent()
+        self.future = self._crew.client.submit(
+            _work, function, self._sent, argument, pure=False
+        )
+
+    def done(self) -> bool:
+        if self.future.status in ("cancelled", "lost") and not self._crew.closed:
+            self._again()
+        return bool(self.future.done())
+
+    def result(self) -> R:
+        while True:
+            try:
+                found: R = self.future.result()
+                return found
+            except KilledWorker as error:
+                raise LostWorkerError(_HINT) from error
+            except CancelledError:
+                if self._crew.closed:
+                    raise
+                self._again()
+
+    def _again(self) -> None:
+        self._lives -= 1
+        if not self._lives:
+            raise LostWorkerError(_HINT)
+        self._crew.renew(self._sent)
+        self.give()
+
+
+class DaskCrew(Generic[S]):
+    """Workers of a cluster. What is shared is sent to each of them once."""
+
+    def __init__(self, cluster: Cluster, size: int, shared: S) -> None:
+        self.client = cluster.client
+        self.size = size
+        self.closed = False
+        self._shared = shared
+        self._sent: Any = None
+        # Answers that were taken are forgotten, by the cluster as well.
+        self._tasks: WeakSet[_Given[Any]] = WeakSet()
+
+    def sent(self) -> Any:
+        """Return what is shared, as the cluster has it."""
+        if self._sent is None:
+            # Without a hash: two crews that share the same must not end each other's.
+            self._sent = self.client.scatter(self._shared, broadcast=True, hash=False)
+        return self._sent
+
+    def renew(self, lost: Any) -> None:
+        """Send what is shared again, unless another task has seen to it."""
+        if self._sent is lost:
+            self._sent = None
+
+    def submit(self, function: Callable[[S, A], R], argument: A) -> Task[R]:
+        return self._give(function, argument)
+
+    def _give(self, function: Callable[[S, A], R], argument: A) -> _Given[R]:
+        task = _Given(self, function, argument)
+        self._tasks.add(task)
+        return task
+
+    def map(self, function: Callable[[S, A], R], arguments: Iterable[A]) -> list[R]:
+        tasks = [self._give(function, argument) for argument in arguments]
+        return [task.result() for task in tasks]
+
+    def stream(
+        self, function: Callable[[S, A], R], arguments: Iterable[A]
+    ) -> Iterator[R]:
+        waiting = [self._give(function, argument) for argument in arguments]
+        while waiting:
+            # Where some are lost, asking whether they are done gives them again.
+            with suppress(CancelledError), self.client.as_current():
+                wait([t.future for t in waiting], return_when="FIRST_COMPLETED")
+            done = [task for task in waiting if task.done()]
+            waiting = [task for task in waiting if task not in done]
+            yield from (task.result() for task in done)
+
+    def close(self) -> None:
+        """Cancel what is asked for; the client and its workers go on.
+
+        Dask cannot interrupt a function: a worker ends what it has begun, for nobody.
+        """
+        self.closed = True
+        futures = [task.future for task in self._tasks if not task.future.done()]
+        if self.client.status == "running":
+            self.client.cancel(futures + ([self._sent] if self._sent else []))
+        self._tasks.clear()
+        self._sent = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()

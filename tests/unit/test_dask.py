@@ -1,0 +1,223 @@
+"""A crew of Dask workers: the same answers as in this process, whoever is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import evosdc
+from evosdc.errors import EvosdcError, LevelError
+from evosdc.evolution.stopping import TimeLimit
+from evosdc.instances import make
+from evosdc.parallel import cluster as clusters
+from evosdc.parallel import joined, open_crew
+from evosdc.suppress.methods import hitas_ahead, islands
+from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import find_method
+from evosdc.suppress.search import Search
+
+distributed = pytest.importorskip(
+    "distributed", reason="Dask is not installed: pip install 'evosdc[dask]'"
+)
+
+
+def scaled(by: int, value: int) -> int:
+    return by * value
+
+
+def process(_: int, seconds: float) -> int:
+    time.sleep(seconds)
+    return os.getpid()
+
+
+def deadly_once(_: int, flag: str) -> str:
+    path = Path(flag)
+    if not path.exists():
+        path.write_text("")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "survived"
+
+
+def wrong(_: int, flag: str) -> None:
+    with Path(flag).open("a") as file:
+        file.write("x")
+    raise LevelError("no pattern gives it")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as local,
+        distributed.Client(local, set_as_default=False) as known,
+    ):
+        yield known
+
+
+@pytest.fixture
+def both(client: Any) -> Any:
+    """The client, when workers that a test has killed are back."""
+    client.wait_for_workers(2, timeout=20)
+    return client
+
+
+def test_answers_are_those_of_this_process(both: Any):
+    with joined(both) as cluster:
+        assert cluster is not None
+        assert cluster.size == 2
+        with open_crew(cluster.size, 10, cluster) as crew:
+            assert crew.map(scaled, [3, 1, 2]) == [30, 10, 20]
+            assert sorted(crew.stream(scaled, [3, 1, 2])) == [10, 20, 30]
+            task = crew.submit(scaled, 7)
+            assert task.result() == 70
+            assert task.done()
+            assert os.getpid() not in crew.map(process, [0.0])
+
+
+def test_a_client_that_was_given_stays_open_and_what_runs_is_cancelled(both: Any):
+    with joined(both) as cluster, open_crew(2, 10, cluster) as crew:
+        task = crew.submit(process, 1.0)
+        assert not task.done()
+    assert both.status == "running"
+    assert both.submit(abs, -3).result() == 3
+
+
+def test_errors_of_a_task_come_home_and_are_not_tried_again(both: Any, tmp_path: Path):
+    flag = tmp_path / "tried"
+    with (
+        joined(both) as cluster,
+        open_crew(2, 10, cluster) as crew,
+        pytest.raises(LevelError, match="no pattern"),
+    ):
+        crew.submit(wrong, str(flag)).result()
+    assert flag.read_text() == "x"
+
+
+class Hearing(Search):
+    """A run that remembers who offered patterns."""
+
+    heard: ClassVar[list[str]] = []
+
+    def offer(
+        self, pattern: Pattern, event: str = "", diversity: float | None = None
+    ) -> bool:
+        self.heard.append(event)
+        return super().offer(pattern, event, diversity)
+
+
+def test_under_a_clock_what_islands_find_comes_home(
+    both: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(islands, "_SHORT", 0.5)
+    asked = Problem.of(make("random", 3, shape=(6, 5, 5), sensitive=0.15))
+    with joined(both) as cluster:
+        search = Hearing(seed=1, stop=TimeLimit(6.0), cluster=cluster)
+        run_hybrid(asked, HybridParameters(tree=0), search)
+    assert "from another worker" in search.heard
+
+
+def test_a_lost_worker_costs_its_task_only(both: Any, tmp_path: Path):
+    with joined(both) as cluster, open_crew(2, 10, cluster) as crew:
+        others = [crew.submit(scaled, i) for i in range(4)]
+        lost = crew.submit(deadly_once, str(tmp_path / "flag"))
+        assert lost.result() == "survived"
+        assert [task.result() for task in others] == [0, 10, 20, 30]
+
+
+def test_what_is_shared_is_sent_again_when_everyone_who_had_it_is_lost(both: Any):
+    with joined(both) as cluster, open_crew(2, 10, cluster) as crew:
+        assert crew.map(scaled, [1]) == [10]
+        for pid in both.run(os.getpid).values():
+            os.kill(pid, signal.SIGKILL)
+        assert crew.map(scaled, [3, 1, 2]) == [30, 10, 20]
+
+
+def test_one_of_two_workers_killed_in_the_middle_changes_no_answer(both: Any):
+    # No proof, which would end the run before the islands come back.
+    few = HybridParameters(
+        cycles=1, population=4, steps=80, islands=2, rounds=0, tree=0
+    )
+    asked = Problem.of(make("random", 3, shape=(5, 4, 4), sensitive=0.15))
+    here = Search(seed=5)
+    pattern = run_hybrid(asked, few, here)
+    victim = next(iter(both.run(os.getpid).values()))
+    killer = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
+    with joined(both) as cluster:
+        there = Search(seed=5, cluster=cluster)
+        killer.start()
+        other = run_hybrid(asked, few, there)
+    killer.join()
+    assert np.array_equal(pattern.hidden, other.hidden)
+    assert here.evaluations == there.evaluations
+    assert here.bound == there.bound
+
+
+def test_sub_tables_of_hitas_are_solved_by_workers(
+    both: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(hitas_ahead, "_SHORT", 0.0)
+    asked = Problem.of(make("random", 3, shape=(12, 8, 3), trees=2, sensitive=0.2))
+    method = find_method("hitas")
+    # No clock for sub-tables: it would end them at any moment.
+    options = method.configure({"inner": "attacker", "seconds": 1000.0})
+    here = method.run(asked, options, Search())
+    with joined(both) as cluster:
+        there = method.run(asked, options, Search(cluster=cluster))
+    assert np.array_equal(here.hidden, there.hidden)
+
+
+def test_protect_takes_an_address(both: Any):
+    table = make("random", 3, shape=(4, 3, 3), sensitive=0.15)
+    options = {"islands": 2, "cycles": 1, "steps": 40, "tree": 0, "rounds": 0}
+    here = evosdc.protect(table, evaluations=30, options=options)
+    there = evosdc.protect(
+        table,
+        evaluations=30,
+        options=options,
+        cluster=both.scheduler.address,
+    )
+    assert there.safe is True
+    assert there.cost == here.cost
+    assert there.evaluations == here.evaluations
+
+
+def test_workers_of_another_version_are_refused(
+    both: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(clusters, "_own_version", lambda: "0.0")
+    with pytest.raises(EvosdcError, match="has evosdc"), joined(both):
+        pass
+
+
+def test_an_address_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(clusters, "_ANSWER", 1.0)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        began = time.monotonic()
+        with (
+            pytest.raises(EvosdcError, match="no scheduler answers") as error,
+            joined(address),
+        ):
+            pass
+    assert time.monotonic() - began < 4.0
+    assert address in str(error.value)
+    assert "Next step: start one" in str(error.value)
+
+
+@pytest.mark.parametrize("cluster", ["localhost", 8786])
+def test_what_is_no_address_is_said(cluster: Any):
+    with pytest.raises(EvosdcError, match="cluster is"), joined(cluster):
+        pass
