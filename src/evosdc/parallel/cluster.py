@@ -15,7 +15,7 @@ from typing import Any
 from evosdc.errors import EvosdcError, MissingExtraError
 
 # Seconds within which a scheduler answers, and has a worker.
-_ANSWER, _WORKERS = 8.0, 5.0
+_ANSWER, _WORKERS = 6.0, 5.0
 # Every island reports to the one at home, which takes patterns in one by one.
 _MOST = 64
 
