@@ -53,7 +53,7 @@ def decomposition(workers: int) -> _Decomposition:
 def test_what_is_asked_for_ahead_shares_no_cell_with_what_comes_before(
     crews: list[Remembering],
 ) -> None:
-    cut = decomposition(2)
+    cut = decomposition(3)
     # The highest sub-table shares cells with all those of the next level.
     cut.dirty[0] = False
     whole = Parts(cut.problem, cut.parts, cut._settled_in, cut.parameters, 0)
@@ -71,7 +71,7 @@ def test_what_is_asked_for_ahead_shares_no_cell_with_what_comes_before(
 def test_what_was_found_before_a_cell_was_hidden_is_thrown_away(
     crews: list[Remembering],
 ) -> None:
-    alone, helped = decomposition(1), decomposition(2)
+    alone, helped = decomposition(1), decomposition(3)
     alone.solve()
     helped.solve()
     assert helped.hidden.tolist() == alone.hidden.tolist()

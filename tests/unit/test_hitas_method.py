@@ -147,7 +147,7 @@ def test_workers_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(hitas_ahead, "_SHORT", 0.0)
     problem = Problem.of(make("random", 3, shape=(12, 8, 3), trees=2, sensitive=0.2))
     answers = []
-    for workers in (1, 2):
+    for workers in (1, 3):
         search = Search(workers=workers)
         # No clock for sub-tables: it would end them at any moment.
         options = HITAS.configure({"inner": "attacker", "seconds": 1000.0})
