@@ -206,7 +206,7 @@ def _cycle(run: _Run, cycle: int) -> bool:
         run.islands.send(run.loop.fractions)
     # Other islands explore while there is something to prove.
     early = not cycle and (run.home.heavy or run.near())
-    if not (early or (run.islands and run.timed and _proving(run))):
+    if not (early or (run.timed and run.islands.busy and _proving(run))):
         _explore(run, cycle)
     if run.islands and not run.timed:
         run.islands.gather()

@@ -149,6 +149,11 @@ class Islands:
     def __bool__(self) -> bool:
         return self.count > 0
 
+    @property
+    def busy(self) -> bool:
+        """Whether any of them is out."""
+        return bool(self._tasks)
+
     def ask_first(self) -> bool:
         """Have the first pattern built, where there is a worker and a while for it."""
         left = self._search.seconds_left()
