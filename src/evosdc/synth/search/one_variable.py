@@ -196,11 +196,11 @@ def try_tables(target, candidate, attempt, i, k, j, new, swap):  # type: ignore[
             cells[w, 2] = cell_at(heads, dense, hashes, t, other)
             cells[w, 3] = cell_at(heads, dense, hashes, t, other - shift)
             change = look(down, cells[w, 2], 0.0) + look(up, cells[w, 3], 0.0)
-            gone = (cells[w, 3] < 0) - (cells[w, 2] < 0)
+            gone = int(cells[w, 3] < 0) - int(cells[w, 2] < 0)
         cells[w, 0] = cell_at(heads, dense, hashes, t, number)
         cells[w, 1] = cell_at(heads, dense, hashes, t, number + shift)
         change += look(down, cells[w, 0], 0.0) + look(up, cells[w, 1], 0.0)
-        gone += (cells[w, 1] < 0) - (cells[w, 0] < 0)
+        gone += int(cells[w, 1] < 0) - int(cells[w, 0] < 0)
         if gone != 0:
             change += leaving(target, candidate.outside, t, gone)
         attempt.changes[w] = change

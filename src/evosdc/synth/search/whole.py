@@ -118,7 +118,7 @@ def _try_tables(target, candidate, old, record, cells, changes, groups):  # type
         changes[t] = 0.0
         if a != b:
             changes[t] = look(candidate.down, a, 0.0) + look(candidate.up, b, 0.0)
-            gone = (b < 0) - (a < 0)
+            gone = int(b < 0) - int(a < 0)
             if gone != 0:
                 changes[t] += leaving(target, candidate.outside, t, gone)
             groups[group[t]] += target.group_weight[group[t]] * (
