@@ -57,6 +57,9 @@ from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
 Mask = NDArray[np.bool_]
 
+# Cells up to which judging takes a second or so, lone respondents aside.
+_SMALL = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -175,11 +178,12 @@ def search(prepared: Prepared, cluster: Cluster | None = None) -> Found:
     task, problem, clock = prepared.task, prepared.problem, prepared.clock
     method = _method(task.method, problem)
     parameters = method.configure(task.options)
-    network = problem.network is not None
+    # The judge is done with networks and small tables in a moment.
+    moment = problem.network is not None or len(problem.table) <= _SMALL
     stored = _stored(prepared, method)
     spent = 0.0 if stored is None else stored.seconds
     clock.count(spent)
-    limit = clock.for_search(quick=network, insiders=prepared.insiders)
+    limit = clock.for_search(quick=moment, insiders=prepared.insiders)
     if limit is not None:
         limit += spent
     running = Search(
