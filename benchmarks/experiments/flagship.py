@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.experiments.provenance import Provenance, provenance_now
+from benchmarks.experiments.write import write_rows, write_under_remarks
 from evosdc.errors import InputError
 from evosdc.evolution.stopping import AnyOf, TargetGap, TimeLimit
 from evosdc.instances import make
 from evosdc.io.jj import read_jj
-from evosdc.io.paths import read_text, write_text
 from evosdc.suppress.auto import FLAGSHIP
 from evosdc.suppress.contracted import run_contracted
 from evosdc.suppress.problem import Problem
@@ -22,7 +21,6 @@ from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 
-REMARKS = "## Remarks"
 # The flagship, and each part switched off in turn.
 PARTS: Mapping[str, Mapping[str, Any]] = {
     "all": {},
@@ -125,13 +123,8 @@ def _write(
 ) -> list[Path]:
     output.mkdir(parents=True, exist_ok=True)
     table, page = output / "flagship.csv", output / "flagship.md"
-    with table.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(vars(rows[0])), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(vars(row) for row in rows)
-    old = read_text(page) if page.exists() else ""
-    kept = old[old.index(REMARKS) :] if REMARKS in old else f"{REMARKS}\n\nNone.\n"
-    write_text(page, _page(rows, seconds, made) + kept, force=True)
+    write_rows(table, rows)
+    write_under_remarks(page, _page(rows, seconds, made))
     return [table, page]
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.experiments.provenance import Provenance
-from evosdc.io.paths import read_text, write_text
+from benchmarks.experiments.write import write_rows, write_under_remarks
 
-REMARKS = "## Remarks"
 # So many of the best published lines are shown beside ours.
 _BEST = 5
 _OURS = ("evosdc", "bootstrap")
@@ -24,15 +22,9 @@ def write_nist(
     output.mkdir(parents=True, exist_ok=True)
     table, page = output / "nist.csv", output / "nist.md"
     picture = output / "nist.svg"
-    fields = list(vars(entries[0]))
-    with table.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fields, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(vars(e) for e in entries if e.library in _OURS)
+    write_rows(table, [e for e in entries if e.library in _OURS])
     _draw(picture, entries)
-    old = read_text(page) if page.exists() else ""
-    kept = old[old.index(REMARKS) :] if REMARKS in old else f"{REMARKS}\n\nNone.\n"
-    write_text(page, _page(target, entries, made) + kept)
+    write_under_remarks(page, _page(target, entries, made))
     return [table, page, picture]
 
 

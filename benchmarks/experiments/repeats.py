@@ -8,7 +8,6 @@ of levels vary between copies, in standard errors of the original.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +18,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from benchmarks.experiments.provenance import Provenance, provenance_now
+from benchmarks.experiments.write import write_rows, write_under_remarks
 from evosdc.errors import InputError
 from evosdc.io import read_records
-from evosdc.io.paths import read_text, write_text
 from evosdc.metrics.data import bin_codes
 from evosdc.synth import Synthesiser, copy_distances
 
-REMARKS = "## Remarks"
 _HEAD = (
     "| file | records | columns | copies | tables of | between copies | "
     "to the original | between fresh samples | shares vary by, in standard errors |"
@@ -132,12 +130,7 @@ def _share_errors(original: pa.Table, copies: Sequence[Any]) -> float:
 def _write(output: Path, rows: Sequence[Row], made: Provenance) -> list[Path]:
     output.mkdir(parents=True, exist_ok=True)
     table, page = output / "repeats.csv", output / "repeats.md"
-    with table.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(vars(rows[0])), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(vars(row) for row in rows)
-    old = read_text(page) if page.exists() else ""
-    kept = old[old.index(REMARKS) :] if REMARKS in old else f"{REMARKS}\n\nNone.\n"
+    write_rows(table, rows)
     parts = [
         "# Repeats: how much copies differ",
         "",
@@ -158,5 +151,5 @@ def _write(output: Path, rows: Sequence[Row], made: Provenance) -> list[Path]:
         for r in rows
     ]
     parts += ["", f"Made by `{made.command}` on {made.date}; {made.machine}.", "", ""]
-    write_text(page, "\n".join(parts) + kept, force=True)
+    write_under_remarks(page, "\n".join(parts))
     return [table, page]

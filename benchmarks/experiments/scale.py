@@ -18,10 +18,10 @@ from benchmarks.experiments.provenance import (
     read_provenance,
     write_provenance,
 )
+from benchmarks.experiments.write import write_under_remarks
 from evosdc.errors import InputError
 from evosdc.io.paths import read_text, write_text
 
-REMARKS = "## Remarks"
 RECORDS, CELLS = "records", "cells"
 SIZES: Mapping[str, tuple[str, int]] = {
     **{f"{RECORDS}-{n}": (RECORDS, n) for n in (10**5, 10**6, 10**7, 10**8, 2 * 10**8)},
@@ -68,9 +68,7 @@ def conduct(
             written.append(output / f"scale.{part}.svg")
             growth(mine, "size", label, ("cpu_seconds", "gigabytes"), written[-1])
     page = output / "scale.md"
-    old = read_text(page) if page.exists() else ""
-    remarks = old[old.index(REMARKS) :] if REMARKS in old else f"{REMARKS}\n\nNone.\n"
-    write_text(page, _page(found, commands) + remarks, force=True)
+    write_under_remarks(page, _page(found, commands))
     return [*written, page]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benchmarks.experiments.plots import dots, trade_off
 from benchmarks.experiments.provenance import Provenance
@@ -125,6 +127,20 @@ def kept_remarks(path: Path) -> str:
     if not path.exists():
         return ""
     return read_text(path).partition(f"\n{REMARKS}\n")[2].strip()
+
+
+def write_rows(path: Path, rows: Sequence[Any]) -> None:
+    """Write objects as lines of a CSV file, a column for each attribute."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(vars(rows[0])), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(vars(row) for row in rows)
+
+
+def write_under_remarks(path: Path, body: str) -> None:
+    """Write a page, and below it what people wrote on the one before."""
+    remarks = kept_remarks(path) or "None."
+    write_text(path, f"{body}{REMARKS}\n\n{remarks}\n", force=True)
 
 
 def markdown_table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import evosdc
+from crew_tasks import deadly_once, process, scaled
 from evosdc.errors import EvosdcError, LevelError
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.instances import make
@@ -30,23 +31,6 @@ from evosdc.suppress.search import Search
 distributed = pytest.importorskip(
     "distributed", reason="Dask is not installed: pip install 'evosdc[dask]'"
 )
-
-
-def scaled(by: int, value: int) -> int:
-    return by * value
-
-
-def process(_: int, seconds: float) -> int:
-    time.sleep(seconds)
-    return os.getpid()
-
-
-def deadly_once(_: int, flag: str) -> str:
-    path = Path(flag)
-    if not path.exists():
-        path.write_text("")
-        os.kill(os.getpid(), signal.SIGKILL)
-    return "survived"
 
 
 def wrong(_: int, flag: str) -> None:

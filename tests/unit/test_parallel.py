@@ -11,26 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from crew_tasks import deadly_once, process, scaled
 from evosdc.errors import EvosdcError
 from evosdc.parallel import joined, open_crew
-
-
-def scaled(by: int, value: int) -> int:
-    return by * value
-
-
-def process(_: int, seconds: float) -> int:
-    time.sleep(seconds)
-    return os.getpid()
-
-
-def deadly_once(_: int, flag: str) -> str:
-    """Kill the process that does this first."""
-    path = Path(flag)
-    if not path.exists():
-        path.write_text("")
-        os.kill(os.getpid(), signal.SIGKILL)
-    return "survived"
 
 
 def deadly(_: int, __: int) -> None:

@@ -12,7 +12,7 @@ from distributed import CancelledError, KilledWorker, wait
 
 from evosdc.parallel.cluster import Cluster
 from evosdc.parallel.crew import Task
-from evosdc.parallel.lost import LIVES, LostWorkerError
+from evosdc.parallel.lost import Given, LostWorkerError
 
 S = TypeVar("S")
 A = TypeVar("A")
@@ -28,7 +28,7 @@ def _work(function: Callable[[S, A], R], shared: S, argument: A) -> R:
         return function(shared, argument)
 
 
-class _Given(Generic[R]):
+class _Given(Given[R]):
     """A task given to the cluster.
 
     Dask gives the tasks of a lost worker to another one by itself. Only where the last
@@ -36,15 +36,15 @@ class _Given(Generic[R]):
     Errors of a task are not tried again: they would be the same.
     """
 
+    hint = _HINT
+
     def __init__(
         self, crew: DaskCrew[Any], function: Callable[[Any, A], R], argument: A
     ) -> None:
         self._crew = crew
-        self._asked = function, argument
-        self._lives = LIVES
-        self.give()
+        super().__init__(function, argument)
 
-    def give(self) -> None:
+    def _give(self) -> None:
         function, argument = self._asked
         self._sent = self._crew.sent()
         self.future = self._crew.client.submit(
@@ -68,12 +68,8 @@ class _Given(Generic[R]):
                     raise
                 self._again()
 
-    def _again(self) -> None:
-        self._lives -= 1
-        if not self._lives:
-            raise LostWorkerError(_HINT)
+    def _renew(self) -> None:
         self._crew.renew(self._sent)
-        self.give()
 
 
 class DaskCrew(Generic[S]):

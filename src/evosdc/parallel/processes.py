@@ -11,7 +11,7 @@ from typing import Any, Generic, Self, TypeVar
 from loky import ProcessPoolExecutor
 
 from evosdc.parallel.crew import Task
-from evosdc.parallel.lost import LIVES, LostWorkerError
+from evosdc.parallel.lost import Given
 
 S = TypeVar("S")
 A = TypeVar("A")
@@ -30,18 +30,18 @@ def _work(function: Callable[[Any, A], R], argument: A) -> R:
     return function(_SHARED[0], argument)
 
 
-class _Given(Generic[R]):
+class _Given(Given[R]):
     """A task given to a process, and given again where that one was lost."""
+
+    hint = "try fewer of them (--workers 1 uses this process alone)"
 
     def __init__(
         self, crew: ProcessCrew[Any], function: Callable[[Any, A], R], argument: A
     ) -> None:
         self._crew = crew
-        self._asked = function, argument
-        self._lives = LIVES
-        self.give()
+        super().__init__(function, argument)
 
-    def give(self) -> None:
+    def _give(self) -> None:
         self._pool = self._crew.pool()
         self.future: Future[R] = self._pool.submit(_work, *self._asked)
 
@@ -62,14 +62,8 @@ class _Given(Generic[R]):
         self._again()
         return True
 
-    def _again(self) -> None:
-        self._lives -= 1
-        if not self._lives:
-            raise LostWorkerError(
-                "try fewer of them (--workers 1 uses this process alone)"
-            )
+    def _renew(self) -> None:
         self._crew.renew(self._pool)
-        self.give()
 
 
 class ProcessCrew(Generic[S]):
