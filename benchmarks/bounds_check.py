@@ -50,7 +50,7 @@ def _count(counts: Counter[str], outcome: Outcome) -> None:
         counts[f"left out: {outcome.skipped}"] += 1
         return
     counts["checked"] += 1
-    counts[f"kind {outcome.kind.split(',')[0]}"] += 1
+    counts[f"kind {outcome.kind.split(' + ')[0].split(';')[0]}"] += 1
     counts["bounds"] += len(outcome.bounds)
     counts["reported as proven"] += outcome.proven
     if outcome.optimum is not None:

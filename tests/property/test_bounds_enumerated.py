@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bound_twins import Enumeration, check
+from all_patterns import AllPatterns
+from bound_twins import check
 
 from evosdc.instances import make
 from evosdc.suppress.bounds import cut_loop
@@ -20,12 +21,12 @@ def test_no_bound_is_above_a_pattern() -> None:
 
 def test_all_patterns_are_tried() -> None:
     """The cheapest of all safe patterns, found without leaving any out."""
-    problem = Problem.of(make("random", 1, shape=(3, 2), sensitive=0.2, zeros=0.0))
-    all_cells = Enumeration(problem)
+    table = make("random", 1, shape=(3, 2), sensitive=0.2, zeros=0.0)
+    all_cells = AllPatterns(table)
     assert 0 < len(all_cells.free) <= 11
     costs = [
-        problem.cost[hidden].sum()
-        for hidden in map(all_cells._hidden, range(1 << len(all_cells.free)))
+        table.weight[hidden & ~all_cells.primary].sum()
+        for hidden in map(all_cells.hidden, range(1 << len(all_cells.free)))
         if all_cells.safe(hidden)
     ]
     assert all_cells.optimum() == pytest.approx(min(costs))
