@@ -54,14 +54,22 @@ class Outcome:
     bad: list[str] = field(default_factory=list)
 
 
-def check(seed: int, enumerate_to: int = ENUMERATED) -> Outcome:
-    """Draw a table and hold its bounds against the costs of its patterns."""
+def check(
+    seed: int, enumerate_to: int = ENUMERATED, largest: int | None = None
+) -> Outcome:
+    """Draw a table and hold its bounds against the costs of its patterns.
+
+    Tables of more than `largest` cells are left out.
+    """
     try:
         kind, table = draw(seed)
         problem = Problem.of(table)
     except EvosdcError as error:
         return Outcome(f"seed {seed}", skipped=type(error).__name__)
     out = Outcome(kind)
+    if largest is not None and len(table) > largest:
+        out.skipped = "large"
+        return out
     if not len(problem.levels) + len(problem.levels.slide):
         out.skipped = "nothing to protect"
         return out
