@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.bounds.bridgeless import BridgelessRows
+from evosdc.suppress.bounds.bridgeless import BridgelessRows, company
 from evosdc.suppress.bounds.master import Master
 from evosdc.suppress.bounds.planes import PlaneCuts
 from evosdc.suppress.bounds.rounding import rounded
@@ -75,7 +76,7 @@ class CutLoop:
 
     def run_nodes(self) -> None:
         """Add the cuts of single equations."""
-        for cut in self._source.first():
+        for cut in chain(self._source.first(), company(self._problem)):
             self._add(cut)
         self._solve()
 
