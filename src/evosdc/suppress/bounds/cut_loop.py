@@ -68,11 +68,11 @@ class CutLoop:
     ) -> None:
         self._problem = problem
         engine = engine_for(problem)
-        self._quick = engine.quick
+        self.quick = engine.quick
         self._source = engine.cuts()
         self._bridgeless = BridgelessRows(problem) if bridgeless else None
         # Where the engine is quick its own cuts are those of the one plane there is.
-        general = not self._quick
+        general = not self.quick
         self._combined = CombinedEquations(problem) if combined and general else None
         self._planes = PlaneCuts(problem) if planes and general else None
         self.master = Master(problem.cost)
@@ -186,7 +186,7 @@ class CutLoop:
             if found:
                 return
         # The cuts of networks are as quick as rows.
-        if (programs and not found) or self._quick:
+        if (programs and not found) or self.quick:
             yield from self._source.violated(hidden, stopped)
 
     def _add_rows(self, x: NDArray[np.float64]) -> int:

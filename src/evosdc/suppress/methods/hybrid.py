@@ -220,7 +220,9 @@ def _cycle(run: _Run, cycle: int) -> bool:
     if not run.complete:
         _raise(run, 0.3, run.raise_bound)
         return False
-    if not run.quick:
+    # On networks programmes in turn find better patterns, but a small tree is quicker
+    # to the proof than a new tree after each round of cuts.
+    if not run.quick or (run.small and not run.explored):
         return _branch_and_cut(run, _share_of_tree(run))
     if _programme(run, run.open_cells(), _share_of_proof(run), True):
         return True
