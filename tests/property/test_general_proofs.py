@@ -114,7 +114,7 @@ def without_idle_cells(problem: Problem, hidden: NDArray[np.bool_]) -> Any:
         kept[idle] = False
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(tables)
 def test_combined_equations_hold_for_the_optimum(options: dict[str, Any]) -> None:
     problem = problem_of(options)
