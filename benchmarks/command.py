@@ -138,6 +138,7 @@ def bench(
             data=data,
             time_limit=time_limit,
             families=_names(families),
+            workers=workers,
             command=_command(),
             on_row=lambda r: typer.echo(
                 f"{r.table}, {r.part}: {r.cost:,.0f}, gap {100 * r.gap:.1f} %"

@@ -74,6 +74,7 @@ def conduct(
     data: Path | None,
     time_limit: float,
     families: Sequence[str],
+    workers: int,
     command: str,
     on_row: Callable[[Row], None],
 ) -> list[Path]:
@@ -90,19 +91,25 @@ def conduct(
     for name in families or tables:
         table = tables[name]()
         for part, options in PARTS.items():
-            rows.append(_run(name, table, part, options, time_limit))
+            rows.append(_run(name, table, part, options, time_limit, workers))
             on_row(rows[-1])
     made = provenance_now(command, len(rows))
-    return _write(output, rows, time_limit, made)
+    return _write(output, rows, time_limit, workers, made)
 
 
 def _run(
-    name: str, table: Table, part: str, options: Mapping[str, Any], seconds: float
+    name: str,
+    table: Table,
+    part: str,
+    options: Mapping[str, Any],
+    seconds: float,
+    workers: int,
 ) -> Row:
     problem = Problem.of(table)
     method = find_method(FLAGSHIP)
     parameters = method.configure(options)
-    search = Search(seed=1, stop=AnyOf((TimeLimit(seconds), TargetGap(_PROVEN))))
+    stop = AnyOf((TimeLimit(seconds), TargetGap(_PROVEN)))
+    search = Search(seed=1, stop=stop, workers=workers)
     if part == "no contraction":
         pattern = method.run(problem, parameters, search)
     else:
@@ -120,22 +127,22 @@ def _run(
 
 
 def _write(
-    output: Path, rows: Sequence[Row], seconds: float, made: Provenance
+    output: Path, rows: Sequence[Row], seconds: float, workers: int, made: Provenance
 ) -> list[Path]:
     output.mkdir(parents=True, exist_ok=True)
     table, page = output / "flagship.csv", output / "flagship.md"
     write_rows(table, rows)
-    write_under_remarks(page, _page(rows, seconds, made))
+    write_under_remarks(page, _page(rows, seconds, workers, made))
     return [table, page]
 
 
-def _page(rows: Sequence[Row], seconds: float, made: Provenance) -> str:
+def _page(rows: Sequence[Row], seconds: float, workers: int, made: Provenance) -> str:
     lines = [
         "# The flagship and its parts",
         "",
         f"`{FLAGSHIP}`, which `auto` runs on every table, for {seconds:g} seconds of "
-        "wall time or until proven, with each part switched off in turn. Cost is that "
-        "of the secondary cells, gap is (cost - bound) / cost.",
+        f"wall time on {workers} workers or until proven, with each part switched off "
+        "in turn. Cost is that of the secondary cells, gap is (cost - bound) / cost.",
         "",
         "```",
         f"{made.command}   # {made.date}",

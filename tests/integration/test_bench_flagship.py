@@ -18,6 +18,7 @@ def test_each_part_has_a_row_and_remarks_are_kept(tmp_path: Path) -> None:
             data=None,
             time_limit=0.5,
             families=["register-60x40"],
+            workers=1,
             command="python -m benchmarks flagship",
             on_row=rows.append,
         )
