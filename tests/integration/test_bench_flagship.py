@@ -39,6 +39,7 @@ def test_an_unknown_table_is_named(tmp_path: Path) -> None:
             data=None,
             time_limit=1.0,
             families=["cube"],
+            workers=1,
             command="",
             on_row=lambda _: None,
         )
