@@ -20,6 +20,7 @@ from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.identifiers import Identifier
 from evosdc.synth.data.impossible import Impossible
 from evosdc.synth.data.shades import Exact, exact_of
+from evosdc.synth.dependence import Dependence, find_dependence
 from evosdc.synth.moments import Moments, find_moments
 from evosdc.synth.notes import front_notes, logic_notes, notes
 from evosdc.synth.objective.front import two_fronts
@@ -82,6 +83,7 @@ class Fitted:
     impossible: list[Impossible]
     ranks: RankModel
     moments: dict[int, Moments]
+    dependence: Dependence | None
     lone: Lone | None
 
 
@@ -310,10 +312,20 @@ def described(
         moments=find_moments(domain, prepared.table, ranks.columns)
         if options.coding.moments
         else {},
+        dependence=_dependence(prepared),
         lone=lone_people(prepared.table, np.random.default_rng([options.seed, 10]))
         if options.trade_off.noise_floor and options.columns is None
         else None,
     )
+
+
+def _dependence(prepared: Prepared) -> Dependence | None:
+    """Return what numbers have to do with each other, where the search held it."""
+    aim = prepared.problem.aim
+    if aim is None or not len(aim.covariances.wanted):
+        return None
+    domain, codes = prepared.domain, prepared.codes
+    return find_dependence(domain, prepared.table, codes, aim.covariances)
 
 
 def _named(components: tuple[Component, ...], values: Floats) -> dict[str, float]:

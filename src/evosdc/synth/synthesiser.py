@@ -22,6 +22,7 @@ from evosdc.synth.data.identifiers import fresh_column, with_fresh
 from evosdc.synth.data.logic import Logic
 from evosdc.synth.data.rules import Rule
 from evosdc.synth.data.shades import decode_as_drawn
+from evosdc.synth.dependence import hold_dependence
 from evosdc.synth.fit import Fitted, fit
 from evosdc.synth.moments import hold_moments
 from evosdc.synth.objective.risk import RISKS
@@ -288,18 +289,18 @@ class Synthesiser:
         fitted = self._fitted
         ranks = fitted.ranks.draw(codes, rng)
         state = int(rng.integers(2**62))
+        if whole:
+            # A part of the records has moments of its own.
+            ranks = hold_moments(self.domain_, codes, ranks, fitted.moments)
+            if fitted.dependence is not None:
+                other = np.random.default_rng([state, 13])
+                ranks = hold_dependence(
+                    self.domain_, codes, ranks, fitted.dependence, other
+                )
         for turn in rounds():
             # Other draws stay what they are.
             draws = np.random.default_rng(state)
-            held = hold_moments(
-                self.domain_,
-                codes,
-                ranks,
-                # A part of the records has moments of its own.
-                fitted.moments if whole else {},
-                np.random.default_rng([turn, 13]),
-            )
-            table = self.domain_.decode(codes, draws, held)
+            table = self.domain_.decode(codes, draws, ranks)
             if whole:
                 # Key and target as the search saw them: its risks are of this file.
                 table = decode_as_drawn(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
 from evosdc.synth.objective.choice import Choice, Table, choose
+from evosdc.synth.objective.covariances import NONE, Covariances
 from evosdc.synth.objective.noise import floors_that_bind
 from evosdc.synth.objective.pairs import Stirred
 from evosdc.synth.objective.redrawn import (
@@ -65,6 +66,8 @@ class Aim:
     matches
         The largest share of people, alone in the original, who may be there whole; None
         for any.
+    covariances
+        What is wanted of means, variances and covariances of numbers.
     """
 
     codes: Codes
@@ -75,6 +78,7 @@ class Aim:
     least: int
     noise: bool
     matches: float | None
+    covariances: Covariances = NONE
 
     @property
     def chosen_orders(self) -> list[int]:
@@ -83,8 +87,9 @@ class Aim:
 
     @property
     def groups(self) -> int:
-        """How many parts the objective has, whole records among them."""
-        return len(self.components) + (self.matches is not None)
+        """How many parts the objective has, with whole records and covariances."""
+        more = (self.matches is not None) + (len(self.covariances.wanted) > 0)
+        return len(self.components) + more
 
     def target(self, chosen: Chosen) -> Target:
         """Return what a search prices, with these tables chosen."""
@@ -113,6 +118,12 @@ class Aim:
         if self.matches is not None:
             target.reference[target.kind == MATCH] = self.matches
             target.group_weight[-1] *= _PENALTY
+        if len(self.covariances.wanted):
+            target = target._replace(
+                covariances=self.covariances,
+                group_weight=np.append(target.group_weight, 1.0),
+                floor=np.append(target.floor, 0.0),
+            )
         return target
 
     def _floors(self, target: Target, noise: Floats, allowed: Floats) -> Floats:
