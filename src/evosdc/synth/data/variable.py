@@ -271,7 +271,8 @@ def make_variable(
 def _pools(values: pa.Array, weight: NDArray[np.float64], least: int) -> Pools:
     """Pool rare levels in the way of their type."""
     if is_number(values.type):
-        return round_numbers(as_numbers(values), weight, least)
+        whole = pa.types.is_integer(values.type)
+        return round_numbers(as_numbers(values), weight, least, pool_tail=whole)
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         return pool_texts(values.to_pylist(), weight, least)
     return pool_others(weight, least)
