@@ -55,7 +55,29 @@ def test_a_shape_is_not_bent_beyond_its_limit():
     # Everybody in the lowest bin: no rank brings the mean back.
     lowest = np.zeros_like(codes)
     held = hold_moments(domain, lowest, {0: np.full(len(codes), 0.5)}, moments)[0]
-    assert held.max() <= 0.5 ** (1 / 3) + 1e-9
+    steepest = 0.5 ** (1 / 3)
+    most = steepest**3 / (steepest**3 + (1 - steepest) ** 3)
+    assert held.max() <= most + 1e-9
+
+
+def test_a_long_tail_keeps_the_spread_that_coding_took():
+    rng = np.random.default_rng(3)
+    arrow = to_arrow(pd.DataFrame({"paid": rng.pareto(2.2, 5000).round(3) * 1000}))
+    domain = make_domain(arrow, Coding())
+    codes = domain.encode(arrow)
+    moments = find_moments(domain, arrow, [0])[0]
+    paid = np.asarray(arrow["paid"])
+    variable = domain.variables[0]
+    left = variable.with_coded_tails(paid).std() / paid.std()
+    assert 0.75 < left < 0.95
+    assert moments.spread == pytest.approx(paid.std(ddof=1))
+    drawn = {0: rng.random(len(codes))}
+    held = hold_moments(domain, codes, drawn, {0: moments})[0]
+    numbers = variable.numbers(codes[:, 0], held)
+    assert numbers.std() / paid.std() == pytest.approx(1.0, abs=0.04)
+    assert abs(numbers.mean() - paid.mean()) < 0.6 * paid.std() / np.sqrt(5000)
+    # No number is beyond what enough people reach.
+    assert numbers.max() <= np.sort(paid)[-5]
 
 
 def test_one_huge_number_moves_nothing():

@@ -33,6 +33,8 @@ Floats = NDArray[np.float64]
 
 # Exchanges are tried so often for each number, at most so many in all.
 _TRIES, _MOST = 20, 4_000_000
+# After so many in a row that are of no use there is none left, or hardly any.
+_IDLE = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +175,11 @@ def exchange(  # type: ignore[no-untyped-def]
         the order of levels; where each level begins; ranks.
     """
     records, many = values.shape
+    idle = 0
     for _ in range(tries):
+        idle += 1
+        if idle > _IDLE:
+            return
         c = below(state, len(term))
         i = below(state, records)
         begin = start[c, level[c, i]]
@@ -194,6 +200,7 @@ def exchange(  # type: ignore[no-untyped-def]
                     gain += before * before - after * after
         if gain <= 0.0:
             continue
+        idle = 0
         for p in (term[c, 0], term[c, 2]):
             for q in range(many if p >= 0 else 0):
                 if q not in (term[c, 0], term[c, 1], term[c, 2]):

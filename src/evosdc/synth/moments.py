@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 _ERRORS, _PART = 0.5, 0.02
 # Ranks are raised to a power from 1 / _STEEPEST to _STEEPEST: no shape is bent further.
 _STEEPEST = 3.0
+# Ranks of bins far out are also moved up, or down, at this part of the pace.
+_OUTWARDS = 0.3
 _HALVINGS = 16
 # Ranks are counted in so many places of a level, and its numbers known at so many.
 _PLACES, _FINE = 100, 500
@@ -145,9 +147,15 @@ def _numbers(variable: Variable, levels: int) -> Floats:
 
 
 def _bent(rank: Floats, away: Floats, shift: float, apart: float) -> Floats:
-    """Return ranks raised to a power: up by `shift`, apart by `apart`."""
-    power = np.clip(shift + apart * away, -1.0, 1.0)
-    return np.asarray(rank ** (_STEEPEST**-power))
+    """Return ranks moved up by `shift`, and farther out by `apart`.
+
+    Moved up they are raised to a power; moved out, so are their odds: both ends of a
+    bin gain, its middle stays. Of a bin with a long tail that leaves the mean alone.
+    """
+    power = np.clip(shift + _OUTWARDS * apart * away, -1.0, 1.0)
+    moved = rank ** (_STEEPEST**-power)
+    steep = _STEEPEST ** (apart * np.abs(away))
+    return np.asarray(moved**steep / (moved**steep + (1.0 - moved) ** steep))
 
 
 def _root(rising: Callable[[float], float]) -> float:

@@ -217,6 +217,7 @@ class Synthesiser:
         table = to_arrow(frame)
         fitted = fit(table, self.options, workers)
         self._fitted: Fitted = fitted
+        self._whole: dict[int, pa.Table] = {}
         self._kind = kind_of(frame)
         self._anew = {
             i.name: table[i.name] for i in fitted.identifiers if i.action == "new"
@@ -275,6 +276,8 @@ class Synthesiser:
         """
         codes = self._candidate(number)
         whole = n is None
+        if whole and number in self._whole:
+            return like(self._whole[number], self._kind)
         rng = np.random.default_rng([self.seed, 1, number])
         if n is not None:
             if n < 0:
@@ -282,7 +285,11 @@ class Synthesiser:
             codes = codes[_rows(len(codes), n, rng)]
         table = self._drawn(codes, rng, whole)
         table = with_derived(table, self._fitted.derived, self._order)
-        return like(self._with_fresh(table, rng), self._kind)
+        table = self._with_fresh(table, rng)
+        if whole and number == 0:
+            # Who fits a model looks at its first copy, more than once.
+            self._whole[number] = table
+        return like(table, self._kind)
 
     def _drawn(self, codes: Codes, rng: np.random.Generator, whole: bool) -> pa.Table:
         """Draw the values of records, and numbers again that make a lone person's."""
