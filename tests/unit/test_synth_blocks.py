@@ -68,8 +68,14 @@ def test_records_of_a_block_find_the_values_they_drew():
 def test_small_files_stay_whole():
     assert not blocks.worth_cutting(3_999)
     assert blocks.worth_cutting(4_000)
-    assert blocks.moves_between(5_000) == 10_000
-    assert blocks.moves_between(1_000_000) == 40_000
+    assert blocks.moves_at_once(5_000) == 10_000
+    assert blocks.moves_at_once(1_000_000) == 40_000
+
+
+def test_few_cells_are_added_up_often():
+    assert blocks.moves_between(5_000, 1_000_000) == 10_000
+    assert blocks.moves_between(50_000, 11_000) == 1_100
+    assert blocks.moves_between(50_000, 500) == 200
 
 
 def test_the_copy_is_the_same_on_any_number_of_cores(monkeypatch):

@@ -22,6 +22,7 @@ from evosdc.synth.data.impossible import (
 from evosdc.synth.data.rules import broken, build_rules, cut_points
 from evosdc.synth.data.shades import Exact, exact_values
 from evosdc.synth.objective.aim import Aim, fresh_matches
+from evosdc.synth.objective.anew import draw_anew
 from evosdc.synth.objective.choice import measurable
 from evosdc.synth.objective.covariances import NONE, find_covariances
 from evosdc.synth.objective.front import Front
@@ -231,10 +232,12 @@ def _aim(
 ) -> Aim:
     """Return what a single answer aims at."""
     noise, matches, sizes = options.trade_off.noise_floor, None, domain.sizes
+    drawn = None
     if noise and options.columns is None:
         # A stream of its own: what is looked for changes no other draw.
         rng = np.random.default_rng([options.seed, 7])
         matches = FRESH_SHARE * fresh_matches(codes, sizes, rng)
+        drawn = draw_anew(codes, sizes, np.random.default_rng([options.seed, 14]))
     return Aim(
         codes,
         sizes,
@@ -247,6 +250,7 @@ def _aim(
         find_covariances(domain, table, codes, options.coding.categories)
         if options.coding.moments
         else NONE,
+        drawn,
     )
 
 

@@ -19,8 +19,10 @@ from evosdc.synth.search.population import Tally
 # Files of fewer records are not cut up.
 _FEWEST = 4_000
 _BLOCKS = 4
-# So many moves for each record are made between two sums, at most so many in all.
-_PER_RECORD, _MOST = 2, 40_000
+# So many moves for each record are made between two sums, at most so many in all, and
+# at most so many for each cell of all tables: where cells are few, every block would
+# make up for the same deficits.
+_PER_RECORD, _MOST, _PER_CELL, _FEWEST_MOVES = 2, 40_000, 0.1, 200
 
 
 class Block(NamedTuple):
@@ -36,9 +38,14 @@ def worth_cutting(records: int) -> bool:
     return records >= _FEWEST
 
 
-def moves_between(records: int) -> int:
-    """Return how many moves all blocks make before they are added up."""
+def moves_at_once(records: int) -> int:
+    """Return how many moves are made before the clock is asked again."""
     return min(_PER_RECORD * records, _MOST)
+
+
+def moves_between(records: int, cells: int) -> int:
+    """Return how many moves all blocks make before they are added up."""
+    return max(_FEWEST_MOVES, min(moves_at_once(records), int(_PER_CELL * cells)))
 
 
 def cut(tally: Tally, records: int, turn: int) -> list[Block]:

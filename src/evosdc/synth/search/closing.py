@@ -79,8 +79,9 @@ class Closing(Memetic):
 
     def _cool_blocks(self, share: float, step: float) -> None:
         """Anneal every candidate as `_cool` does, its blocks side by side."""
-        moves = self.cooling.moves
-        pieces = -(-moves // moves_between(len(self.population.problem.original)))
+        moves, problem = self.cooling.moves, self.population.problem
+        between = moves_between(len(problem.original), len(problem.target.original))
+        pieces = -(-moves // between)
         for piece in range(pieces):
             hot = self.cooling.temperature(share + step * piece / pieces)
             cold = self.cooling.temperature(share + step * (piece + 1) / pieces)

@@ -15,7 +15,7 @@ from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.rules import index_cells
 from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.search.bayes import BayesNetwork
-from evosdc.synth.search.blocks import moves_between, worth_cutting
+from evosdc.synth.search.blocks import moves_at_once, worth_cutting
 from evosdc.synth.search.breeding import CROSSOVERS
 from evosdc.synth.search.closing import Closing
 from evosdc.synth.search.genetic import Genetic
@@ -122,7 +122,7 @@ def _cooling(
     n, m = problem.original.shape
     moves = schedule.moves
     if problem.aim is not None and schedule.by_clock:
-        piece = moves_between(n) if worth_cutting(n) else _PIECE
+        piece = moves_at_once(n) if worth_cutting(n) else _PIECE
         return Cooling(piece, _WARM / n, 0.0005 / n, soft=schedule.softness)
     if moves is None:
         # A front shares the time of one answer among its candidates.
