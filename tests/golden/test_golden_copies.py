@@ -15,17 +15,17 @@ KEY = ["age", "marital", "sex"]
 MEMETIC = {"moves": 40_000, "generations": 4, "time_limit": None}
 GENETIC = {"memetic": False, "population": 8, "generations": 4, "time_limit": None}
 CASES: list[tuple[str, dict[str, Any], str]] = [
-    ("codes", MEMETIC, "20b76a40d0d5d822"),
+    ("codes", MEMETIC, "5c0768c993400591"),
     (
         "codes",
         {**MEMETIC, "least": 0, "columns": ["marital", "health"]},
-        "9ead9dfcef3c59ce",
+        "53e47e7e328f03e9",
     ),
     ("codes", {**MEMETIC, "mode": "pareto", "population": 4}, "f11eba117fe2b0ba"),
     (
         "codes",
         {**MEMETIC, "initial": "network", "acceptance": "late"},
-        "76ca95830f351b20",
+        "7fb28a3d893df3ec",
     ),
     (
         "codes",
@@ -36,7 +36,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "numbers",
         {**MEMETIC, "rules": ["age < 2 and marital != 'a'"]},
-        "2c5d472d4df4e80c",
+        "5d2e4e388299cff0",
     ),
 ]
 
