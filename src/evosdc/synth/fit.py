@@ -23,6 +23,7 @@ from evosdc.synth.data.shades import Exact, exact_of
 from evosdc.synth.dependence import Dependence, find_dependence
 from evosdc.synth.moments import Moments, find_moments
 from evosdc.synth.notes import front_notes, logic_notes, notes
+from evosdc.synth.objective.covariances import find_covariances
 from evosdc.synth.objective.front import two_fronts
 from evosdc.synth.objective.names import describe
 from evosdc.synth.objective.noise import closer_than, distances
@@ -312,20 +313,22 @@ def described(
         moments=find_moments(domain, prepared.table, ranks.columns)
         if options.coding.moments
         else {},
-        dependence=_dependence(prepared),
+        dependence=_dependence(prepared, options),
         lone=lone_people(prepared.table, np.random.default_rng([options.seed, 10]))
         if options.trade_off.noise_floor and options.columns is None
         else None,
     )
 
 
-def _dependence(prepared: Prepared) -> Dependence | None:
-    """Return what numbers have to do with each other, where the search held it."""
-    aim = prepared.problem.aim
-    if aim is None or not len(aim.covariances.wanted):
+def _dependence(prepared: Prepared, options: Options) -> Dependence | None:
+    """Return what numbers of a single answer have to do with each other."""
+    if prepared.problem.aim is None or not options.coding.moments:
         return None
-    domain, codes = prepared.domain, prepared.codes
-    return find_dependence(domain, prepared.table, codes, aim.covariances)
+    domain, table, codes = prepared.domain, prepared.table, prepared.codes
+    terms = prepared.problem.aim.covariances
+    if not len(terms.wanted):
+        terms = find_covariances(domain, table, codes, options.coding.categories)
+    return find_dependence(domain, table, codes, terms)
 
 
 def _named(components: tuple[Component, ...], values: Floats) -> dict[str, float]:

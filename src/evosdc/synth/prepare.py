@@ -247,8 +247,9 @@ def _aim(
         options.coding.least,
         noise,
         matches,
+        # Tables that are followed to the end have all covariances right.
         find_covariances(domain, table, codes, options.coding.categories)
-        if options.coding.moments
+        if options.coding.moments and noise
         else NONE,
         drawn,
     )
