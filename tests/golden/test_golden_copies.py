@@ -36,7 +36,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "numbers",
         {**MEMETIC, "rules": ["age < 2 and marital != 'a'"]},
-        "5d2e4e388299cff0",
+        "6a2054ef905a05bf",
     ),
 ]
 

@@ -9,6 +9,7 @@ from evosdc.synth.data.encoding import cell_numbers, strides
 from evosdc.synth.objective.anew import cells_anew, draw_anew
 
 SIZES = np.array([4, 5, 3])
+NUMBERS = np.array([False, True, False])
 
 
 def people(size: int = 8000) -> np.ndarray:
@@ -27,7 +28,7 @@ def test_every_cell_is_off_as_in_another_sample():
     codes = people()
     off = []
     for seed in range(20):
-        drawn = draw_anew(codes, SIZES, np.random.default_rng(seed))
+        drawn = draw_anew(codes, SIZES, NUMBERS, np.random.default_rng(seed))
         a, c = counts(codes, (0, 1, 2)), counts(codes[drawn], (0, 1, 2))
         assert (c[a == 0] == 0).all()
         off.append((c - a)[a > 0] / np.sqrt(a[a > 0]))
@@ -39,7 +40,7 @@ def test_every_cell_is_off_as_in_another_sample():
 def test_shares_are_right_within_a_standard_error():
     codes = people()
     plain = np.random.default_rng(1).integers(0, len(codes), len(codes))
-    drawn = draw_anew(codes, SIZES, np.random.default_rng(1))
+    drawn = draw_anew(codes, SIZES, NUMBERS, np.random.default_rng(1))
     worst = []
     for rows in (plain, drawn):
         gaps = [
@@ -49,12 +50,15 @@ def test_shares_are_right_within_a_standard_error():
         ]
         worst.append(np.concatenate(gaps).max())
     assert worst[1] < 1.1 < worst[0]
+    # Those of numbers are nearer.
+    number = np.abs(counts(codes[drawn], (1,)) - counts(codes, (1,)))
+    assert (number / np.sqrt(counts(codes, (1,)))).max() < 0.4
 
 
 def test_the_same_seed_draws_the_same_records():
     codes = people(500)
     one, two, other = (
-        draw_anew(codes, SIZES, np.random.default_rng(s)) for s in (1, 1, 2)
+        draw_anew(codes, SIZES, NUMBERS, np.random.default_rng(s)) for s in (1, 1, 2)
     )
     assert (one == two).all()
     assert (one != other).any()

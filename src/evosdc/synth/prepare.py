@@ -237,7 +237,8 @@ def _aim(
         # A stream of its own: what is looked for changes no other draw.
         rng = np.random.default_rng([options.seed, 7])
         matches = FRESH_SHARE * fresh_matches(codes, sizes, rng)
-        drawn = draw_anew(codes, sizes, np.random.default_rng([options.seed, 14]))
+        rng = np.random.default_rng([options.seed, 14])
+        drawn = draw_anew(codes, sizes, domain.ordered, rng)
     return Aim(
         codes,
         sizes,

@@ -12,20 +12,27 @@ standard error: records are drawn again until they do.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints
 
 # So many records stand for another one: all of them make another sample.
 _SHARE = 1.0
-# Shares of levels are off by so many standard errors at most, or hardly more.
-_ROOM = 1.0
+# Shares of levels are off by so many standard errors at most, or hardly more; those of
+# bins of numbers by less, since quantiles and means hang on them.
+_ROOM, _ROOM_OF_NUMBERS = 1.0, 0.3
 # So often another record is tried for each, at most so many in all.
 _TRIES, _MOST = 20, 4_000_000
 
 
-def draw_anew(codes: Codes, sizes: Ints, rng: np.random.Generator) -> Ints:
-    """Return for each record the one that stands in its place."""
+def draw_anew(
+    codes: Codes, sizes: Ints, numbers: NDArray[np.bool_], rng: np.random.Generator
+) -> Ints:
+    """Return for each record the one that stands in its place.
+
+    `numbers` says whose levels are numbers.
+    """
     records = len(codes)
     drawn = np.arange(records)
     moved = np.flatnonzero(rng.random(records) < _SHARE)
@@ -34,15 +41,17 @@ def draw_anew(codes: Codes, sizes: Ints, rng: np.random.Generator) -> Ints:
         first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         tries = min(_MOST, _TRIES * len(moved))
         who = moved[rng.integers(0, len(moved), tries)]
-        balance(codes, first, drawn, who, rng.integers(0, records, tries))
+        room = np.where(numbers, _ROOM_OF_NUMBERS, _ROOM)
+        balance(codes, first, room, drawn, who, rng.integers(0, records, tries))
     return drawn
 
 
 @kernel
-def balance(codes, first, drawn, who, whom):  # type: ignore[no-untyped-def]
+def balance(codes, first, room, drawn, who, whom):  # type: ignore[no-untyped-def]
     """Let `whom` stand for `who`, in place, where margins come nearer to those wanted.
 
-    Wanted are the original's; that of variable `j` begins at ``first[j]``.
+    Wanted are the original's; that of variable `j` begins at ``first[j]``, and may be
+    off by ``room[j]`` standard errors.
     """
     records, variables = codes.shape
     people = np.zeros(first[-1], np.int64)
@@ -58,8 +67,10 @@ def balance(codes, first, drawn, who, whom):  # type: ignore[no-untyped-def]
         for j in range(variables):
             old, new = first[j] + codes[drawn[i], j], first[j] + codes[k, j]
             if old != new:
-                gain += _off(over[old], people[old]) - _off(over[old] - 1, people[old])
-                gain += _off(over[new], people[new]) - _off(over[new] + 1, people[new])
+                gain += _off(over[old], people[old], room[j])
+                gain -= _off(over[old] - 1, people[old], room[j])
+                gain += _off(over[new], people[new], room[j])
+                gain -= _off(over[new] + 1, people[new], room[j])
         if gain > 0.0:
             for j in range(variables):
                 over[first[j] + codes[drawn[i], j]] -= 1
@@ -68,9 +79,9 @@ def balance(codes, first, drawn, who, whom):  # type: ignore[no-untyped-def]
 
 
 @kernel(inner=True)
-def _off(over, people):  # type: ignore[no-untyped-def]
+def _off(over, people, room):  # type: ignore[no-untyped-def]
     """Return how far a level is beyond what it may be off, squared, by its people."""
-    beyond = max(0.0, abs(over) - _ROOM * np.sqrt(people))
+    beyond = max(0.0, abs(over) - room * np.sqrt(people))
     return beyond * beyond / max(1, people)
 
 
