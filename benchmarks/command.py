@@ -22,8 +22,8 @@ _EXPERIMENTS = {
     "ons": "benchmarks.experiments.ons",
 }
 _THESIS, _NIST, _FLAGSHIP, _SCALE = "thesis", "nist", "flagship", "scale"
-_REPEATS, _NUMBERS = "repeats", "numbers"
-_OTHERS = (_THESIS, _NIST, _REPEATS, _NUMBERS, _FLAGSHIP, _SCALE)
+_REPEATS, _NUMBERS, _PEERS = "repeats", "numbers", "peers"
+_OTHERS = (_THESIS, _NIST, _REPEATS, _NUMBERS, _FLAGSHIP, _PEERS, _SCALE)
 _PROGRAM = "python -m benchmarks"
 
 app = typer.Typer(
@@ -43,10 +43,10 @@ def bench(
     data: Path | None = typer.Option(
         None,
         help="Directory of CSV microdata for thesis (default: made up), nist, "
-        "repeats and numbers, or of JJ tables for flagship.",
+        "repeats and numbers, or of JJ tables for flagship and peers.",
     ),
     tables: int | None = typer.Option(
-        None, help="Tables per family (default: 3; 5 for ons)."
+        None, help="Tables per family (default: 3; 5 for ons, 10 for peers)."
     ),
     seeds: int = typer.Option(1, help="Runs of each method on each table."),
     time_limit: float = typer.Option(60.0, help="CPU seconds per run."),
@@ -61,6 +61,9 @@ def bench(
     workers: int = typer.Option(1, help="Processes; 1 gives the cleanest times."),
     bound_limit: float = typer.Option(
         60.0, help="CPU seconds for the bounds of a table; 0: no bounds."
+    ),
+    python: Path | None = typer.Option(
+        None, help="peers: the Python of an environment with pytauargus."
     ),
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
     force: bool = typer.Option(False, "--force", help="Begin anew: drop old rows."),
@@ -159,6 +162,24 @@ def bench(
         ):
             typer.echo(str(path))
         return
+    if name == _PEERS:
+        _refuse(ctx, name, "seeds", "methods", "workers", "reference", "quick")
+        from benchmarks.experiments import peers
+
+        for path in peers.conduct(
+            output,
+            python=python,
+            data=data,
+            tables=10 if tables is None else tables,
+            time_limit=time_limit,
+            families=_names(families),
+            command=_command(),
+            force=force,
+            on_row=_tell_peer,
+        ):
+            typer.echo(str(path))
+        return
+    _refuse(ctx, name, "python")
     if name == _SCALE:
         _refuse(ctx, name, "data", "tables", "seeds", "methods", "reference", "quick")
         from benchmarks.experiments import scale
@@ -275,3 +296,11 @@ def _tell_trial(row: Mapping[str, Any], done: int, total: int) -> None:
         f"{found:.4f}, {row['seconds']:.1f} s",
         err=True,
     )
+
+
+def _tell_peer(row: Mapping[str, Any]) -> None:
+    told = row["failed"] or (
+        f"cost {row['cost']:,.0f}, bound {row['bound']:,.0f}, "
+        f"{row['cpu_seconds']:.2f} CPU s"
+    )
+    typer.echo(f"{row['family']} {row['table']} {row['program']}: {told}")

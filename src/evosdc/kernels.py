@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -193,7 +194,7 @@ class Kernel(CPUDispatcher):
         symbol = _symbol(compiled)
         llvm.add_symbol(symbol, library.get_pointer_to_function(name))
         _NAMED.add(symbol)
-        if _size(library, name) <= _SMALL:
+        if _is_small(library, name):
             return
         described = copy.copy(compiled.fndesc)
         described.mangled_name = symbol
@@ -296,7 +297,9 @@ def _symbol(compiled: Any) -> str:
     return f"evosdc.{described.modname}.{described.qualname}.{digest}"
 
 
-def _size(library: Any, name: str) -> int:
-    """Count the instructions of a compiled function."""
+def _is_small(library: Any, name: str) -> bool:
+    """Whether a compiled function has few instructions."""
     body = library._get_module_for_linking().get_function(name)
-    return sum(1 for block in body.blocks for _ in block.instructions)
+    all_of_them = (line for block in body.blocks for line in block.instructions)
+    # Not counted to their end: thousands of them take longer than loading the kernel.
+    return next(islice(all_of_them, _SMALL, None), None) is None

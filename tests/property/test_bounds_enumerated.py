@@ -4,28 +4,57 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from bound_twins import Enumeration, check
+from all_patterns import AllPatterns
+from bound_twins import check
 
+import evosdc
 from evosdc.instances import make
 from evosdc.suppress.bounds import cut_loop
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.problem import Problem
+from evosdc.table import Table
 
 
-def test_no_bound_is_above_a_pattern() -> None:
-    outcomes = [check(seed) for seed in range(10, 25)]
+@pytest.mark.parametrize("first", range(0, 200, 10))
+def test_no_bound_is_above_a_pattern(first: int) -> None:
+    outcomes = [check(seed, largest=20) for seed in range(first, first + 10)]
     assert not [line for outcome in outcomes for line in outcome.bad]
     assert any(outcome.optimum is not None for outcome in outcomes)
 
 
+def test_cells_without_levels_are_asked_no_more_than_the_judge_asks() -> None:
+    """A step of fixed size was asked, up or down: more than some safe patterns have."""
+    table = Table.of(
+        [10, 10, 0, 20],
+        [[1, 1, 1, -1]],
+        weight=[1, 5, 1, 50],
+        status=["u", "s", "s", "s"],
+        upper=[np.inf, np.inf, 0.25, np.inf],
+    )
+    # The first cell can only go down, by what the third can go up.
+    assert evosdc.audit(table, np.array([True, False, True, False])).safe
+    assert AllPatterns(table).optimum() == 1.0
+    assert evosdc.bounds(table).value == 1.0
+    # So small that a step of fixed size is beyond their bounds.
+    small = Table.of(
+        [1e-6, 1e-6, 2e-6],
+        [[1, 1, -1]],
+        weight=[1, 1, 50],
+        status=["u", "s", "s"],
+        lower=[0, 0.9e-6, 0],
+        upper=[1, 1.1e-6, 1],
+    )
+    assert AllPatterns(small).optimum() == evosdc.bounds(small).value == 1.0
+
+
 def test_all_patterns_are_tried() -> None:
     """The cheapest of all safe patterns, found without leaving any out."""
-    problem = Problem.of(make("random", 1, shape=(3, 2), sensitive=0.2, zeros=0.0))
-    all_cells = Enumeration(problem)
+    table = make("random", 1, shape=(3, 2), sensitive=0.2, zeros=0.0)
+    all_cells = AllPatterns(table)
     assert 0 < len(all_cells.free) <= 11
     costs = [
-        problem.cost[hidden].sum()
-        for hidden in map(all_cells._hidden, range(1 << len(all_cells.free)))
+        table.weight[hidden & ~all_cells.primary].sum()
+        for hidden in map(all_cells.hidden, range(1 << len(all_cells.free)))
         if all_cells.safe(hidden)
     ]
     assert all_cells.optimum() == pytest.approx(min(costs))

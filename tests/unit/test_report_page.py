@@ -135,14 +135,26 @@ def test_tiles_carry_the_figures(small: Protection) -> None:
     assert unknown.count("none known") == 1
     assert unknown.count("the bound says little") == 1
     vague = report_html(replace(small, lower_bound=0.0, gap=1.0))
-    assert Page(vague).all_of("dd")[4] == "–"
-    assert "100 %" not in vague
+    assert Page(vague).all_of("dd")[4] == "100 %"
+    assert "the bound says little" in vague
 
 
 def test_a_wide_gap_is_explained(small: Protection) -> None:
     wide, near = replace(small, gap=0.5), replace(small, gap=0.1)
     assert "says that little is proven yet" in report_html(wide)
+    assert "To try: --method auto with a longer --time-limit" in report_html(wide)
+    cut = report_html(replace(wide, reason="time limit"))
+    assert "To try: a longer --time-limit" in cut
     assert "says that little is proven yet" not in report_html(near)
+    assert "To try" not in report_html(near)
+
+
+def test_a_report_without_a_bound_says_what_to_try(small: Protection) -> None:
+    unknown = report_html(replace(small, lower_bound=None, gap=None))
+    assert "No lower bound is known" in unknown
+    assert "--method auto" in unknown
+    free = report_html(replace(small, cost=0.0, lower_bound=None, gap=None))
+    assert "No lower bound is known" not in free
 
 
 def test_an_exposed_table_is_called_so(small: Protection) -> None:

@@ -164,7 +164,7 @@ def _tiles(protection: Protection) -> str:
         ),
         (
             "Gap",
-            "–" if vague or gap is None else percent(gap),
+            "–" if gap is None else percent(gap),
             "the bound says little" if vague else "at most this far from the best",
         ),
         ("Time", duration(protection.seconds), _evaluations(protection)),
@@ -177,7 +177,7 @@ def _tiles(protection: Protection) -> str:
             for name, value, small in tiles
         )
         + "</dl>"
-        + ("" if meaning is None else f"<p>{meaning}</p>")
+        + ("" if meaning is None else f"<p>{esc(meaning)}</p>")
     )
 
 

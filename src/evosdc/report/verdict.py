@@ -155,10 +155,22 @@ def savings(protection: Protection) -> str:
 def wide_gap(protection: Protection) -> str | None:
     """Say what a wide gap means and what to try; None where it is not wide."""
     gap = protection.gap
-    if protection.cost == 0 or gap is None or gap <= _WIDE:
+    if protection.cost == 0 or (gap is not None and gap <= _WIDE):
         return None
+    if gap is None:
+        return (
+            "No lower bound is known, so nothing says how far the pattern is from the "
+            "cheapest one. To try: --method auto, which looks for both."
+        )
+    longer = (
+        "a longer --time-limit, which lowers the cost and raises the bound"
+        if protection.reason in _CUT
+        else "--method auto with a longer --time-limit, which lowers the cost and "
+        "raises the bound"
+    )
     return (
-        f"a gap of more than {100 * _WIDE:.0f} % says that little is proven yet, not "
-        "that the pattern is dear: the bound of a large table rises slowly; a longer "
-        "--time-limit helps both, and so do fewer levels of detail in one table"
+        f"A gap of more than {100 * _WIDE:.0f} % says that little is proven yet, not "
+        "that the pattern is dear: the cheapest safe pattern costs something between "
+        "the lower bound and this cost, and bounds of large tables rise slowly. To "
+        f"try: {longer}; more --workers; fewer levels of detail in one table."
     )

@@ -170,13 +170,41 @@ def unreachable(problem: Problem, rows: list[int], best: list[float]) -> LevelEr
     )
 
 
+def _least_asked(table: Table) -> tuple[NDArray[np.float64], ...]:
+    """Return upper, lower and sliding levels, with what cells without any are asked.
+
+    The judge only asks that their value is not given away. Whatever is asked here must
+    be had by every pattern that he calls safe, or bounds would be above some of them.
+    """
+    bare = table.status == PRIMARY
+    bare &= (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)
+    if not bare.any():
+        return table.upl, table.lpl, table.spl
+    upl, lpl = least_levels(table, bare)
+    up = np.maximum(table.upper - table.value, 0.0)
+    down = np.maximum(table.value - table.lower, 0.0)
+    moves = (table.status != FIXED) & ((up > 0) | (down > 0))
+    rooms = np.concatenate([up[moves & (up > 0)], down[moves & (down > 0)]])
+    # In a network a cell that moves at all can move as far as the least room on its
+    # way; elsewhere several may have to share that room.
+    share = 1.0 if detect_network(table.matrix) is not None else 0.1
+    least = 10.0 ** np.floor(np.log10(share * min(rooms, default=1.0)))
+    upl = np.where(bare, np.minimum(upl, least), upl)
+    lpl = np.where(bare, np.minimum(lpl, least), lpl)
+    if np.all((up > 0) == (down > 0), where=moves):
+        return upl, lpl, table.spl
+    # Cells at a bound move one way only, and so may what they protect: either way will
+    # do.
+    spl = np.where(bare, np.maximum(upl, lpl), table.spl)
+    return np.where(bare, 0.0, upl), np.where(bare, 0.0, lpl), spl
+
+
 def _levels(table: Table, strict: bool) -> Levels:
     cells = table.primaries
     margin = strict_margin(table)[cells] if strict else np.zeros(len(cells))
-    upl, lpl = table.upl[cells], table.lpl[cells]
+    upl, lpl, spl = table.upl[cells], table.lpl[cells], table.spl[cells]
     if not strict:
-        most, least = least_levels(table, table.status == PRIMARY)
-        upl, lpl = most[cells], least[cells]
+        upl, lpl, spl = (level[cells] for level in _least_asked(table))
     cell = np.concatenate([cells, cells])
     sign = np.repeat(np.array([1, -1], dtype=np.int8), len(cells))
     # Nobody can be made to believe beyond a bound: a level there is reached at best.
@@ -189,7 +217,6 @@ def _levels(table: Table, strict: bool) -> Levels:
     down = np.where(down <= under * _AT_BOUND, np.minimum(down, under), down)
     amount = np.concatenate([up, down])
     keep = amount > 0
-    spl = table.spl[cells]
     width = np.minimum(spl + margin, np.maximum(spl, above + under))
     # A width that both levels together imply needs no row of its own.
     slides = width > up + down

@@ -54,3 +54,20 @@ class BridgelessRows:
             coefficients = np.ones(end - start)
             coefficients[place - start] = -1.0
             yield Cut(self._cell[start:end], coefficients, 0.0)
+
+
+def company(problem: Problem) -> Iterator[Cut]:
+    """Yield cuts for cells that must move either way: somebody must move with them.
+
+    A sliding level asks for no direction, so no cut of one direction holds for it; but
+    in each equation of its cell another hidden cell must move.
+    """
+    matrix = problem.table.matrix.tocsc()
+    rows = problem.table.matrix
+    for cell in problem.levels.slide.tolist():
+        for row in matrix.indices[matrix.indptr[cell] : matrix.indptr[cell + 1]]:
+            others = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
+            others = others[(others != cell) & problem.hideable[others]]
+            # A sensitive cell is hidden anyway and may be all the company there is.
+            if len(others) and not problem.primary[others].any():
+                yield Cut(others.astype(np.int64), np.ones(len(others)))
