@@ -47,6 +47,9 @@ _SPLITS = 4
 _PAIRS = 1.1
 # However much stirring moved: large cells are not to be exact.
 _HALFWAY = 0.9
+# Margins weigh more than other tables: means and quantiles hang on them, and they are
+# few beside all pairs of a wide file.
+_MARGINS = 4.0
 # Margins may come twice as close: means are to be right within a standard error.
 _MARGIN = 0.25
 
@@ -124,6 +127,8 @@ class Aim:
         if self.matches is not None:
             target.reference[target.kind == MATCH] = self.matches
             target.group_weight[-1] *= _PENALTY
+        margins = np.array([c.order == 1 for c in components])
+        target.group_weight[margins] *= _MARGINS
         if len(self.covariances.wanted):
             target = target._replace(
                 covariances=self.covariances,
