@@ -22,8 +22,8 @@ _EXPERIMENTS = {
     "ons": "benchmarks.experiments.ons",
 }
 _THESIS, _NIST, _FLAGSHIP, _SCALE = "thesis", "nist", "flagship", "scale"
-_REPEATS, _PEERS = "repeats", "peers"
-_OTHERS = (_THESIS, _NIST, _REPEATS, _FLAGSHIP, _PEERS, _SCALE)
+_REPEATS, _NUMBERS, _PEERS = "repeats", "numbers", "peers"
+_OTHERS = (_THESIS, _NIST, _REPEATS, _NUMBERS, _FLAGSHIP, _PEERS, _SCALE)
 _PROGRAM = "python -m benchmarks"
 
 app = typer.Typer(
@@ -38,13 +38,12 @@ def bench(
     ctx: typer.Context,
     name: str = typer.Argument(
         ...,
-        help=", ".join(_EXPERIMENTS)
-        + ", thesis, nist, repeats, flagship, peers or scale.",
+        help=", ".join((*_EXPERIMENTS, *_OTHERS)) + ".",
     ),
     data: Path | None = typer.Option(
         None,
-        help="Directory of CSV microdata for thesis (default: made up), nist and "
-        "repeats, or of JJ tables for flagship and peers.",
+        help="Directory of CSV microdata for thesis (default: made up), nist, "
+        "repeats and numbers, or of JJ tables for flagship and peers.",
     ),
     tables: int | None = typer.Option(
         None, help="Tables per family (default: 3; 5 for ons, 10 for peers)."
@@ -126,6 +125,24 @@ def bench(
             files=_names(families),
             command=_command(),
             on_row=lambda r: typer.echo(f"{r.file}: {r.between:.4f} apart"),
+        ):
+            typer.echo(str(path))
+        return
+    if name == _NUMBERS:
+        _refuse(ctx, name, "tables", "methods", "bound_limit", "reference", "quick")
+        from benchmarks.experiments import numbers
+
+        for path in numbers.conduct(
+            output,
+            data=data,
+            seeds=seeds,
+            time_limit=time_limit,
+            files=_names(families),
+            command=_command(),
+            on_row=lambda r: typer.echo(
+                f"{r.file} {r.synthesiser} {r.seed}: {r.means_off} means, "
+                f"{r.spreads_off} sd, {r.links_off} of {r.links} correlations off"
+            ),
         ):
             typer.echo(str(path))
         return

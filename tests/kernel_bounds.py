@@ -112,6 +112,18 @@ def people(rows: int, levels: int = 5) -> pa.Table:
     )
 
 
+def earners(rows: int) -> pa.Table:
+    """People with two numbers of many values, one of them not always known."""
+    rng = np.random.default_rng(2)
+    income = rng.lognormal(7, 1, rows).round(1)
+    spent = [None if x < 500 else float(x // 2) for x in income]
+    return (
+        people(rows)
+        .append_column("income", pa.array(income))
+        .append_column("spent", pa.array(spent))
+    )
+
+
 # The engines of synthesis, and what reaches kernels of its own.
 PLAIN = {"memetic": False}
 COPIES: dict[str, dict[str, Any]] = {
@@ -150,6 +162,9 @@ def jobs() -> list[tuple[str, Job]]:
                 found.append((f"{name} with options, {kind}", job))
     for what, options in COPIES.items():
         found.append((f"copy, {what}", partial(synthesise, people(40), options)))
+    for least in (0, 2):
+        job = partial(synthesise, earners(80), {"least": least, "find_derived": False})
+        found.append((f"copy, numbers, {least}", job))
     full = {"objective": "jsd:full", "most_levels": 99}
     found.append(("copy, many levels", partial(synthesise, people(60, 60), full)))
     return found

@@ -15,17 +15,17 @@ KEY = ["age", "marital", "sex"]
 MEMETIC = {"moves": 40_000, "generations": 4, "time_limit": None}
 GENETIC = {"memetic": False, "population": 8, "generations": 4, "time_limit": None}
 CASES: list[tuple[str, dict[str, Any], str]] = [
-    ("codes", MEMETIC, "20b76a40d0d5d822"),
+    ("codes", MEMETIC, "f01165635ce90f17"),
     (
         "codes",
         {**MEMETIC, "least": 0, "columns": ["marital", "health"]},
-        "9ead9dfcef3c59ce",
+        "6fad0a452c03d94a",
     ),
     ("codes", {**MEMETIC, "mode": "pareto", "population": 4}, "f11eba117fe2b0ba"),
     (
         "codes",
         {**MEMETIC, "initial": "network", "acceptance": "late"},
-        "76ca95830f351b20",
+        "013df64234ab0286",
     ),
     (
         "codes",
@@ -36,7 +36,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "numbers",
         {**MEMETIC, "rules": ["age < 2 and marital != 'a'"]},
-        "2c5d472d4df4e80c",
+        "f2daceaa0fa01c7c",
     ),
 ]
 

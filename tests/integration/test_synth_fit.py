@@ -140,6 +140,8 @@ def test_the_plain_algorithm_improves_with_every_crossover(people, crossover):
         {"mode": "weighted", "objective": "jsd:2,3", "risk": "dcap"},
         {"mode": "pareto", "algorithm": "npga"},
         {"mode": "pareto", "algorithm": "nsga2"},
+        {"mode": "pareto", "algorithm": "npga", "niche": "copies"},
+        {"mode": "pareto", "algorithm": "nsga2", "niche": "copies"},
     ],
     ids=lambda o: "-".join(map(str, o.values())),
 )

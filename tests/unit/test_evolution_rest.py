@@ -28,7 +28,9 @@ def test_crowding_by_hand() -> None:
 
 def test_niches_count_neighbours() -> None:
     points = np.array([[0.0, 0.0], [0.0, 0.5], [3.0, 0.0]])
-    assert pareto.niche_count(points, 1.0) == pytest.approx([1.5, 1.5, 1.0])
+    assert pareto.niche_count(pareto.gaps_between(points), 1.0) == pytest.approx(
+        [1.5, 1.5, 1.0]
+    )
 
 
 def test_rates_by_hand() -> None:

@@ -60,6 +60,25 @@ def test_truth_values_and_numbers_are_shown_as_what_enough_people_have():
     assert pools.care.replaced == 3
 
 
+def test_rare_numbers_above_all_others_are_shown_as_their_mean():
+    numbers = np.array([-8.0, 1, 6, 30, 40, 45, 50, 60])
+    counts = np.array([50.0, 40, 3, 30, 2, 1, 1, 1])
+    pools = round_numbers(numbers, counts, 5, pool_tail=True)
+    # 40, 40, 45, 50 and the largest as 50: 45 is somebody's.
+    assert pools.labels == (44,)
+    assert pools.level.tolist() == [0, 1, 1, 2, 3, 3, 3, 3]
+    assert pools.label_level.tolist() == [3]
+    assert pools.hidden.tolist() == [False, False, True, False, *[True] * 4]
+    assert (pools.care.pooled, pools.care.replaced) == (4, 1)
+    # The largest may be anything, if it is no code.
+    numbers[-1] = 56
+    assert round_numbers(numbers, counts, 5, pool_tail=True).labels == (44,)
+    numbers[-1] = 999
+    assert round_numbers(numbers, counts, 5, pool_tail=True).labels == ()
+    counts[-4] = 1
+    assert round_numbers(numbers, counts, 5, pool_tail=True).labels == ()
+
+
 @pytest.mark.parametrize("mean", [0.02, 0.3, 0.5, 0.9])
 def test_the_shape_has_the_mean_that_is_asked_for(mean):
     u = np.random.default_rng(0).random(100_000)

@@ -130,6 +130,56 @@ def test_sharp_ends_cut_bins_and_rules_follow():
         assert not forbidden[numbers].any()
 
 
+def learnt(table: pa.Table) -> dict[tuple[str, str], np.ndarray]:
+    """Return forbidden pairs of values by columns, as a table of levels."""
+    domain = make_domain(table, Coding(), sharp_cuts(table))
+    codes = domain.encode(table)
+    out = {}
+    for (a, b), forbidden in learn_rules(domain, codes, set())[0]:
+        shape = domain.sizes[b], domain.sizes[a]
+        out[domain.names[a], domain.names[b]] = forbidden.reshape(shape).T
+    return out
+
+
+def test_levels_that_are_too_rare_alone_are_judged_together():
+    rng = np.random.default_rng(3)
+    size = 6000
+    group = rng.integers(0, 10, size)
+    # One in fifty has one of six ratings, but nobody of group 0.
+    rated = (rng.random(size) < 0.025) & (group > 0)
+    rating = np.where(rated, rng.choice(list("123456"), size), "N")
+    found = learnt(pa.table({"group": group, "rating": rating}))["group", "rating"]
+    assert found[0, :6].all()
+    assert not found[0, 6]
+    assert not found[1:].any()
+    # Chance does not do it: nobody of a level of three people, say, has a rating.
+    lone = np.where(rng.random(size) < 0.0005, 11, rng.integers(1, 10, size))
+    plain = np.where(rng.random(size) < 0.025, rng.choice(list("123456"), size), "N")
+    assert not learnt(pa.table({"group": lone, "rating": plain}))
+
+
+def test_a_number_that_is_always_above_another_is_so_of_rare_ones_too():
+    rng = np.random.default_rng(4)
+    size = 4000
+    children = np.minimum(rng.geometric(0.5, size) - 1, 9)
+    family = children + 1 + rng.integers(0, 2, size)
+    texts = [
+        np.where(rng.random(size) < 0.1, "N", x.astype(str)) for x in (children, family)
+    ]
+    found = learnt(pa.table({"children": texts[0], "family": texts[1]}))
+    domain = make_domain(pa.table({"c": texts[0], "f": texts[1]}), Coding())
+    shown = [
+        [(v.values[k].as_py(), v.level[k]) for k in np.flatnonzero(v.weight > 0)]
+        for v in domain.variables
+    ]
+    mask = found["children", "family"]
+    pairs = [(a, b, mask[i, k]) for a, i in shown[0] for b, k in shown[1]]
+    above = [m for a, b, m in pairs if a.isdigit() and b.isdigit() and int(a) >= int(b)]
+    assert len(above) > 20
+    assert all(above)
+    assert not any(m for a, b, m in pairs if "N" in (a, b))
+
+
 def test_a_corner_of_two_numbers_is_learnt():
     rng = np.random.default_rng(2)
     age = rng.integers(18, 90, 3000)

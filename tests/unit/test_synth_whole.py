@@ -47,6 +47,7 @@ def _annealed(
         tally.outside,
         tally.weights,
         tally.keys,
+        tally.products,
         np.array([11], np.uint64),
         moves,
         hot,

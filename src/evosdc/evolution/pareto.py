@@ -47,7 +47,14 @@ def crowding_distance(points: Points) -> NDArray[np.float64]:
     return distance
 
 
-def niche_count(points: Points, radius: float) -> NDArray[np.float64]:
-    """Triangular sharing sum of each point's neighbours (Horn et al. 1994)."""
-    gap = np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2)
-    return np.maximum(0.0, 1.0 - gap / radius).sum(axis=1)
+def gaps_between(points: Points) -> NDArray[np.float64]:
+    """Euclidean distances between points."""
+    return np.asarray(np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2))
+
+
+def niche_count(gaps: NDArray[np.float64], radius: float) -> NDArray[np.float64]:
+    """Triangular sharing sum of each one's neighbours (Horn et al. 1994).
+
+    `gaps` are distances, between points or whatever has a metric.
+    """
+    return np.maximum(0.0, 1.0 - gaps / radius).sum(axis=1)

@@ -18,8 +18,7 @@ from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.metrics.data import bin_codes
 from evosdc.synth.data.encoding import Codes
-from evosdc.synth.objective.noise import distances
-from evosdc.synth.objective.tables import JSD, Component
+from evosdc.synth.objective.gaps import copy_gaps
 
 
 def copy_distances(copies: Sequence[Any], order: int = 2) -> NDArray[np.float64]:
@@ -55,8 +54,5 @@ def copy_distances(copies: Sequence[Any], order: int = 2) -> NDArray[np.float64]
     codes: list[Codes] = [
         part.astype(np.int16) for part in np.split(joined, len(tables))
     ]
-    out = np.zeros((len(tables), len(tables)))
-    for a, b in combinations(range(len(tables)), 2):
-        component = (Component(JSD, order),)
-        out[a, b] = out[b, a] = distances(codes[a], codes[b], sizes, component)[0]
-    return out
+    chosen = list(combinations(range(len(names)), order))
+    return copy_gaps(codes, sizes, chosen)

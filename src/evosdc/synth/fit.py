@@ -20,8 +20,10 @@ from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.identifiers import Identifier
 from evosdc.synth.data.impossible import Impossible
 from evosdc.synth.data.shades import Exact, exact_of
+from evosdc.synth.dependence import Dependence, find_dependence
 from evosdc.synth.moments import Moments, find_moments
 from evosdc.synth.notes import front_notes, logic_notes, notes
+from evosdc.synth.objective.covariances import find_covariances
 from evosdc.synth.objective.front import two_fronts
 from evosdc.synth.objective.names import describe
 from evosdc.synth.objective.noise import closer_than, distances
@@ -82,6 +84,7 @@ class Fitted:
     impossible: list[Impossible]
     ranks: RankModel
     moments: dict[int, Moments]
+    dependence: Dependence | None
     lone: Lone | None
 
 
@@ -310,10 +313,22 @@ def described(
         moments=find_moments(domain, prepared.table, ranks.columns)
         if options.coding.moments
         else {},
+        dependence=_dependence(prepared, options),
         lone=lone_people(prepared.table, np.random.default_rng([options.seed, 10]))
         if options.trade_off.noise_floor and options.columns is None
         else None,
     )
+
+
+def _dependence(prepared: Prepared, options: Options) -> Dependence | None:
+    """Return what numbers of a single answer have to do with each other."""
+    if prepared.problem.aim is None or not options.coding.moments:
+        return None
+    domain, table, codes = prepared.domain, prepared.table, prepared.codes
+    terms = prepared.problem.aim.covariances
+    if not len(terms.wanted):
+        terms = find_covariances(domain, table, codes, options.coding.categories)
+    return find_dependence(domain, table, codes, terms)
 
 
 def _named(components: tuple[Component, ...], values: Floats) -> dict[str, float]:

@@ -4,7 +4,7 @@ A search counts bins. What numbers lie on average, and how far apart, depends on
 places inside them too, and on the few records that a bin has too many or too few. So
 ranks inside bins are tilted a little, up or down, and apart or together, until the mean
 is within half a standard error and the standard deviation within two hundredths of the
-original's with coded tails. Bins stay, and so does the order of the ranks in each.
+original's. Bins stay, and so does the order of the ranks in each.
 """
 
 from __future__ import annotations
@@ -26,14 +26,19 @@ Floats = NDArray[np.float64]
 _ERRORS, _PART = 0.5, 0.02
 # Ranks are raised to a power from 1 / _STEEPEST to _STEEPEST: no shape is bent further.
 _STEEPEST = 3.0
+# Ranks of bins far out are also moved up, or down, at this part of the pace.
+_OUTWARDS = 0.3
 _HALVINGS = 16
-# So many records say what a tilt does.
-_MOST = 20_000
+# Ranks are counted in so many places of a level, and its numbers known at so many.
+_PLACES, _FINE = 100, 500
+# Where coding the tails leaves so much of a standard deviation, no few people make most
+# of it, and that of the original is aimed at.
+_LEFT = 0.75
 
 
 @dataclass(frozen=True)
 class Moments:
-    """The mean and the standard deviation of a column with coded tails."""
+    """The mean and the standard deviation of a column that are aimed at."""
 
     mean: float
     spread: float
@@ -56,22 +61,24 @@ def find_moments(
     out = {}
     for j in columns:
         variable = domain.variables[j]
-        numbers = variable.read(table.column(variable.name))
-        numbers = _shown(variable, numbers[~np.isnan(numbers)])
+        numbers = numbers_aimed_at(variable, table.column(variable.name))
+        numbers = numbers[~np.isnan(numbers)]
         if len(numbers) > 1 and numbers.std() > 0.0:
             spread = float(numbers.std(ddof=1))
             out[j] = Moments(float(numbers.mean()), spread, len(numbers))
     return out
 
 
-def _shown(variable: Variable, numbers: Floats) -> Floats:
-    """Return numbers with their tails coded.
+def numbers_aimed_at(variable: Variable, column: pa.ChunkedArray) -> Floats:
+    """Return the numbers of a column whose moments are aimed at; NaN where unknown.
 
-    The moments of these are aimed at: one huge number would move those of the others.
+    Where a few people's numbers make most of a standard deviation, those are coded
+    first: one huge number would move the moments of all others.
     """
-    assert variable.inside is not None
-    low, high = variable.inside.ends[:, 0].min(), variable.inside.ends[:, 1].max()
-    return np.asarray(np.clip(numbers, low, high))
+    numbers = variable.read(column)
+    coded = variable.with_coded_tails(numbers)
+    few = np.nanstd(coded) < _LEFT * np.nanstd(numbers) if len(numbers) else False
+    return coded if few else numbers
 
 
 def hold_moments(
@@ -79,57 +86,76 @@ def hold_moments(
     codes: Codes,
     ranks: Mapping[int, Floats],
     moments: Mapping[int, Moments],
-    rng: np.random.Generator,
 ) -> dict[int, Floats]:
     """Return ranks whose numbers have the moments that are asked for, or nearly so."""
     out = dict(ranks)
     for j, wanted in moments.items():
-        out[j] = _tilted(domain.variables[j], codes[:, j], ranks[j], wanted, rng)
+        out[j] = _tilted(domain.variables[j], codes[:, j], ranks[j], wanted)
     return out
 
 
 def _tilted(
-    variable: Variable,
-    codes: NDArray[np.int16],
-    rank: Floats,
-    wanted: Moments,
-    rng: np.random.Generator,
+    variable: Variable, codes: NDArray[np.int16], rank: Floats, wanted: Moments
 ) -> Floats:
     assert variable.inside is not None
     known = np.flatnonzero(codes < len(variable.inside.first) - 1)
     if len(known) < 2:
         return rank
-    some = known if len(known) <= _MOST else rng.choice(known, _MOST, replace=False)
-    middle = variable.numbers(codes, np.full(len(codes), 0.5))
-    # Which way a rank goes where numbers are to lie farther apart.
-    side = np.where(middle > wanted.mean, 1.0, -1.0)
+    # Records are counted by level and rank: a tilt is tried on some thousand places,
+    # however many there are.
+    levels = len(variable.inside.first) - 1
+    place = np.minimum((_PLACES * rank[known]).astype(np.int64), _PLACES - 1)
+    place += _PLACES * codes[known].astype(np.int64)
+    people = np.bincount(place, minlength=levels * _PLACES)
+    seen = np.flatnonzero(people)
+    level, middle = seen // _PLACES, (seen % _PLACES + 0.5) / _PLACES
+    people = people[seen].astype(float)
+    fine = _numbers(variable, levels)
+    # Numbers far out change most of what they lie apart, so their ranks go farthest.
+    away = fine.mean(axis=1) - wanted.mean
+    away /= np.abs(away).max() if away.any() else 1.0
 
-    def numbers(shift: float, apart: float) -> Floats:
-        part = _bent(rank[some], side[some], shift, apart)
-        return variable.numbers(codes[some], part)
+    def moments(shift: float, apart: float) -> tuple[float, float]:
+        part = _bent(middle, away[level], shift, apart)
+        numbers = fine[level, np.minimum((_FINE * part).astype(np.int64), _FINE - 1)]
+        mean = float(people @ numbers) / len(known)
+        square = float(people @ (numbers - mean) ** 2) / (len(known) - 1)
+        return mean, float(np.sqrt(square))
 
-    now = numbers(0.0, 0.0)
-    mean, spread = float(now.mean()), float(now.std(ddof=1))
+    mean, spread = moments(0.0, 0.0)
     aim, width = wanted.near_mean(mean), wanted.near_spread(spread)
     if (aim, width) == (mean, spread):
         return rank
 
     def shift_for(apart: float) -> float:
-        return _root(lambda shift: float(numbers(shift, apart).mean()) - aim)
+        return _root(lambda shift: moments(shift, apart)[0] - aim)
 
     def excess(apart: float) -> float:
-        return float(numbers(shift_for(apart), apart).std(ddof=1)) - width
+        return moments(shift_for(apart), apart)[1] - width
 
     apart = 0.0 if width == spread else _root(excess)
     out = rank.copy()
-    out[known] = _bent(rank[known], side[known], shift_for(apart), apart)
+    out[known] = _bent(rank[known], away[codes[known]], shift_for(apart), apart)
     return out
 
 
-def _bent(rank: Floats, side: Floats, shift: float, apart: float) -> Floats:
-    """Return ranks raised to a power: up by `shift`, apart by `apart`."""
-    power = np.clip(shift + apart * side, -1.0, 1.0)
-    return np.asarray(rank ** (_STEEPEST**-power))
+def _numbers(variable: Variable, levels: int) -> Floats:
+    """Return the numbers of each level by rank."""
+    rank = np.tile((np.arange(_FINE) + 0.5) / _FINE, levels)
+    level = np.repeat(np.arange(levels), _FINE).astype(np.int16)
+    return variable.numbers(level, rank).reshape(levels, _FINE)
+
+
+def _bent(rank: Floats, away: Floats, shift: float, apart: float) -> Floats:
+    """Return ranks moved up by `shift`, and farther out by `apart`.
+
+    Moved up they are raised to a power; moved out, so are their odds: both ends of a
+    bin gain, its middle stays. Of a bin with a long tail that leaves the mean alone.
+    """
+    power = np.clip(shift + _OUTWARDS * apart * away, -1.0, 1.0)
+    moved = rank ** (_STEEPEST**-power)
+    steep = _STEEPEST ** (apart * np.abs(away))
+    return np.asarray(moved**steep / (moved**steep + (1.0 - moved) ** steep))
 
 
 def _root(rising: Callable[[float], float]) -> float:

@@ -22,7 +22,9 @@ from evosdc.synth.data.impossible import (
 from evosdc.synth.data.rules import broken, build_rules, cut_points
 from evosdc.synth.data.shades import Exact, exact_values
 from evosdc.synth.objective.aim import Aim, fresh_matches
+from evosdc.synth.objective.anew import draw_anew
 from evosdc.synth.objective.choice import measurable
+from evosdc.synth.objective.covariances import NONE, find_covariances
 from evosdc.synth.objective.front import Front
 from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.objective.names import parse_objective
@@ -142,7 +144,7 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
         floor,
         limits,
         make_problem(
-            domain, codes, exact, asked, limits, options, floor, cells, closing
+            table, domain, codes, exact, asked, limits, options, floor, cells, closing
         ),
     )
 
@@ -180,6 +182,7 @@ def _cuts(table: pa.Table, options: Options) -> dict[str, list[float]]:
 
 
 def make_problem(
+    table: pa.Table,
     domain: Domain,
     codes: Codes,
     exact: Exact,
@@ -199,7 +202,7 @@ def make_problem(
     rules = build_rules(list(options.rules), domain, codes, learnt)
     risk = _risk_index(codes, sizes, exact, limits)
     if closing:
-        aim = _aim(codes, sizes, stirred, components, floor, options)
+        aim = _aim(table, domain, codes, stirred, components, floor, options)
         records, target = stirred.records, aim.target({})
         return SynthesisProblem(records, sizes, target, risk, rules, free, aim)
     target = build_target(codes, sizes, components, stirred.numbers)
@@ -219,19 +222,23 @@ def make_problem(
 
 
 def _aim(
+    table: pa.Table,
+    domain: Domain,
     codes: Codes,
-    sizes: Ints,
     stirred: Stirred,
     components: tuple[Component, ...],
     floor: Floor,
     options: Options,
 ) -> Aim:
     """Return what a single answer aims at."""
-    noise, matches = options.trade_off.noise_floor, None
+    noise, matches, sizes = options.trade_off.noise_floor, None, domain.sizes
+    drawn = None
     if noise and options.columns is None:
         # A stream of its own: what is looked for changes no other draw.
         rng = np.random.default_rng([options.seed, 7])
         matches = FRESH_SHARE * fresh_matches(codes, sizes, rng)
+        rng = np.random.default_rng([options.seed, 14])
+        drawn = draw_anew(codes, sizes, domain.ordered, rng)
     return Aim(
         codes,
         sizes,
@@ -241,6 +248,11 @@ def _aim(
         options.coding.least,
         noise,
         matches,
+        # Tables that are followed to the end have all covariances right.
+        find_covariances(domain, table, codes, options.coding.categories)
+        if options.coding.moments and noise
+        else NONE,
+        drawn,
     )
 
 

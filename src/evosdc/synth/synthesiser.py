@@ -22,6 +22,7 @@ from evosdc.synth.data.identifiers import fresh_column, with_fresh
 from evosdc.synth.data.logic import Logic
 from evosdc.synth.data.rules import Rule
 from evosdc.synth.data.shades import decode_as_drawn
+from evosdc.synth.dependence import hold_dependence
 from evosdc.synth.fit import Fitted, fit
 from evosdc.synth.moments import hold_moments
 from evosdc.synth.objective.risk import RISKS
@@ -216,6 +217,7 @@ class Synthesiser:
         table = to_arrow(frame)
         fitted = fit(table, self.options, workers)
         self._fitted: Fitted = fitted
+        self._whole: dict[int, pa.Table] = {}
         self._kind = kind_of(frame)
         self._anew = {
             i.name: table[i.name] for i in fitted.identifiers if i.action == "new"
@@ -274,6 +276,8 @@ class Synthesiser:
         """
         codes = self._candidate(number)
         whole = n is None
+        if whole and number in self._whole:
+            return like(self._whole[number], self._kind)
         rng = np.random.default_rng([self.seed, 1, number])
         if n is not None:
             if n < 0:
@@ -281,25 +285,29 @@ class Synthesiser:
             codes = codes[_rows(len(codes), n, rng)]
         table = self._drawn(codes, rng, whole)
         table = with_derived(table, self._fitted.derived, self._order)
-        return like(self._with_fresh(table, rng), self._kind)
+        table = self._with_fresh(table, rng)
+        if whole and number == 0:
+            # Who fits a model looks at its first copy, more than once.
+            self._whole[number] = table
+        return like(table, self._kind)
 
     def _drawn(self, codes: Codes, rng: np.random.Generator, whole: bool) -> pa.Table:
         """Draw the values of records, and numbers again that make a lone person's."""
         fitted = self._fitted
         ranks = fitted.ranks.draw(codes, rng)
         state = int(rng.integers(2**62))
+        if whole:
+            # A part of the records has moments of its own.
+            ranks = hold_moments(self.domain_, codes, ranks, fitted.moments)
+            if fitted.dependence is not None:
+                other = np.random.default_rng([state, 13])
+                ranks = hold_dependence(
+                    self.domain_, codes, ranks, fitted.dependence, other
+                )
         for turn in rounds():
             # Other draws stay what they are.
             draws = np.random.default_rng(state)
-            held = hold_moments(
-                self.domain_,
-                codes,
-                ranks,
-                # A part of the records has moments of its own.
-                fitted.moments if whole else {},
-                np.random.default_rng([turn, 13]),
-            )
-            table = self.domain_.decode(codes, draws, held)
+            table = self.domain_.decode(codes, draws, ranks)
             if whole:
                 # Key and target as the search saw them: its risks are of this file.
                 table = decode_as_drawn(

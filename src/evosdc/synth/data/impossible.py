@@ -2,8 +2,10 @@
 
 No child is widowed, and nobody below fifteen has a marital status at all. Where a cell
 of two variables is empty and chance alone would have put a dozen people there, it is
-taken to be impossible, and no record of a copy is in it. Bins of numbers are cut where
-such a rule begins, so that a bin lies on one side of it.
+taken to be impossible, and no record of a copy is in it. The same holds of all levels
+of a variable but its usual one together, and of numbers one of which is always above
+the other. Bins of numbers are cut where such a rule begins, so that a bin lies on one
+side of it.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ Cells = tuple[tuple[int, ...], NDArray[np.bool_]]
 # An empty cell is evidence where chance alone would fill it with so many people: it
 # stays empty with a probability of one in 160,000.
 EXPECTED = 12.0
+# One number is always above another where so many times as many were to be otherwise.
+_ORDERED = 4
 _MOST_CELLS = 1 << 20
 # A level begins or ends sharply by the shares of so many people on each side.
 _NEAR = 200
@@ -85,6 +89,11 @@ def learn_rules(
         expected = np.outer(rows, columns) / len(codes)
         axes = [_order(domain.variables[b]), _order(domain.variables[a])]
         empty = _empty(table, expected, axes, max(1, few))
+        empty |= _but_the_usual(table, expected, axes, max(1, few))
+        second, first = (_spans(domain.variables[j]) for j in (b, a))
+        if second is not None and first is not None:
+            empty |= _never_below(table, expected, second, first)
+            empty |= _never_below(table.T, expected.T, first, second).T
         if empty.any():
             cells.append(((a, b), empty.ravel()))
             said.append(
@@ -134,6 +143,91 @@ def _empty(
             for second in (False, True):
                 out |= _corner(table, expected, [0, 1], ordered, [first, second], few)
     return out
+
+
+def _but_the_usual(
+    table: Ints, expected: Floats, ordered: list[int], few: int
+) -> NDArray[np.bool_]:
+    """Mark what all levels of a variable but its usual one never occur with.
+
+    Each of them may be too rare to tell: no child is a veteran of any rating.
+    """
+    out = np.zeros(table.shape, bool)
+    for axis, other in ((0, 1), (1, 0)):
+        if table.shape[axis] < 3:
+            continue
+        usual = int(table.sum(axis=other).argmax())
+        seen, chance = (
+            np.delete(x, usual, axis).sum(axis=axis, keepdims=True)
+            for x in (table, expected)
+        )
+        held = _unlikely(seen.astype(float), chance, few)
+        out |= _by_one_level(table, expected, axis, few)
+        if ordered[other] >= 2:
+            for back in (False, True):
+                held |= _corner(seen, chance, [other], [ordered[other]], [back], few)
+        mine = np.repeat(held, table.shape[axis], axis)
+        mine[(usual, slice(None)) if axis == 0 else (slice(None), usual)] = False
+        out |= mine
+    return out
+
+
+def _by_one_level(
+    table: Ints, expected: Floats, axis: int, few: int
+) -> NDArray[np.bool_]:
+    """Mark all but the one level that those of a level of the other variable have."""
+    usual = table == table.max(axis=axis, keepdims=True)
+    seen, chance = (
+        np.where(usual, 0, x).sum(axis=axis, keepdims=True) for x in (table, expected)
+    )
+    return np.asarray(_unlikely(seen.astype(float), chance, few) & ~usual)
+
+
+def _spans(variable: Variable) -> Floats | None:
+    """Return the lowest and the highest number of each level, NaN where it is none.
+
+    Numbers may be written as texts, with a few codes among them.
+    """
+    many = _order(variable)
+    out = np.full((variable.size, 2), np.nan)
+    if pa.types.is_string(variable.type) and variable.inside is None:
+        coded = coded_numbers(variable.values, fewest=1)
+        if coded is None:
+            return None
+        shown = (variable.weight > 0) & ~np.isnan(coded.numbers)
+        np.fmin.at(out[:, 0], variable.level[shown], coded.numbers[shown])
+        np.fmax.at(out[:, 1], variable.level[shown], coded.numbers[shown])
+        return out
+    if many < 2:
+        return None
+    if variable.inside is not None:
+        first, ends = variable.inside.first, variable.inside.ends
+        out[:many, 0] = np.minimum.reduceat(ends[:, 0], first[:-1])
+        out[:many, 1] = np.maximum.reduceat(ends[:, 1], first[:-1])
+        return out
+    shown = variable.weight > 0
+    numbers = as_numbers(variable.values)[shown]
+    np.fmin.at(out[:, 0], variable.level[shown], numbers)
+    np.fmax.at(out[:, 1], variable.level[shown], numbers)
+    return out
+
+
+def _never_below(
+    table: Ints, expected: Floats, rows: Floats, columns: Floats
+) -> NDArray[np.bool_]:
+    """Mark where the number of the row would not be above that of the column.
+
+    It is always above, or never below, where chance would have many people otherwise;
+    then it is so of numbers that few have, too.
+    """
+    with np.errstate(invalid="ignore"):
+        for off in (
+            rows[:, 1][:, None] <= columns[:, 0],
+            rows[:, 1][:, None] < columns[:, 0],
+        ):
+            if table[off].sum() == 0 and expected[off].sum() >= _ORDERED * EXPECTED:
+                return np.asarray(off)
+    return np.zeros(table.shape, bool)
 
 
 def _corner(

@@ -2,7 +2,8 @@
 
 A level of fewer than `least` people points at them, whatever else a copy changes. Codes
 such as 01.11 are pooled to the longest beginning that enough of them share (``01.1*``),
-other texts to "other", and numbers move to the nearest value that enough people have.
+other texts to "other", and numbers move to the nearest value that enough people have;
+whole numbers above all of these become their mean.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Pools:
 
     level: Ints
     hidden: NDArray[np.bool_]
-    labels: tuple[str, ...]
+    labels: tuple[str | int, ...]
     label_level: Ints
     care: Care
 
@@ -104,14 +105,22 @@ def pool_others(counts: Floats, least: int) -> Pools:
     return _numbered(counts, {}, np.flatnonzero(rare).tolist() if common else [])
 
 
-def round_numbers(numbers: Floats, counts: Floats, least: int) -> Pools:
-    """Move rare numbers to the nearest one that enough people have."""
+def round_numbers(
+    numbers: Floats, counts: Floats, least: int, pool_tail: bool = False
+) -> Pools:
+    """Move rare numbers to the nearest one that enough people have.
+
+    With `pool_tail` those above all such numbers are shown as one, their mean, if they
+    are enough people: moved inwards, they would take much of the spread along. Below
+    are special codes as a rule, whose mean means nothing.
+    """
     rare = counts < least
     if rare.all() or not rare.any():
         return _numbered(counts, {}, [])
     common = np.flatnonzero(~rare)
-    order = np.argsort(numbers[common])
-    known = numbers[common][order]
+    known = numbers[common]
+    order = np.argsort(known)
+    known = known[order]
     at = np.clip(np.searchsorted(known, numbers), 1, max(1, len(known) - 1))
     below, above = known[at - 1], known[np.minimum(at, len(known) - 1)]
     nearer = np.where(numbers - below <= above - numbers, at - 1, at)
@@ -119,8 +128,32 @@ def round_numbers(numbers: Floats, counts: Floats, least: int) -> Pools:
     level = np.empty(len(numbers), np.int64)
     level[common] = np.arange(len(common))
     level[rare] = nearest[rare]
-    care = Care(replaced=int(rare.sum()))
-    return Pools(level, rare, (), np.zeros(0, np.int64), care)
+    tail = numbers > known[-1]
+    far = pool_tail and counts[tail].sum() >= least
+    if not far or _apart(numbers[tail], known):
+        care = Care(replaced=int(rare.sum()))
+        return Pools(level, rare, (), np.zeros(0, np.int64), care)
+    level[tail] = len(common)
+    label = _one_for(numbers[tail], counts[tail], numbers[rare])
+    care = Care(pooled=int(tail.sum()), replaced=int(rare.sum() - tail.sum()))
+    return Pools(level, rare, (label,), np.array([len(common)]), care)
+
+
+def _apart(tail: Floats, known: Floats) -> bool:
+    """Say whether numbers beyond the others are so far off that they may be codes."""
+    return bool(tail.max() - known[-1] > known[-1] - known[0])
+
+
+def _one_for(numbers: Floats, counts: Floats, rare: Floats) -> int:
+    """Return a whole number that stands for a tail of few, none of whom has it.
+
+    It is their mean; the largest counts as the one before, as it may be far off.
+    """
+    each = np.sort(np.repeat(numbers, counts.astype(np.int64)))
+    mean = float(np.append(each[:-1], each[-2]).mean())
+    near = np.rint(mean) + np.arange(-len(rare), len(rare) + 1)
+    free = near[~np.isin(near, rare)]
+    return int(free[np.abs(free - mean).argmin()])
 
 
 def looks_like_codes(values: list[str]) -> bool:

@@ -160,6 +160,33 @@ class Variable:
         """Return the numbers of a column of this kind; NaN where there is none."""
         return as_numbers(column)
 
+    def with_coded_tails(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return numbers of the original, none of them beyond what may be shown."""
+        if self.inside is None:
+            return numbers
+        ends = self.inside.ends
+        return np.asarray(np.clip(numbers, ends[:, 0].min(), ends[:, 1].max()))
+
+    def level_means(
+        self, column: pa.ChunkedArray, codes: NDArray[np.int16]
+    ) -> NDArray[np.float64]:
+        """Return the mean of the numbers that the copy shows of each level.
+
+        It is NaN for codes and missing values. `codes` are those of the column.
+        """
+        if self.inside is None:
+            # Rare numbers are shown as another one: their weight is 0.
+            total = np.bincount(self.level, self.weight, self.size)
+            values = np.where(self.weight > 0, as_numbers(self.values), 0.0)
+            numbers = np.bincount(self.level, self.weight * values, self.size)
+        else:
+            mine = self.with_coded_tails(self.read(column))
+            known = ~np.isnan(mine)
+            total = np.bincount(codes[known], minlength=self.size)
+            numbers = np.bincount(codes[known], mine[known], self.size)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.where(total > 0, numbers / total, np.nan))
+
     def numbers(
         self, codes: NDArray[np.int16], rank: NDArray[np.float64]
     ) -> NDArray[np.float64]:
@@ -244,7 +271,8 @@ def make_variable(
 def _pools(values: pa.Array, weight: NDArray[np.float64], least: int) -> Pools:
     """Pool rare levels in the way of their type."""
     if is_number(values.type):
-        return round_numbers(as_numbers(values), weight, least)
+        whole = pa.types.is_integer(values.type)
+        return round_numbers(as_numbers(values), weight, least, pool_tail=whole)
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         return pool_texts(values.to_pylist(), weight, least)
     return pool_others(weight, least)

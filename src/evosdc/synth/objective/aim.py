@@ -17,10 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
+from evosdc.synth.objective.anew import cells_anew
 from evosdc.synth.objective.choice import Choice, Table, choose
+from evosdc.synth.objective.covariances import NONE, Covariances
 from evosdc.synth.objective.noise import floors_that_bind
 from evosdc.synth.objective.pairs import Stirred
 from evosdc.synth.objective.redrawn import (
+    NEAR,
     UNSEEN,
     deep_floor,
     few_noise,
@@ -44,6 +47,9 @@ _SPLITS = 4
 _PAIRS = 1.1
 # However much stirring moved: large cells are not to be exact.
 _HALFWAY = 0.9
+# Margins weigh more than other tables: means and quantiles hang on them, and they are
+# few beside all pairs of a wide file.
+_MARGINS = 4.0
 # Margins may come twice as close: means are to be right within a standard error.
 _MARGIN = 0.25
 
@@ -65,6 +71,11 @@ class Aim:
     matches
         The largest share of people, alone in the original, who may be there whole; None
         for any.
+    covariances
+        What is wanted of means, variances and covariances of numbers.
+    drawn
+        Which record stands in the place of each where tables are those of a sample
+        drawn anew; None where they are the original's.
     """
 
     codes: Codes
@@ -75,6 +86,8 @@ class Aim:
     least: int
     noise: bool
     matches: float | None
+    covariances: Covariances = NONE
+    drawn: Ints | None = None
 
     @property
     def chosen_orders(self) -> list[int]:
@@ -83,8 +96,9 @@ class Aim:
 
     @property
     def groups(self) -> int:
-        """How many parts the objective has, whole records among them."""
-        return len(self.components) + (self.matches is not None)
+        """How many parts the objective has, with whole records and covariances."""
+        more = (self.matches is not None) + (len(self.covariances.wanted) > 0)
+        return len(self.components) + more
 
     def target(self, chosen: Chosen) -> Target:
         """Return what a search prices, with these tables chosen."""
@@ -113,6 +127,14 @@ class Aim:
         if self.matches is not None:
             target.reference[target.kind == MATCH] = self.matches
             target.group_weight[-1] *= _PENALTY
+        margins = np.array([c.order == 1 for c in components])
+        target.group_weight[margins] *= _MARGINS
+        if len(self.covariances.wanted):
+            target = target._replace(
+                covariances=self.covariances,
+                group_weight=np.append(target.group_weight, 1.0),
+                floor=np.append(target.floor, 0.0),
+            )
         return target
 
     def _floors(self, target: Target, noise: Floats, allowed: Floats) -> Floats:
@@ -121,8 +143,11 @@ class Aim:
         What stirring has moved a pair away already is part of its distance.
         """
         order = target.cells.order
-        deep = deep_floor(noise, few_noise(target), allowed / target.records)
+        unseen, anew = allowed / target.records, self.drawn is not None
+        deep = deep_floor(noise, few_noise(target), unseen, anew=anew)
         out = np.where(order == 1, _MARGIN * noise, np.where(noise > 0.0, deep, 0.0))
+        if anew:
+            return np.where(order <= 2, NEAR * noise, out)
         for t in np.flatnonzero((order == 2) & (noise > 0.0)):
             pair = tuple(map(int, target.cells.members[t, :2]))
             left = _PAIRS * noise[t] - self._stirred_away.get(pair, 0.0)
@@ -150,15 +175,20 @@ class Aim:
     def _numbers(self, codes: Codes, table: Table, stride: Ints) -> Ints:
         """Return the cells of records: deeper tables show no small cell anyway."""
         if self.least > 1 and 2 < len(table) < len(self.sizes):
-            return cell_numbers(codes, stride)
-        return self.stirred.numbers(codes, table, stride)
+            out = cell_numbers(codes, stride)
+        else:
+            out = self.stirred.numbers(codes, table, stride)
+        if self.drawn is not None and len(table) < len(self.sizes):
+            return cells_anew(out, self.drawn, self.least)
+        return out
 
     def choose(
         self, order: int, candidate: Codes, earlier: Chosen, rng: np.random.Generator
     ) -> Choice:
         """Choose tables of an order for a candidate to follow from now on."""
+        anew = self.drawn is not None
         return choose(
-            self.codes,
+            self.codes[self.drawn] if anew else self.codes,
             candidate,
             self.sizes,
             order,
@@ -166,6 +196,7 @@ class Aim:
             self.least,
             self.noise,
             rng,
+            anew=anew,
         )
 
 

@@ -77,10 +77,13 @@ def choose(
     noise: bool,
     rng: np.random.Generator,
     budget: int | None = None,
+    *,
+    anew: bool = False,
 ) -> Choice:
     """Choose tables of `order` variables for a candidate to follow.
 
-    With `noise` tables have floors, else none.
+    With `noise` tables have floors, else none. `anew` says that the original is a
+    sample drawn anew from it.
     """
     if len(sizes) <= order:
         return Choice((), True)
@@ -90,7 +93,7 @@ def choose(
     )
     if not seen:
         return Choice((), True)
-    above, floor = _above(original, candidate, sizes, seen, least, noise)
+    above, floor = _above(original, candidate, sizes, seen, least, noise, anew)
     kept = [
         k
         for k in np.argsort(-above, kind="stable")
@@ -133,6 +136,7 @@ def _above(
     tables: Sequence[Table],
     least: int,
     noise: bool,
+    anew: bool,
 ) -> tuple[Floats, Floats]:
     """Return how far a candidate is above the floor in each table, and the floors."""
     members = np.array(tables, np.int64).reshape(len(tables), -1)
@@ -147,7 +151,9 @@ def _above(
         log_table(2 * len(original) + 2),
     )
     distance = np.sqrt(np.maximum(0.0, found[0]))
-    floor = np.sqrt(deep_floor(*found[1:])) if noise else np.zeros(len(tables))
+    floor = np.zeros(len(tables))
+    if noise:
+        floor = np.sqrt(deep_floor(*found[1:], anew=anew))
     return np.maximum(0.0, distance - floor), floor
 
 

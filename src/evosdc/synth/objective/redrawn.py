@@ -32,6 +32,9 @@ FRESH = 1.2
 # this many times as far as in such a sample: with half of that, copies of NIST's
 # excerpts scored 9 to 12 points above a bootstrap, closer than any sample is.
 _LOST, _LARGE = 2.2, 1.1
+# Near enough to a sample drawn anew that is aimed at: so much of what it is from the
+# original.
+NEAR = 0.1
 # Of larger cells the limit of many people is exact enough.
 _MANY = 400
 _LIMIT = 1.0 / (4.0 * np.log(2.0))
@@ -85,7 +88,9 @@ def few_noise(target: Target) -> Floats:
     return 0.5 * terms / target.records
 
 
-def deep_floor(large: Floats, few: Floats, unseen: Floats) -> Floats:
+def deep_floor(
+    large: Floats, few: Floats, unseen: Floats, *, anew: bool = False
+) -> Floats:
     """Return the floors of tables of three and more variables, as divergences.
 
     Parameters
@@ -95,6 +100,8 @@ def deep_floor(large: Floats, few: Floats, unseen: Floats) -> Floats:
         those that share one.
     unseen
         The share of people who may be where nobody is.
+    anew
+        Whether such a sample is aimed at, so that the distance from it comes on top.
     """
     inside = np.maximum(_LARGE * large, FRESH * (large + few) - _LOST * few)
-    return inside + 0.5 * unseen
+    return (NEAR * large if anew else inside) + 0.5 * unseen

@@ -29,6 +29,7 @@ from evosdc.synth.data.encoding import (
     build_index,
 )
 from evosdc.synth.data.plan import SMALL
+from evosdc.synth.objective.covariances import NONE, Covariances
 
 JSD, L1, CRAMER, MATCH = 0, 1, 2, 3
 _COMPLETE_CELLS = 1 << 24
@@ -73,6 +74,7 @@ class Target(NamedTuple):
     table below which closeness is not rewarded. `away` is what each record beyond those
     `allowed` adds to a table's sum where there is nobody in the original. Of tables
     whose small cells share a counter, `few` says how many cells hold 1, 2, ... people.
+    Where there are `covariances`, they are the last group, which has no table.
     """
 
     cells: CellIndex
@@ -95,6 +97,7 @@ class Target(NamedTuple):
     away: NDArray[np.float64]
     allowed: NDArray[np.float64]
     few: Ints
+    covariances: Covariances = NONE
 
     @property
     def small(self) -> NDArray[np.bool_]:

@@ -142,6 +142,7 @@ def anneal(  # type: ignore[no-untyped-def]
     outside,
     weights,
     risk_counts,
+    products,
     state,
     moves,
     hot,
@@ -160,7 +161,7 @@ def anneal(  # type: ignore[no-untyped-def]
     """
     guide = guides(goal, target.group_weight)
     candidate = state_of(
-        target, risk, guide, codes, counts, outside, weights, risk_counts
+        target, risk, guide, codes, counts, outside, weights, risk_counts, products
     )
     at_risk = goal.risk > 0.0 or goal.penalty.max() > 0.0
     attempt = make_attempt(target, sizes, codes)

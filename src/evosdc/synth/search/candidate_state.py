@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.synth.objective.covariances import covariance_value
 from evosdc.synth.objective.prices import price, slope_of
 from evosdc.synth.objective.risk import risk_totals
 from evosdc.synth.objective.tables import group_values, table_sums, table_value
@@ -24,6 +25,7 @@ class CandidateState(NamedTuple):
     outside: Ints
     weights: Floats
     keys: NDArray[np.int32]
+    products: Floats
     sums: Floats
     values: Floats
     slope: Floats
@@ -36,7 +38,7 @@ class CandidateState(NamedTuple):
 
 @kernel(inner=True)
 def state_of(  # type: ignore[no-untyped-def]
-    target, risk, guide, codes, counts, outside, weights, keys
+    target, risk, guide, codes, counts, outside, weights, keys, products
 ):
     """Return what moves need to know of a candidate, from its counters."""
     kinds, records, reference = target.kind, target.records, target.reference
@@ -62,6 +64,11 @@ def state_of(  # type: ignore[no-untyped-def]
             price(
                 kinds[t], cell, target.original, counts, target.logs, weights, up, down
             )
+    groups = group_values(target, sums)
+    if len(products) > 0:
+        groups[len(groups) - 1] = covariance_value(
+            target.covariances, products, records
+        )
     totals = risk_totals(risk, keys)
     return CandidateState(
         codes,
@@ -69,10 +76,11 @@ def state_of(  # type: ignore[no-untyped-def]
         outside,
         weights,
         keys,
+        products,
         sums,
         values,
         slope,
-        group_values(target, sums),
+        groups,
         up,
         down,
         totals,

@@ -16,12 +16,22 @@ from evosdc.synth.data.encoding import Codes
 from evosdc.synth.objective.aim import Aim
 from evosdc.synth.objective.choice import Table
 from evosdc.synth.objective.goal import CandidateGoal
+from evosdc.synth.search.blocks import (
+    add_up,
+    cut,
+    moves_between,
+    risk_of,
+    worth_cutting,
+)
 from evosdc.synth.search.memetic import Cooling, Memetic
 from evosdc.synth.search.population import CandidatePopulation, Team
 from evosdc.synth.search.rng import streams
 
 # Where rounds end, as parts of the budget.
 _ENDS = (0.02, 0.07, 0.2, 0.5, 1.0)
+# The last part of a round is annealed as one block: no risk may be over its limit
+# because two blocks did not know of each other.
+_WHOLE = 0.95
 # Objectives that are so little above their floors on average are at them.
 _REACHED = 1e-4
 
@@ -42,6 +52,9 @@ class Closing(Memetic):
         super().__init__(population, goals, cooling, rng, team, generations)
         self._aim = aim
         self._chosen: dict[int, tuple[Table, ...]] = {}
+        # Late acceptance remembers costs of the whole candidate.
+        self._cut = worth_cutting(len(population.problem.original)) and not cooling.late
+        self._turn = 0
         self._round = -1
         self._kept: list[tuple[Codes, float]] = []
 
@@ -57,8 +70,50 @@ class Closing(Memetic):
         width = _ENDS[self._round] - begin
         states = streams(self._rng, len(self.alive))
         part = (share - begin) / width
-        self._cool(part, self._step / width, states, self.cooling.moves)
+        step = self._step / width
+        if self._cut and part < _WHOLE:
+            self._cool_blocks(part, step)
+        else:
+            self._cool(part, step, states, self.cooling.moves)
         self.evaluations += self.cooling.moves * len(self.alive)
+
+    def _cool_blocks(self, share: float, step: float) -> None:
+        """Anneal every candidate as `_cool` does, its blocks side by side."""
+        moves, problem = self.cooling.moves, self.population.problem
+        between = moves_between(len(problem.original), len(problem.target.original))
+        pieces = -(-moves // between)
+        for piece in range(pieces):
+            hot = self.cooling.temperature(share + step * piece / pieces)
+            cold = self.cooling.temperature(share + step * (piece + 1) / pieces)
+            many = moves * (piece + 1) // pieces - moves * piece // pieces
+            self._turn += 1
+            for k in range(len(self.alive)):
+                self._anneal_blocks(k, hot, cold, many)
+
+    def _anneal_blocks(self, k: int, hot: float, cold: float, moves: int) -> None:
+        """Make moves in all blocks of a candidate, and add up what they changed."""
+        problem, tally = self.population.problem, self._tallies[k]
+        codes = self.population.codes[self.alive[k]]
+        blocks = cut(tally, len(codes), self._turn)
+        states = streams(self._rng, len(blocks))
+
+        def work(number: int) -> None:
+            begin, end, mine = blocks[number]
+            self._moves(
+                k,
+                problem.target,
+                risk_of(problem.risk, begin),
+                codes[begin:end],
+                mine,
+                states[number],
+                hot,
+                cold,
+                moves * (end - begin) // len(codes),
+            )
+
+        self._team.each(work, range(len(blocks)))
+        add_up(tally, blocks)
+        self._priced(k)
 
     def finish(self) -> None:
         """Keep the better of what the last round began with and made."""

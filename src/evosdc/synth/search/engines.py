@@ -15,6 +15,7 @@ from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.rules import index_cells
 from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.search.bayes import BayesNetwork
+from evosdc.synth.search.blocks import moves_at_once, worth_cutting
 from evosdc.synth.search.breeding import CROSSOVERS
 from evosdc.synth.search.closing import Closing
 from evosdc.synth.search.genetic import Genetic
@@ -68,8 +69,9 @@ def _usual_size(
         return _GENETIC_SIZE
     if front:
         return _FRONT_SIZE
-    # A second candidate is worth little, and a large file has better use for a core.
-    return max(1 if _large(problem, schedule) else 2, copies)
+    # A second candidate is worth little: blocks of one have better use for a core.
+    cut = problem.aim is not None and worth_cutting(len(problem.original))
+    return max(1 if cut or _large(problem, schedule) else 2, copies)
 
 
 def make_engine(
@@ -120,7 +122,8 @@ def _cooling(
     n, m = problem.original.shape
     moves = schedule.moves
     if problem.aim is not None and schedule.by_clock:
-        return Cooling(_PIECE, _WARM / n, 0.0005 / n, soft=schedule.softness)
+        piece = moves_at_once(n) if worth_cutting(n) else _PIECE
+        return Cooling(piece, _WARM / n, 0.0005 / n, soft=schedule.softness)
     if moves is None:
         # A front shares the time of one answer among its candidates.
         if _large(problem, schedule):

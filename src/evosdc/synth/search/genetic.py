@@ -7,12 +7,14 @@ two objectives at once (NPGA, NSGA-II).
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.evolution.pareto import (
     crowding_distance,
+    gaps_between,
     niche_count,
     non_dominated_fronts,
 )
@@ -20,6 +22,7 @@ from evosdc.evolution.rates import Moment, Rate, self_adapted
 from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import parse_selection
 from evosdc.synth.data.encoding import Ints
+from evosdc.synth.objective.gaps import copy_gaps
 from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.search.breeding import CROSSOVERS, MUTATIONS
 from evosdc.synth.search.operators import Operators
@@ -32,6 +35,9 @@ Floats = NDArray[np.float64]
 
 # The niched Pareto algorithm: radius of a niche, and rivals of a tournament.
 _NICHE, _RIVALS = 0.05, 5
+# Copies are compared by so many tables, and are neighbours within this part of their
+# mean distance.
+_TABLES, _WIDE = 10, 0.5
 
 
 class Genetic:
@@ -155,13 +161,13 @@ class Genetic:
         if self._pareto == "npga":
             return self._niched(self.points(self.alive), size)
         if self._pareto == "nsga2":
-            cost = crowded_rank(self.points(self.alive))
+            cost = self._crowded(self.alive)
         return self._select(cost, size, self._rng)
 
     def _niched(self, points: Floats, count: int) -> Ints:
         """Choose by domination tournaments, ties by niche (Horn et al. 1994)."""
         size = len(points)
-        crowd = niche_count(points, _NICHE)
+        crowd = self._crowd(self.alive)
         pair = self._rng.integers(0, size, (count, 2))
         rivals = self._rng.integers(0, size, (count, _RIVALS))
         beaten = np.empty((count, 2), bool)
@@ -178,11 +184,35 @@ class Genetic:
         )
         return np.where(first, pair[:, 0], pair[:, 1])
 
+    def _crowd(self, slots: Ints) -> Floats:
+        """Return how crowded the niche of each candidate is."""
+        if self.operators.niche == "points":
+            return niche_count(gaps_between(self.points(slots)), _NICHE)
+        problem = self.population.problem
+        pairs = list(combinations(np.flatnonzero(problem.sizes > 1).tolist(), 2))
+        if len(pairs) > _TABLES:
+            drawn = self._rng.choice(len(pairs), _TABLES, replace=False)
+            pairs = [pairs[k] for k in np.sort(drawn)]
+        if not pairs:
+            return np.ones(len(slots))
+        gaps = copy_gaps(list(self.population.codes[slots]), problem.sizes, pairs)
+        # Copies come closer to each other while a run goes on; so do niches.
+        mean = gaps.sum() / max(1, gaps.size - len(gaps))
+        return niche_count(gaps, max(_WIDE * mean, 1e-12))
+
+    def _crowded(self, slots: Ints) -> Floats:
+        """Return places by front, those of a front by how alone they are."""
+        points = self.points(slots)
+        if self.operators.niche == "points":
+            return crowded_rank(points, lambda front: crowding_distance(points[front]))
+        crowd = self._crowd(slots)
+        return crowded_rank(points, lambda front: -crowd[front])
+
     def _survivors(self, cost: Floats, children: Ints) -> Ints:
         size = len(self.alive)
         if self._pareto == "nsga2":
             both = np.concatenate([self.alive, children])
-            rank = crowded_rank(self.points(both))
+            rank = self._crowded(both)
             return both[np.argsort(rank, kind="stable")[:size]]
         if self.operators.replacement != "generational":
             return self._one_by_one(cost, children)
@@ -210,12 +240,12 @@ class Genetic:
         return alive
 
 
-def crowded_rank(points: Floats) -> Floats:
-    """Return places by front, then by crowding, the loneliest first (Deb 2002)."""
+def crowded_rank(points: Floats, lonely: Callable[[Ints], Floats]) -> Floats:
+    """Return places by front, then by how `lonely` those of a front are (Deb 2002)."""
     place = np.empty(len(points))
     at = 0
     for front in non_dominated_fronts(points):
-        order = front[np.argsort(-crowding_distance(points[front]), kind="stable")]
+        order = front[np.argsort(-lonely(front), kind="stable")]
         place[order] = np.arange(at, at + len(order))
         at += len(order)
     return place

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.synth.data.encoding import Ints
+from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
+from evosdc.synth.objective.risk import RiskIndex
 from evosdc.synth.objective.tables import CRAMER, Target
 from evosdc.synth.search.anneal import anneal
 from evosdc.synth.search.population import CandidatePopulation, Tally, Team
@@ -196,20 +197,38 @@ class Memetic:
         cold: float,
         moves: int,
     ) -> None:
-        problem, population = self.population.problem, self.population
         slot, tally = int(self.alive[k]), self._tallies[k]
+        codes, risk = self.population.codes[slot], self.population.problem.risk
+        self._moves(k, target, risk, codes, tally, state, hot, cold, moves)
+        self._priced(k)
+
+    def _moves(
+        self,
+        k: int,
+        target: Target,
+        risk: RiskIndex,
+        codes: Codes,
+        tally: Tally,
+        state: NDArray[np.uint64],
+        hot: float,
+        cold: float,
+        moves: int,
+    ) -> None:
+        """Make moves on records of candidate `k`, counted by `tally`."""
+        problem = self.population.problem
         anneal(
             target,
-            problem.risk,
+            risk,
             self.goals[k],
             problem.rules,
             problem.free,
             problem.sizes,
-            population.codes[slot],
+            codes,
             tally.counts,
             tally.outside,
             tally.weights,
             tally.keys,
+            tally.products,
             state,
             moves,
             hot,
@@ -219,6 +238,10 @@ class Memetic:
             problem.original,
             np.zeros(self.cooling.late),
         )
+
+    def _priced(self, k: int) -> None:
+        """Price candidate `k` from its counters."""
+        slot, tally = int(self.alive[k]), self._tallies[k]
         if not self.goals[k].looks_at_risk:
-            tally.count_keys(population.codes[slot])
-        population.price(slot, tally)
+            tally.count_keys(self.population.codes[slot])
+        self.population.price(slot, tally)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import cell_at, number_of
 from evosdc.synth.data.rules import breaks
+from evosdc.synth.objective.covariances import settle_products, try_products
 from evosdc.synth.objective.goal import cost_of, distance_of
 from evosdc.synth.objective.prices import leaving, look, shift_risk
 from evosdc.synth.objective.tables import table_value
@@ -33,7 +34,8 @@ class Attempt(NamedTuple):
     ``cells[w]`` are the cells of the w-th table of the variable: those that record `i`
     leaves and enters, then those of record `k`; ``changes[w]`` is the change of its
     sum. `groups`, `totals` and `risks` are those of a candidate after the move, `wish`
-    the price of the levels `tried`, `record` a whole record.
+    the price of the levels `tried`, `record` a whole record, `shift` what is added to
+    the products of the variable's numbers.
     """
 
     cells: NDArray[np.int64]
@@ -44,6 +46,7 @@ class Attempt(NamedTuple):
     totals: NDArray[np.float64]
     risks: NDArray[np.float64]
     record: NDArray[np.int16]
+    shift: NDArray[np.float64]
 
 
 @kernel(inner=True)
@@ -61,6 +64,7 @@ def make_attempt(target, sizes, codes):  # type: ignore[no-untyped-def]
         np.empty(4),
         np.empty(4),
         np.empty(len(sizes), codes.dtype),
+        np.empty((3, len(target.covariances.variable))),
     )
 
 
@@ -214,6 +218,19 @@ def try_tables(target, candidate, attempt, i, k, j, new, swap):  # type: ignore[
             target.noise[t],
         )
         attempt.groups[g] += target.group_weight[g] * (value - candidate.values[t])
+    if len(candidate.products) > 0:
+        attempt.groups[len(candidate.groups) - 1] += try_products(
+            target.covariances,
+            candidate.products,
+            candidate.codes,
+            target.records,
+            i,
+            k,
+            j,
+            np.int64(new),
+            swap,
+            attempt.shift,
+        )
 
 
 @kernel(inner=True, borrows=True)
@@ -265,6 +282,8 @@ def _settle(target, candidate, attempt, guide, j, swap):  # type: ignore[no-unty
         for place in range(4 if swap else 2):
             sign = -1 if place % 2 == 0 else 1
             count_record(target, candidate, t, cells[w, place], sign)
+    if len(candidate.products) > 0:
+        settle_products(target.covariances, candidate.products, j, attempt.shift)
 
 
 @kernel(inline="always")

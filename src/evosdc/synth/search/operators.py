@@ -28,6 +28,7 @@ _CHOICES = {
     "mutation": MUTATIONS,
     "replacement": ("generational", *REPLACEMENTS),
     "algorithm": ("nsga2", "npga"),
+    "niche": ("points", "copies"),
 }
 
 
@@ -56,6 +57,9 @@ class Operators:
         `evosdc.evolution.replacement.REPLACEMENTS`.
     algorithm
         "nsga2" or "npga", for the Pareto mode without the memetic step.
+    niche
+        What makes candidates of such a front neighbours: "points", their utility and
+        risk, or "copies", the distance between the data sets themselves.
     """
 
     crossover: str = "whole-cpc"
@@ -66,6 +70,7 @@ class Operators:
     replacement: str = "generational"
     elitism: int = 1
     algorithm: str = "nsga2"
+    niche: str = "points"
 
     def __post_init__(self) -> None:
         check_types(self)

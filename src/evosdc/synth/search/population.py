@@ -19,6 +19,7 @@ from evosdc.errors import InputError
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.rules import RuleIndex
 from evosdc.synth.objective.aim import Aim
+from evosdc.synth.objective.covariances import covariance_value, products_of
 from evosdc.synth.objective.goal import CandidateGoal, costs_of
 from evosdc.synth.objective.risk import RiskIndex, count_exact, risk_totals
 from evosdc.synth.objective.tables import (
@@ -110,6 +111,19 @@ class Tally:
         self.outside = np.zeros(tables, np.int64)
         self.weights = np.zeros(cells if _has_weights(problem) else 1)
         self.keys = np.zeros(len(problem.risk.original), np.int32)
+        self.products = np.zeros_like(problem.target.covariances.wanted)
+
+    @property
+    def counters(self) -> tuple[NDArray[Any], ...]:
+        """All that is counted of the records."""
+        return self.counts, self.outside, self.keys, self.products
+
+    def copy(self) -> Tally:
+        """Return counters that begin as these do."""
+        out = Tally(self.problem)
+        for mine, theirs in zip(out.counters, self.counters, strict=True):
+            mine[...] = theirs
+        return out
 
     @cached_property
     def workspaces(self) -> tuple[Any, ...]:
@@ -123,7 +137,9 @@ class Tally:
 
     def count(self, codes: Codes) -> None:
         """Count a candidate afresh."""
-        count_all(self.problem.target.cells, codes, self.counts, self.outside)
+        target = self.problem.target
+        count_all(target.cells, codes, self.counts, self.outside)
+        self.products[:] = products_of(target.covariances, codes)
         self.count_keys(codes)
 
     def count_keys(self, codes: Codes) -> None:
@@ -138,7 +154,12 @@ class Tally:
         target = self.problem.target
         fill_weights(target, self.counts, self.weights)
         sums = table_sums(target, self.counts, self.outside, self.weights)
-        return np.asarray(group_values(target, sums))
+        out = np.asarray(group_values(target, sums))
+        if len(self.products):
+            out[-1] = covariance_value(
+                target.covariances, self.products, target.records
+            )
+        return out
 
     def risks(self) -> NDArray[np.float64]:
         """Return the four risks of what is counted."""
@@ -209,6 +230,8 @@ class CandidatePopulation:
         target = self.problem.target
         groups = np.ones(self.groups.shape[1], bool)
         groups[target.group[target.kind == MATCH]] = False
+        if len(target.covariances.wanted):
+            groups[-1] = False
         return np.sqrt((self.groups[slots][:, groups] ** 2).mean(axis=1))
 
     def compile_breeding(self) -> None:

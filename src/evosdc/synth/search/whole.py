@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from evosdc.kernels import kernel
 from evosdc.synth.data.encoding import cell_at, number_of
 from evosdc.synth.data.rules import breaks
+from evosdc.synth.objective.covariances import try_record
 from evosdc.synth.objective.goal import cost_of, distance_of
 from evosdc.synth.objective.prices import leaving, look, shift_risk
 from evosdc.synth.objective.tables import table_value
@@ -156,6 +157,11 @@ def replace(target, risk, goal, rules, free, candidate, guide, i, record, bar): 
     changes = np.empty(len(candidate.sums))
     groups = candidate.groups.copy()
     _try_tables(target, candidate, old, record, cells, changes, groups)
+    added = np.empty_like(candidate.products)
+    if len(added) > 0:
+        groups[len(groups) - 1] += try_record(
+            target.covariances, candidate.products, target.records, old, record, added
+        )
     utility = distance_of(goal, groups, target.floor)
     if goal.utility * utility > bar or _forbidden(rules, free, record):
         return -1.0
@@ -172,5 +178,6 @@ def replace(target, risk, goal, rules, free, candidate, guide, i, record, bar): 
     candidate.risks[:] = totals * risk.scale
     candidate.groups[:] = groups
     _settle(target, candidate, guide, cells, changes)
+    candidate.products[:] += added
     candidate.codes[i] = record
     return cost
