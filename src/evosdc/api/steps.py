@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc import __version__
-from evosdc.api.checkpoint import Checkpoint, Stored
+from evosdc.api.checkpoint import Checkpoint
 from evosdc.api.claims import claim_of
 from evosdc.api.options import Attacker, Requests, Stop
+from evosdc.api.pattern_checkpoint import Stored, following, take_up
 from evosdc.api.reach import within_reach
 from evosdc.api.requests import read_requests
 from evosdc.api.running import (
@@ -200,7 +201,7 @@ def search(prepared: Prepared, cluster: Cluster | None = None) -> Found:
         running.resume(had, spent, stored.evaluations)
         running.note(stored.words())
     kept = task.checkpoint
-    with nullcontext() if kept is None else kept.following(running, clock):
+    with nullcontext() if kept is None else following(kept, running, clock):
         first_bound(problem, running)
         problem, pattern, notes = _searched(prepared, method, parameters, running)
     if running.reason == "interrupted":
@@ -313,7 +314,8 @@ def _stored(prepared: Prepared, method: Method) -> Stored | None:
     if kept is None:
         return None
     about = _settings(prepared, method.name, prepared.granted)
-    return kept.begin(prepared.given, {**about, "known": prepared.before.cells})
+    about["known"] = prepared.before.cells
+    return take_up(kept, prepared.given, about)
 
 
 def _problem(
