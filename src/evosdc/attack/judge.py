@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evosdc.attack.attempt import attempt, cover_levels, why
 from evosdc.attack.certificate import FLOATING, assemble
 from evosdc.attack.checker import verify
 from evosdc.attack.demands import (
@@ -19,6 +20,7 @@ from evosdc.attack.demands import (
     judged_levels,
     nothing_asked,
 )
+from evosdc.attack.help import Help
 from evosdc.attack.hints import Hint, Places, take_hints
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel
@@ -42,6 +44,7 @@ def judge(
     whole: bool | None = None,
     among: NDArray[np.bool_] | None = None,
     room: Mapping[int, float] | None = None,
+    help: Help | None = None,
 ) -> tuple[Verdict, Certificate]:
     """Judge the pattern in the statuses of a table.
 
@@ -70,6 +73,8 @@ def judge(
     room
         How far down cells are asked to go at most, by an attacker who knows parts of
         them.
+    help
+        Who may help; the answer is the same, unless time runs out.
 
     Returns
     -------
@@ -85,10 +90,7 @@ def judge(
     finder = None
     if attacker.free.any() and len(demands.cells):
         places = take_hints(ledger, hints)
-        finder = _finder(attacker, deadline, places)
-        with suppress(Unfinished):
-            finder.cheap(ledger)
-        _cover_levels(ledger, finder, deadline)
+        finder = _searched(ledger, places, deadline, help or Help())
         _cover_widths(ledger, finder, deadline)
     else:
         ledger.refuted.update((cell, "") for cell in demands.cells.tolist())
@@ -175,13 +177,24 @@ def _finder(attacker: AttackModel, deadline: float | None, places: Places) -> An
     return GeneralFinder(attacker, deadline, places)
 
 
-def _cover_levels(ledger: Ledger, finder: Any, deadline: float | None) -> None:
-    for cell, sign, _ in ledger.levels():
-        if not ledger.is_open(cell, sign):
-            continue
-        need = ledger.attacker.needs[cell][0 if sign > 0 else 1]
-        if _attempt(ledger, finder, cell, sign, Fraction(need), deadline) is False:
-            ledger.refuted.setdefault(cell, _why(ledger, cell, sign))
+def _searched(
+    ledger: Ledger, places: Places, deadline: float | None, help: Help
+) -> Any:
+    """Look for a witness of every level; return the finder, for further questions."""
+    attacker = ledger.attacker
+    if detect_network(attacker.table.matrix) is not None:
+        finder = _finder(attacker, deadline, places)
+        with suppress(Unfinished):
+            finder.cheap(ledger)
+        cover_levels(ledger, finder, deadline)
+        return finder
+    from evosdc.attack.spread import Case, Spread
+
+    case = Case(attacker, places)
+    with suppress(Unfinished), Spread(case, deadline, help) as spread:
+        spread.easy(ledger)
+        spread.hard(ledger)
+    return case.finder(deadline)
 
 
 def _cover_widths(ledger: Ledger, finder: Any, deadline: float | None) -> None:
@@ -191,34 +204,16 @@ def _cover_widths(ledger: Ledger, finder: Any, deadline: float | None) -> None:
             continue
         width = ledger.attacker.needs[cell][2]
         up, down = ledger.reached(cell)
-        over = _attempt(ledger, finder, cell, 1, width - down, deadline)
+        over = attempt(ledger, finder, cell, 1, width - down, deadline)
         if over or over is None:
             continue
-        under = _attempt(ledger, finder, cell, -1, width - up, deadline)
+        under = attempt(ledger, finder, cell, -1, width - up, deadline)
         if under or under is None:
             continue
         # By whole numbers a cell that moves by one neither way does not move at all.
         alone = ledger.attacker.whole and width == ledger.attacker.scale
         if alone or _stretch(ledger, finder, cell, width, deadline) is False:
-            ledger.refuted.setdefault(cell, _why(ledger, cell, 1, -1))
-
-
-def _attempt(
-    ledger: Ledger,
-    finder: Any,
-    cell: int,
-    sign: int,
-    amount: Fraction,
-    deadline: float | None,
-) -> bool | None:
-    """Look for a witness of a move; None where time or the solver ran out."""
-    if not ledger.attacker.free[cell]:
-        return False
-    try:
-        in_time(deadline)
-        return bool(finder.reach(ledger, cell, sign, amount))
-    except Unfinished:
-        return None
+            ledger.refuted.setdefault(cell, why(ledger, cell, 1, -1))
 
 
 def _stretch(
@@ -231,13 +226,6 @@ def _stretch(
         return up >= width or bool(finder.reach(ledger, cell, -1, width - up))
     except Unfinished:
         return None
-
-
-def _why(ledger: Ledger, cell: int, *signs: int) -> str:
-    """What has to be said of a move that cannot be had."""
-    if any((cell, sign) in ledger.barred for sign in signs):
-        return "only tables with fractions of a person reach its level"
-    return ""
 
 
 @dataclass(frozen=True, eq=False)

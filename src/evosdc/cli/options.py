@@ -32,6 +32,17 @@ RESUME = typer.Option(
     "--resume",
     help="Go on from the checkpoint of a run that was killed; what it spent counts.",
 )
+CLUSTER = typer.Option(
+    None,
+    metavar="ADDRESS",
+    help="Dask workers in place of processes, by their scheduler: tcp://host:8786. "
+    "The cells of the table are sent to them.",
+)
+JUDGE_WORKERS = typer.Option(
+    None,
+    help="Processes at most (default: all cores), where judging takes long: tables "
+    "that are no two-dimensional networks.",
+)
 SEED = typer.Option(0, "--seed", help="Root of all randomness.")
 STRICT = typer.Option(
     False, "--strict", help="Levels must be exceeded, not only reached."

@@ -36,14 +36,10 @@ def protect(
     workers: int | None = typer.Option(
         None,
         help="At most so many (default: all cores). Processes: auto and hybrid under "
-        "a time limit, hitas. Threads: order-ga. Other methods use one core.",
+        "a time limit, hitas, and the judge of all. Threads: order-ga. Other methods "
+        "search on one core.",
     ),
-    cluster: str | None = typer.Option(
-        None,
-        metavar="ADDRESS",
-        help="Dask workers in place of processes, by their scheduler: "
-        "tcp://host:8786. The cells of the table are sent to them.",
-    ),
+    cluster: str | None = shared.CLUSTER,
     strict: bool = shared.STRICT,
     singletons: bool | None = shared.SINGLETONS,
     secondaries: bool = typer.Option(

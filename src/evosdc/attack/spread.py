@@ -1,0 +1,117 @@
+"""The judge's work on a general table in parts, which others may do.
+
+Parts depend on the table alone. Those of a *wave* know nothing of each other, and what
+they find is put together in their order: so the certificate is the same whoever works,
+and however many. Waves grow, since the first and largest levels have witnesses that
+close many others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from evosdc.attack.attempt import cover_levels
+from evosdc.attack.general import GeneralFinder
+from evosdc.attack.help import Hands
+from evosdc.attack.hints import Places
+from evosdc.attack.ledger import Found, Ledger, Level, in_time
+from evosdc.attack.model import AttackModel
+from evosdc.clock import moment
+
+# Levels in a part: small moves take milliseconds, programs up to seconds.
+_EASY, _HARD = 128, 8
+# Parts of a wave at most: as many as could work at a time.
+_WIDEST = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What all parts share. A finder is made where the work is done."""
+
+    attacker: AttackModel
+    places: Places
+
+    def finder(self, deadline: float | None) -> GeneralFinder:
+        """Return a finder that remembers nothing of earlier parts."""
+        if "_finder" not in self.__dict__:
+            self.__dict__["_finder"] = GeneralFinder(
+                self.attacker, deadline, self.places
+            )
+        found: GeneralFinder = self.__dict__["_finder"]
+        return found.anew(deadline)
+
+    def __getstate__(self) -> dict[str, object]:
+        # Solvers do not travel.
+        return {"attacker": self.attacker, "places": self.places}
+
+
+# Levels, and the seconds that are left for them.
+Part = tuple[list[Level], float | None]
+
+
+def easy_part(case: Case, part: Part) -> Found:
+    """Cover levels by small moves."""
+    return _worked(case, part, lambda finder, ledger: finder.cheap(ledger))
+
+
+def hard_part(case: Case, part: Part) -> Found:
+    """Cover levels by programs, or find that they cannot be had."""
+    return _worked(
+        case, part, lambda finder, ledger: cover_levels(ledger, finder, finder.deadline)
+    )
+
+
+def _worked(
+    case: Case, part: Part, work: Callable[[GeneralFinder, Ledger], None]
+) -> Found:
+    levels, seconds = part
+    deadline = None if seconds is None else moment() + seconds
+    ledger = Ledger(case.attacker, levels)
+    work(case.finder(deadline), ledger)
+    return ledger.found()
+
+
+class Spread(Hands[Case]):
+    """Does the parts of a case, with help where it takes long."""
+
+    def easy(self, ledger: Ledger) -> None:
+        """Cover what small moves can cover."""
+        levels = [
+            level for level in ledger.levels() if ledger.attacker.has_room(*level)
+        ]
+        self._waves(easy_part, ledger, levels, _EASY)
+
+    def hard(self, ledger: Ledger) -> None:
+        """Cover what is left by programs."""
+        self._waves(hard_part, ledger, ledger.levels(), _HARD)
+
+    def _waves(
+        self,
+        function: Callable[[Case, Part], Found],
+        ledger: Ledger,
+        levels: list[Level],
+        size: int,
+    ) -> None:
+        for wave in _grown(ledger, levels, size):
+            in_time(self.deadline)
+            many = -(-len(wave) // size)
+            # Neighbours in size are in different parts, so that parts take as long.
+            parts: list[Part] = [(wave[k::many], self.left()) for k in range(many)]
+            for found in self.map(function, parts):
+                ledger.take(found)
+
+
+def _grown(ledger: Ledger, levels: list[Level], size: int) -> Iterator[list[Level]]:
+    """Give out levels that are open still, in waves of twice as many each time."""
+    parts, at = 1, 0
+    while at < len(levels):
+        wave: list[Level] = []
+        while at < len(levels) and len(wave) < parts * size:
+            cell, sign, _ = levels[at]
+            if ledger.is_open(cell, sign) or cell in ledger.open_width:
+                wave.append(levels[at])
+            at += 1
+        if wave:
+            yield wave
+        parts = min(2 * parts, _WIDEST)
