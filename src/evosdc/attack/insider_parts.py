@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.attack.certificate import Witness
 from evosdc.attack.demands import judged_levels
-from evosdc.attack.general import GeneralFinder
 from evosdc.attack.hints import Hint, take_hints
 from evosdc.attack.judge import judge
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
@@ -25,6 +25,9 @@ from evosdc.attack.model import AttackModel
 from evosdc.clock import moment
 from evosdc.results import Certificate, Verdict
 from evosdc.table import Table
+
+if TYPE_CHECKING:
+    from evosdc.attack.general import GeneralFinder
 
 Needs = dict[int, tuple[int, int, int]]
 
@@ -85,7 +88,9 @@ class Insiders:
 
     @cached_property
     def finder(self) -> GeneralFinder:
-        """A finder that others are copies of."""
+        """A finder that others are copies of; its solver is loaded only here."""
+        from evosdc.attack.general import GeneralFinder
+
         return GeneralFinder(self.base)
 
     @cached_property
