@@ -26,6 +26,7 @@ PARTS: Mapping[str, Mapping[str, Any]] = {
     "all": {},
     "no contraction": {},
     "no bridgeless rows": {"bridgeless": False},
+    "no combined equations": {"combined": False},
     "no planes": {"planes": False},
     "no programmes": {"columns": 0, "tree": 0},
 }

@@ -12,12 +12,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy import sparse
+from scipy.optimize import linprog
 from test_stronger_cuts import optimum, problem_of
 
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
+from evosdc.suppress.bounds.combined import CombinedEquations
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.bounds.planes import PlaneCuts
 from evosdc.suppress.engine.choose import engine_for
@@ -27,6 +30,7 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 from evosdc.suppress.structure.subnetworks import subnetworks
 from evosdc.table import Table, detect_network
+from evosdc.table.status import PRIMARY, SAFE
 
 tables = st.fixed_dictionaries(
     {
@@ -84,6 +88,68 @@ def test_no_bound_is_above_the_optimum(options: dict[str, Any]) -> None:
         # Rows of right-hand side 0 hold for patterns without idle cells only.
         if cut.least > 0:
             assert float(cut.coefficients @ safe[cut.cells]) >= cut.least - 1e-9
+
+
+def without_idle_cells(problem: Problem, hidden: NDArray[np.bool_]) -> Any:
+    """Publish secondaries that cannot move, until all of them can."""
+    kept = hidden | problem.primary
+    equations = problem.table.matrix.toarray()
+    while True:
+        ends = list(
+            zip(-problem.down * kept, np.minimum(problem.up, 1e6) * kept, strict=True)
+        )
+        idle = []
+        for cell in np.flatnonzero(kept & ~problem.primary):
+            goal = np.zeros(len(kept))
+            far = []
+            for goal[cell] in (1.0, -1.0):
+                answer = linprog(
+                    goal, A_eq=equations, b_eq=0 * equations[:, 0], bounds=ends
+                )
+                far.append(abs(answer.fun))
+            if max(far) < 1e-7:
+                idle.append(cell)
+        if not idle:
+            return kept
+        kept[idle] = False
+
+
+@settings(max_examples=25)
+@given(tables)
+def test_combined_equations_hold_for_the_optimum(options: dict[str, Any]) -> None:
+    problem = problem_of(options)
+    if problem is None or problem.network is not None:
+        return
+    safe = without_idle_cells(problem, optimum(problem)[1]).astype(np.float64)
+    rng = np.random.default_rng(options["seed"])
+    combined = CombinedEquations(problem)
+    for hidden_share in (0.2, 0.5):
+        # Half of the cells that the optimum publishes tempt the search to cut it off.
+        x = np.where(rng.random(len(safe)) < hidden_share, rng.random(len(safe)), 0.0)
+        for cut in combined.violated(x):
+            asked = x.copy()
+            asked[problem.primary] = 1.0
+            assert float(cut.coefficients @ asked[cut.cells]) < cut.least
+            assert float(cut.coefficients @ safe[cut.cells]) >= cut.least - 1e-9
+    for cut in combined.violated(np.where(safe > 0, rng.random(len(safe)), 0.0)):
+        assert float(cut.coefficients @ safe[cut.cells]) >= cut.least - 1e-9
+
+
+def test_equations_whose_sensitive_cells_cancel_are_combined() -> None:
+    """A cell stands alone in the difference of two equations, in neither of them."""
+    table = Table.of(
+        # p + a + b = t and p + c = u: so a + b + u = t + c, without p.
+        [5.0, 3, 4, 12, 6, 11],
+        [[1, 1, 1, -1, 0, 0], [1, 0, 0, 0, 1, -1]],
+        status=[PRIMARY, SAFE, SAFE, SAFE, SAFE, SAFE],
+        upl=[1, 0, 0, 0, 0, 0],
+        lpl=[1, 0, 0, 0, 0, 0],
+    )
+    x = np.array([1.0, 0.9, 0.0, 0.0, 0.0, 0.0])
+    cuts = list(CombinedEquations(Problem.of(table)).violated(x))
+    rows = [cut for cut in cuts if cut.least == 0]
+    assert [sorted(cut.cells.tolist()) for cut in rows] == [[1, 2, 3, 4, 5]]
+    assert rows[0].coefficients[rows[0].cells == 1] == -1.0
 
 
 @settings(max_examples=12)

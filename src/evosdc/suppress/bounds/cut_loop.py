@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.bounds.bridgeless import BridgelessRows
+from evosdc.suppress.bounds.combined import CombinedEquations
 from evosdc.suppress.bounds.master import Master
 from evosdc.suppress.bounds.planes import PlaneCuts
 from evosdc.suppress.bounds.rounding import rounded
@@ -32,6 +33,8 @@ _PAYS = 1e-4
 _HELD = 3
 # Rounded cuts added in one round at most, the most violated first.
 _ROUNDED = 500
+# With so many cuts from one source the next one, which is slower, is not asked.
+_ENOUGH = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +53,27 @@ class Bound:
 class CutLoop:
     """Solve, separate, price, again; its bound may be asked for at any time.
 
-    `bridgeless` and `planes` switch these cuts off, to see what they are worth.
+    `bridgeless`, `combined` and `planes` switch these cuts off, to see what they are
+    worth.
     """
 
     def __init__(
-        self, problem: Problem, *, bridgeless: bool = True, planes: bool = True
+        self,
+        problem: Problem,
+        *,
+        bridgeless: bool = True,
+        combined: bool = True,
+        planes: bool = True,
     ) -> None:
         self._problem = problem
         engine = engine_for(problem)
+        self._quick = engine.quick
         self._source = engine.cuts()
         self._bridgeless = BridgelessRows(problem) if bridgeless else None
         # Where the engine is quick its own cuts are those of the one plane there is.
-        wanted = planes and not engine.quick
-        self._planes = PlaneCuts(problem) if wanted else None
+        general = not self._quick
+        self._combined = CombinedEquations(problem) if combined and general else None
+        self._planes = PlaneCuts(problem) if planes and general else None
         self.master = Master(problem.cost)
         self._seen: set[bytes] = set()
         self.value = 0.0
@@ -159,17 +170,22 @@ class CutLoop:
         """
         hidden = x.copy()
         hidden[self._problem.primary] = 1.0
-        found = False
-        for cut in self._rows(x):
-            found = True
-            yield cut
-        if self._planes is None:
-            yield from self._source.violated(hidden, stopped)
+        found = 0
+        for source in (self._rows, self._combinations):
+            for cut in source(x):
+                found += 1
+                yield cut
+        if found >= _ENOUGH:
             return
-        for cut in self._planes.violated(hidden, stopped):
-            found = True
-            yield cut
-        if programs and not found:
+        planes = self._planes
+        for ask in () if planes is None else (planes.violated, planes.bridges):
+            for cut in ask(hidden, stopped):
+                found += 1
+                yield cut
+            if found:
+                return
+        # The cuts of networks are as quick as rows.
+        if (programs and not found) or self._quick:
             yield from self._source.violated(hidden, stopped)
 
     def _add_rows(self, x: NDArray[np.float64]) -> int:
@@ -177,6 +193,9 @@ class CutLoop:
 
     def _rows(self, x: NDArray[np.float64]) -> Iterator[Cut]:
         return iter(()) if self._bridgeless is None else self._bridgeless.violated(x)
+
+    def _combinations(self, x: NDArray[np.float64]) -> Iterator[Cut]:
+        return iter(()) if self._combined is None else self._combined.violated(x)
 
     def _add_rounded(self) -> int:
         """Add cuts of the master rounded, those that the present solution violates."""

@@ -3,7 +3,8 @@
 An attacker who knows only some of the equations is weaker, so every cut of a part of
 the equations is one of the table. Where they form a network, cuts are minimum cuts and
 bridges are found by maximum flows, in microseconds; only what they leave open needs the
-attacker's programs, which take milliseconds to seconds each.
+attacker's programs, which take milliseconds to seconds each. Bridges are asked for
+last: one flow per hidden cell adds up, and combined equations find most of them.
 """
 
 from __future__ import annotations
@@ -58,12 +59,25 @@ class PlaneCuts:
                 return
             asked += 1
             before = found
-            for cut in self._parts[self._next].violated(x, stopped, _CUTS_A_SET):
+            part = self._parts[self._next]
+            for cut in part.violated(x, stopped, _CUTS_A_SET, bridges=False):
                 found += 1
                 yield cut
             # A set that has more to give has the next round too.
             if found - before < _CUTS_A_SET:
                 self._next += 1
+
+    def bridges(
+        self, x: NDArray[np.float64], stopped: Callable[[], bool]
+    ) -> Iterator[Cut]:
+        """Yield bridge cuts of the sets packed so far, until one has given some."""
+        for part in self._parts:
+            found = 0
+            for cut in part.bridges(x, stopped):
+                found += 1
+                yield cut
+            if found or stopped():
+                return
 
 
 def _part(problem: Problem, rows: NDArray[np.int64]) -> Problem:

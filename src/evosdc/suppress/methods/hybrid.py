@@ -80,9 +80,9 @@ class HybridParameters:
     islands
         Populations beside the first, on other workers; None for one per worker under a
         limit of time, and none without: answers then depend on no number of workers.
-    bridgeless, planes
-        Whether bridgeless rows, and cuts of planes in tables that are no networks,
-        raise the bound.
+    bridgeless, combined, planes
+        Whether bridgeless rows and, in tables that are no networks, cuts of combined
+        equations and of planes raise the bound.
     """
 
     cycles: int = 20
@@ -96,6 +96,7 @@ class HybridParameters:
     steps: int = 8000
     islands: int | None = None
     bridgeless: bool = True
+    combined: bool = True
     planes: bool = True
 
 
@@ -187,7 +188,12 @@ def run_hybrid(
     """Run the hybrid."""
     habits = Habits(parameters.population, parameters.patience, parameters.steps)
     home = Island(problem, habits, search)
-    loop = CutLoop(problem, bridgeless=parameters.bridgeless, planes=parameters.planes)
+    loop = CutLoop(
+        problem,
+        bridgeless=parameters.bridgeless,
+        combined=parameters.combined,
+        planes=parameters.planes,
+    )
     with Islands(home, parameters.islands) as islands:
         run = _Run(problem, parameters, search, home, islands, loop)
         if _start(run):

@@ -47,6 +47,8 @@ class NetworkCuts:
         x: NDArray[np.float64],
         stopped: Callable[[], bool],
         most: float = np.inf,
+        *,
+        bridges: bool = True,
     ) -> Iterator[Cut]:
         """Yield cuts that cells hidden to the extent `x` violate.
 
@@ -61,7 +63,16 @@ class NetworkCuts:
                 yield cut
             if found >= most or stopped():
                 return
+            if bridges:
+                yield from piece.bridges(x, stopped)
             self._next = (self._next + 1) % len(self._pieces)
+
+    def bridges(
+        self, x: NDArray[np.float64], stopped: Callable[[], bool]
+    ) -> Iterator[Cut]:
+        """Yield the bridge cuts that `x` violates."""
+        for piece in self._pieces:
+            yield from piece.bridges(x, stopped)
 
 
 class _Piece:
@@ -110,7 +121,11 @@ class _Piece:
                 yield self._arcs.abroad(cut)
             if found >= most or stopped():
                 return
-        for cut in self._bridges.violated(x):
+
+    def bridges(
+        self, x: NDArray[np.float64], stopped: Callable[[], bool]
+    ) -> Iterator[Cut]:
+        for cut in self._bridges.violated(x[self._arcs.cells]):
             yield self._arcs.abroad(cut)
             if stopped():
                 return
