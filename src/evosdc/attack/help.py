@@ -38,7 +38,7 @@ class Hands(Generic[S]):
 
     def __init__(self, shared: S, deadline: float | None, help: Help) -> None:
         self.deadline = deadline
-        self._shared = shared
+        self.shared = shared
         self._help = help
         self._crew: Crew[S] = SerialCrew(shared)
         self._spent = 0.0
@@ -53,7 +53,7 @@ class Hands(Generic[S]):
         # What has taken long so far will take longer.
         slow = self._spent > _PATIENCE and min(len(tasks), self._help.workers) > 1
         if slow and not self._crew.size:
-            self._crew = open_crew(self._help.workers, self._shared, self._help.cluster)
+            self._crew = open_crew(self._help.workers, self.shared, self._help.cluster)
         answers = self._crew.map(function, tasks)
         self._spent += moment() - begun
         return answers

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,9 @@ from evosdc.attack.model import AttackModel
 from evosdc.clock import moment
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
+
+if TYPE_CHECKING:
+    from evosdc.attack.spread import Spread
 
 PUBLISHED = "published"
 # Checking what was found may take this much longer than the deadline, in seconds.
@@ -87,47 +90,52 @@ def judge(
     )
     attacker = AttackModel.of(table, demands, known=known, in_whole=in_whole)
     ledger = Ledger(attacker)
-    finder = None
-    if attacker.free.any() and len(demands.cells):
-        places = take_hints(ledger, hints)
-        finder = _searched(ledger, places, deadline, help or Help())
-        _cover_widths(ledger, finder, deadline)
-    else:
-        ledger.refuted.update((cell, "") for cell in demands.cells.tolist())
-    until = None if deadline is None else max(deadline, moment() + _GRACE)
-    checking: dict[str, Any] = {
-        "strict": strict,
-        "secondaries": secondaries,
-        "known": known,
-        "whole": in_whole,
-        "among": among,
-        "deadline": until,
-        "room": room,
-    }
-    certificate = assemble(ledger.witnesses)
-    report = verify(table, certificate, **checking)
-    exact, tolerance = True, 0.0
-    if not report.safe and ledger.floating:
-        full = assemble([*ledger.witnesses, *ledger.floating])
-        rough = verify(table, full, tolerance=FLOATING, **checking)
-        if len(rough.uncovered) < len(report.uncovered):
-            certificate, report = full, rough
-            exact, tolerance = False, rough.error
-    bare = report.uncovered.tolist()
-    found = [cell for cell in bare if cell in ledger.refuted]
-    still_open = tuple(table.label(c) for c in bare if c not in ledger.refuted)
-    case = _Case(attacker, demands, finder, ledger, known, deadline)
-    exposed = case.exposures(found)
-    verdict = Verdict(
-        safe=False if exposed else None if still_open else True,
-        exposed=exposed,
-        judged=report.judged,
-        exact=exact,
-        tolerance=tolerance,
-        strict=strict,
-        proofs=dict(ledger.proofs),
-        open=still_open,
-    )
+    finder, spread = None, None
+    with ExitStack() as helpers:
+        if attacker.free.any() and len(demands.cells):
+            places = take_hints(ledger, hints)
+            finder, spread = _finders(attacker, deadline, places, help or Help())
+            helpers.enter_context(nullcontext() if spread is None else spread)
+            with suppress(Unfinished):
+                _search(ledger, finder, spread, deadline)
+            _cover_widths(ledger, finder, deadline)
+        else:
+            ledger.refuted.update((cell, "") for cell in demands.cells.tolist())
+        until = None if deadline is None else max(deadline, moment() + _GRACE)
+        checking: dict[str, Any] = {
+            "strict": strict,
+            "secondaries": secondaries,
+            "known": known,
+            "whole": in_whole,
+            "among": among,
+            "deadline": until,
+            "room": room,
+        }
+        certificate = assemble(ledger.witnesses)
+        report = verify(table, certificate, **checking)
+        exact, tolerance = True, 0.0
+        if not report.safe and ledger.floating:
+            full = assemble([*ledger.witnesses, *ledger.floating])
+            rough = verify(table, full, tolerance=FLOATING, **checking)
+            if len(rough.uncovered) < len(report.uncovered):
+                certificate, report = full, rough
+                exact, tolerance = False, rough.error
+        bare = report.uncovered.tolist()
+        found = [cell for cell in bare if cell in ledger.refuted]
+        still_open = tuple(table.label(c) for c in bare if c not in ledger.refuted)
+        asked = finder if spread is None else spread.ends(found)
+        case = _Case(attacker, demands, asked, ledger, known, deadline)
+        exposed = case.exposures(found)
+        verdict = Verdict(
+            safe=False if exposed else None if still_open else True,
+            exposed=exposed,
+            judged=report.judged,
+            exact=exact,
+            tolerance=tolerance,
+            strict=strict,
+            proofs=dict(ledger.proofs),
+            open=still_open,
+        )
     return verdict, certificate
 
 
@@ -177,24 +185,30 @@ def _finder(attacker: AttackModel, deadline: float | None, places: Places) -> An
     return GeneralFinder(attacker, deadline, places)
 
 
-def _searched(
-    ledger: Ledger, places: Places, deadline: float | None, help: Help
-) -> Any:
-    """Look for a witness of every level; return the finder, for further questions."""
-    attacker = ledger.attacker
+def _finders(
+    attacker: AttackModel, deadline: float | None, places: Places, help: Help
+) -> tuple[Any, Spread | None]:
+    """Return who finds witnesses and, where the work can be spread, who does that."""
     if detect_network(attacker.table.matrix) is not None:
-        finder = _finder(attacker, deadline, places)
-        with suppress(Unfinished):
-            finder.cheap(ledger)
-        cover_levels(ledger, finder, deadline)
-        return finder
+        return _finder(attacker, deadline, places), None
     from evosdc.attack.spread import Case, Spread
 
     case = Case(attacker, places)
-    with suppress(Unfinished), Spread(case, deadline, help) as spread:
+    return case.finder(deadline), Spread(case, deadline, help)
+
+
+def _search(
+    ledger: Ledger, finder: Any, spread: Spread | None, deadline: float | None
+) -> None:
+    """Look for a witness of every level."""
+    if spread is not None:
         spread.easy(ledger)
         spread.hard(ledger)
-    return case.finder(deadline)
+        finder.anew(deadline)
+        return
+    with suppress(Unfinished):
+        finder.cheap(ledger)
+    cover_levels(ledger, finder, deadline)
 
 
 def _cover_widths(ledger: Ledger, finder: Any, deadline: float | None) -> None:

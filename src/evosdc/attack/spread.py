@@ -8,19 +8,19 @@ close many others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from evosdc.attack.attempt import cover_levels
 from evosdc.attack.general import GeneralFinder
 from evosdc.attack.help import Hands
 from evosdc.attack.hints import Places
-from evosdc.attack.ledger import Found, Ledger, Level, in_time
+from evosdc.attack.ledger import Found, Ledger, Level, Unfinished, in_time
 from evosdc.attack.model import AttackModel
 from evosdc.clock import moment
 
 # Levels in a part: small moves take milliseconds, programs up to seconds.
-_EASY, _HARD = 128, 8
+_EASY, _HARD = 128, 2
 # Parts of a wave at most: as many as could work at a time.
 _WIDEST = 64
 
@@ -72,6 +72,32 @@ def _worked(
     return ledger.found()
 
 
+def end_part(case: Case, asked: tuple[int, int, float | None]) -> float | None:
+    """How far a cell goes one way; None where time runs out."""
+    cell, sign, seconds = asked
+    finder = case.finder(None if seconds is None else moment() + seconds)
+    try:
+        in_time(finder.deadline)
+        return finder.end(cell, sign)
+    except Unfinished:
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """How far some cells go, asked beforehand."""
+
+    attacker: AttackModel
+    found: Mapping[tuple[int, int], float | None]
+
+    def end(self, cell: int, sign: int) -> float:
+        """How far a cell goes one way, as a finder says it."""
+        found = self.found.get((cell, sign))
+        if found is None:
+            raise Unfinished("the time limit was reached")
+        return found
+
+
 class Spread(Hands[Case]):
     """Does the parts of a case, with help where it takes long."""
 
@@ -85,6 +111,17 @@ class Spread(Hands[Case]):
     def hard(self, ledger: Ledger) -> None:
         """Cover what is left by programs."""
         self._waves(hard_part, ledger, ledger.levels(), _HARD)
+
+    def ends(self, cells: Iterable[int]) -> Ends:
+        """Find how far some cells go, both ways."""
+        free = self.shared.attacker.free
+        asked = [(cell, sign) for cell in cells if free[cell] for sign in (-1, 1)]
+        found: dict[tuple[int, int], float | None] = {}
+        for at in range(0, len(asked), _WIDEST):
+            part = asked[at : at + _WIDEST]
+            tasks = [(cell, sign, self.left()) for cell, sign in part]
+            found.update(zip(part, self.map(end_part, tasks), strict=True))
+        return Ends(self.shared.attacker, found)
 
     def _waves(
         self,
