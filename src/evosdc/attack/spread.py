@@ -2,8 +2,8 @@
 
 Parts depend on the table alone. Those of a *wave* know nothing of each other, and what
 they find is put together in their order: so the certificate is the same whoever works,
-and however many. Waves grow, since the first and largest levels have witnesses that
-close many others.
+and however many. Waves of small moves grow, since the first and largest levels have
+witnesses that close many others.
 """
 
 from __future__ import annotations
@@ -106,11 +106,12 @@ class Spread(Hands[Case]):
         levels = [
             level for level in ledger.levels() if ledger.attacker.has_room(*level)
         ]
-        self._waves(easy_part, ledger, levels, _EASY)
+        self._waves(easy_part, ledger, levels, _EASY, 1)
 
     def hard(self, ledger: Ledger) -> None:
         """Cover what is left by programs."""
-        self._waves(hard_part, ledger, ledger.levels(), _HARD)
+        # What programs find closes few others: nobody waits for a first wave.
+        self._waves(hard_part, ledger, ledger.levels(), _HARD, _WIDEST)
 
     def ends(self, cells: Iterable[int]) -> Ends:
         """Find how far some cells go, both ways."""
@@ -129,8 +130,9 @@ class Spread(Hands[Case]):
         ledger: Ledger,
         levels: list[Level],
         size: int,
+        first: int,
     ) -> None:
-        for wave in _grown(ledger, levels, size):
+        for wave in _grown(ledger, levels, size, first):
             in_time(self.deadline)
             many = -(-len(wave) // size)
             # Neighbours in size are in different parts, so that parts take as long.
@@ -139,9 +141,14 @@ class Spread(Hands[Case]):
                 ledger.take(found)
 
 
-def _grown(ledger: Ledger, levels: list[Level], size: int) -> Iterator[list[Level]]:
-    """Give out levels that are open still, in waves of twice as many each time."""
-    parts, at = 1, 0
+def _grown(
+    ledger: Ledger, levels: list[Level], size: int, parts: int
+) -> Iterator[list[Level]]:
+    """Give out levels that are open still, in waves of twice as many parts each time.
+
+    The first wave has `parts`.
+    """
+    at = 0
     while at < len(levels):
         wave: list[Level] = []
         while at < len(levels) and len(wave) < parts * size:
