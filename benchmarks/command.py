@@ -190,8 +190,8 @@ def bench(
             families=_names(families),
             command=_command(),
             on_row=lambda row: typer.echo(
-                f"{row['part']} {row['size']:,}: {row['seconds']:,.1f} s, "
-                f"{row['cpu_seconds']:,.1f} s CPU, {row['gigabytes']:.2f} GB"
+                f"{row['part']} {row.get('name') or format(row['size'], ',')}: "
+                f"{row['seconds']:,.1f} s"
             ),
         ):
             typer.echo(str(path))

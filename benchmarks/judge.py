@@ -1,6 +1,6 @@
 """Time the judge on the two tables of its bars.
 
-    python benchmarks/judge.py [--seed 0] [--only two|three]
+    python benchmarks/judge.py [--seed 0] [--only two|three] [--workers 1]
 
 Class II: 300 x 300 with margins, whole numbers 0..1000, 20 % of inner and 10 % of
 marginal cells sensitive, levels 15 % both ways, zeros fixed; with nothing and with
@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import Any
 
 import numpy as np
 
-from evosdc.attack import judge
+from evosdc.attack import Help, judge
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 
@@ -80,10 +81,10 @@ def hide(table: Table, share: float, seed: int) -> Table:
     return table.with_pattern(chosen | (table.status == "u"))
 
 
-def report(name: str, table: Table, **options: bool) -> None:
+def report(name: str, table: Table, workers: int, **options: Any) -> None:
     """Judge a table and print what it took."""
     wall, cpu = time.perf_counter(), time.process_time()
-    verdict, certificate = judge(table, **options)
+    verdict, certificate = judge(table, help=Help(workers), **options)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(
         f"{name}: {len(table)} cells, {verdict.judged} judged, "
@@ -99,18 +100,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=("two", "three"))
+    parser.add_argument("--workers", type=int, default=1)
     args = parser.parse_args()
-    report("warm-up 2-D", hide(class_two(10, args.seed), 0.5, 1))
-    report("warm-up 3-D", hide(contributors((4, 4, 4), args.seed, 2.0, 15), 0.5, 1))
+    many = args.workers
+    report("warm-up 2-D", hide(class_two(10, args.seed), 0.5, 1), many)
+    warm = hide(contributors((4, 4, 4), args.seed, 2.0, 15), 0.5, 1)
+    report("warm-up 3-D", warm, many)
     if args.only != "three":
         table = class_two(300, args.seed)
-        report("class II, nothing more hidden", table)
-        report("class II, everything hidden", hide(table, 1.0, 1))
-        report("class II, strict", table, strict=True)
+        report("class II, nothing more hidden", table, many)
+        report("class II, everything hidden", hide(table, 1.0, 1), many)
+        report("class II, strict", table, many, strict=True)
     if args.only != "two":
         table = contributors((99, 26, 17), args.seed, 4.0, 15)
-        report("3-D, everything hidden", hide(table, 1.0, 1))
-        report("3-D, 60 % hidden", hide(table, 0.6, 1))
+        report("3-D, everything hidden", hide(table, 1.0, 1), many)
+        report("3-D, 60 % hidden", hide(table, 0.6, 1), many)
 
 
 if __name__ == "__main__":

@@ -110,6 +110,24 @@ def growth(
         _save(figure, path)
 
 
+def speed_ups(
+    cores: Sequence[int], gains: Mapping[str, Sequence[float]], path: Path
+) -> None:
+    """Draw how many times as fast each kind of work is on so many cores."""
+    with _panels(1, 3.6) as (figure, (axis,)):
+        for number, (name, values) in enumerate(gains.items()):
+            axis.plot(cores, values, f"{_MARKERS[number]}-", label=name)
+        axis.plot(cores, cores, "k:", lw=0.8)
+        axis.set_xscale("log", base=2)
+        axis.set_yscale("log", base=2)
+        axis.set_xticks(cores, [str(n) for n in cores])
+        axis.set_xlabel("cores", fontsize=8)
+        axis.set_ylabel("times as fast as one", fontsize=8)
+        axis.legend(fontsize=6)
+        axis.grid(alpha=0.3)
+        _save(figure, path)
+
+
 def _is_wide(values: Sequence[float]) -> bool:
     """Whether values differ so much that most would lie on top of each other."""
     return bool(values) and 0 < 10 * min(values) < max(values)

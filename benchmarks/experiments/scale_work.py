@@ -94,8 +94,8 @@ def tabulate_records(path: Path) -> dict[str, Any]:
     }
 
 
-def protect_cube(path: Path, cells: int) -> dict[str, Any]:
-    """Tabulate, protect and judge a sparse cube."""
+def protect_cube(path: Path, cells: int, *, guarded: bool) -> dict[str, Any]:
+    """Tabulate, protect and judge a sparse cube, against lone respondents if asked."""
     trees = cube_trees(cells)
     watch = _Watch()
     made = evosdc.tabulate(
@@ -114,7 +114,7 @@ def protect_cube(path: Path, cells: int) -> dict[str, Any]:
         made,
         method=METHOD,
         time_limit=LIMIT,
-        singletons=False,
+        singletons=guarded,
         on_pattern=lambda _: found.update(search=watch.lap()),
     )
     found["judge"] = watch.lap()
@@ -157,7 +157,7 @@ def main(part: str, size: int, path: Path) -> None:
     if part == "records":
         print(json.dumps(tabulate_records(path)))
     else:
-        print(json.dumps(protect_cube(path, size)))
+        print(json.dumps(protect_cube(path, size, guarded=part == "guarded")))
 
 
 if __name__ == "__main__":

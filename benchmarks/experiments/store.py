@@ -95,7 +95,16 @@ def _word(value: Any) -> str:
 
 
 def _read(path: Path, columns: tuple[str, ...]) -> list[Row]:
-    lines = list(csv.reader(io.StringIO(read_text(path))))
+    if not path.stat().st_size:
+        path.unlink()
+        return []
+    text = read_text(path)
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        # A machine that went down may leave half a row: that run is done again.
+        write_text(path, whole, force=True)
+        return _read(path, columns)
+    lines = list(csv.reader(io.StringIO(whole)))
     if tuple(lines[0]) != columns or any(len(x) != len(columns) for x in lines[1:]):
         raise InputError(
             f"{path} does not hold rows of this experiment",

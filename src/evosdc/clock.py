@@ -122,6 +122,10 @@ class Clock:
         """Return the seconds that went by, compiling aside."""
         return moment() - self._start
 
+    def count(self, seconds: float) -> None:
+        """Count time that a run which was cut short has spent."""
+        self._start -= seconds
+
     def left(self) -> float:
         """Return the seconds that are left, 0 at least; infinite without a limit."""
         return max(0.0, self.limit - self.spent())

@@ -235,6 +235,21 @@ def test_rows_survive_the_file(tmp_path: Path) -> None:
     assert ("a,b",) in again
 
 
+def test_half_a_row_is_dropped_and_done_again(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    columns = ("name", "x")
+    for name in ("a", "b"):
+        Store(path, ("name",), columns).add({"name": name, "x": 12345})
+    whole = path.read_text()
+    for cut in range(len(whole)):
+        path.write_text(whole[:cut])
+        kept = Store(path, ("name",), columns)
+        for name in ("a", "b"):
+            if (name,) not in kept:
+                kept.add({"name": name, "x": 12345})
+        assert path.read_text() == whole
+
+
 def test_the_module_runs_from_the_root_of_the_project(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     words = ("gensup", "--methods", "magic", "-o", str(tmp_path))

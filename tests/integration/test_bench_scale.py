@@ -12,7 +12,7 @@ from evosdc.errors import InputError
 
 def test_sizes_are_measured_once(tmp_path: Path) -> None:
     rows: list[scale.Row] = []
-    for families in (["records-2000"], ["records-2000", "cells-600"]):
+    for families in (["records-2000"], ["records-2000", "cells-600", "guarded-600"]):
         paths = scale.conduct(
             tmp_path,
             families=families,
@@ -27,6 +27,8 @@ def test_sizes_are_measured_once(tmp_path: Path) -> None:
     page = (tmp_path / "scale.md").read_text(encoding="utf-8")
     assert page.count("| 2,000 |") == 1
     assert "## Cells" in page
+    assert "with lone respondents" in page
+    assert rows[3]["secondaries"] >= rows[2]["secondaries"]
 
 
 def test_an_unknown_size_is_named(tmp_path: Path) -> None:

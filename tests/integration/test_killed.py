@@ -107,3 +107,34 @@ def test_an_error_before_any_pattern_leaves_no_folder(
     )
     assert code == 2
     assert not out.exists()
+
+
+def test_a_synthesis_goes_on_in_its_folder(run: Command, tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    rows = [f"{a % 5},{'mf'[a % 2]},{'abc'[a * a % 3]}" for a in range(120)]
+    people.write_text("\n".join(["age,sex,job", *rows]), encoding="utf-8")
+    out = tmp_path / "out"
+    checkpoint = out / "confidential" / "checkpoint.json"
+    words = ["synthesise", people, "-o", out, "--generations", 20, "--moves", 2000]
+    words += ["--no-noise-floor", "--time-limit", 90, "--workers", 1]
+    begun = subprocess.Popen([sys.executable, "-m", "evosdc", *map(str, words)])
+    end = time.monotonic() + 60
+    # Written when the search begins, before there is anything to go on from.
+    while not checkpoint.exists():
+        assert time.monotonic() < end
+        assert begun.poll() is None
+        time.sleep(0.005)
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.wait()
+    assert stat.S_IMODE(checkpoint.stat().st_mode) == 0o600
+    code, _, err = run(*words)
+    assert code == 2
+    assert "--resume" in err
+    code, _, err = run(*words, "--resume", "--seed", 5)
+    assert code == 2
+    assert "'seed'" in err
+    code, text, _ = run(*words, "--resume", "--json")
+    assert code in (0, 3)
+    assert json.loads(text)["generations"] == 20
+    assert not checkpoint.exists()
+    assert (out / "confidential" / "evaluation.json").exists()

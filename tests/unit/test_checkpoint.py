@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import threading
 from collections.abc import Callable
@@ -15,7 +16,8 @@ import pytest
 
 import evosdc
 from evosdc import small_jobs
-from evosdc.api.checkpoint import Checkpoint, Stored
+from evosdc.api.checkpoint import INTERVAL, Checkpoint
+from evosdc.api.pattern_checkpoint import Stored
 from evosdc.errors import InputError
 from evosdc.evolution.record import Entry
 from evosdc.evolution.stopping import EvaluationLimit
@@ -207,7 +209,7 @@ def test_another_table_is_refused_without_a_value(
     table: Table, left: Path, other: Callable[[Table], Table], named: str
 ) -> None:
     before = left.read_bytes()
-    with pytest.raises(InputError, match="of another table") as refused:
+    with pytest.raises(InputError, match="of other data") as refused:
         evosdc.protect(other(table), checkpoint=left, resume=True, time_limit=5)
     assert named in str(refused.value)
     assert left.read_bytes() == before
@@ -234,7 +236,8 @@ def test_damaged_files_are_refused_and_kept(table: Table, left: Path) -> None:
     for fields in (
         {"hidden": "x"},
         {"seconds": -1.0},
-        {"table": 3},
+        {"data": 3},
+        {"at": None},
         {"evaluations": []},
     ):
         left.write_bytes(whole)
@@ -281,6 +284,23 @@ def test_a_crash_keeps_the_pattern_and_an_early_one_leaves_nothing(
         )
     assert list(tmp_path.iterdir()) == []
     assert not any(t.name == "checkpoint" for t in threading.enumerate())
+
+
+def test_time_between_writes_counts(table: Table, left: Path) -> None:
+    content = written(left)
+    for gone, counted in ((4.0, 4.0), (1e6, INTERVAL), (-50.0, 0.0)):
+        os.utime(left, (content["at"] + gone, content["at"] + gone))
+        stored = Checkpoint(left, resume=True).begin(
+            "protect", content["data"], content["settings"]
+        )
+        assert stored is not None
+        assert stored["seconds"] == pytest.approx(5.0 + counted, abs=0.01)
+
+
+def test_a_checkpoint_of_another_verb_is_refused(left: Path) -> None:
+    people = {"age": [1, 2] * 20, "sex": ["m", "f", "f", "m"] * 10}
+    with pytest.raises(InputError, match="of a run of evosdc protect"):
+        evosdc.synthesise(people, generations=2, checkpoint=left, resume=True)
 
 
 def test_words_of_what_is_taken_up() -> None:

@@ -14,10 +14,12 @@ from evosdc.api.claims import claim_of
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
 from evosdc.api.settling import judge_all
 from evosdc.api.sources import as_table, assumed, known_before
+from evosdc.attack import Help
 from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
 from evosdc.io.published import read_published
+from evosdc.parallel import joined
 from evosdc.report import card_html
 from evosdc.results import Certificate, Claim, Verdict
 from evosdc.table import Table
@@ -66,6 +68,8 @@ def audit(
     threshold: int | None = None,
     rules: str | Sequence[str] | None = None,
     time_limit: float | None = None,
+    workers: int | None = None,
+    cluster: Any = None,
     strict: bool | NotGiven = NOT_GIVEN,
     singletons: bool | NotGiven | None = NOT_GIVEN,
     secondaries: bool | NotGiven = NOT_GIVEN,
@@ -93,6 +97,9 @@ def audit(
         As in `protect`.
     time_limit
         Seconds; cells that are then not decided are open.
+    workers, cluster
+        As in `protect`: who looks for witnesses where it takes long. The answer is the
+        same, unless time runs out.
 
     Examples
     --------
@@ -141,14 +148,16 @@ def audit(
         sensitive = resolved.status == PRIMARY
         known |= sensitive & ~hidden
         resolved = resolved.with_pattern(hidden | sensitive)
-    verdict, certificate = judge_all(
-        resolved,
-        strict=against.strict,
-        secondaries=against.secondaries,
-        singletons=against.singletons,
-        known=known,
-        deadline=end,
-    )
+    with joined(cluster, workers) as elsewhere:
+        verdict, certificate = judge_all(
+            resolved,
+            strict=against.strict,
+            secondaries=against.secondaries,
+            singletons=against.singletons,
+            known=known,
+            deadline=end,
+            help=Help.of(workers, elsewhere),
+        )
     claim = claim_of(
         resolved,
         verdict,

@@ -1,7 +1,8 @@
-"""Checkpoints: a run that is killed goes on from the best pattern it had written.
+"""Checkpoints: a run that is killed goes on from what it had written last.
 
-A checkpoint is no evidence. What it says of cost and safety is worked out again, its
-bound is shown and never used, and the judge sees the final pattern as always.
+What is in the file is the business of the verb that writes it: `pattern_checkpoint`,
+`synthesis_checkpoint`. Here is what both share: when it is written, what it is known
+again by, and when it is refused.
 """
 
 from __future__ import annotations
@@ -12,61 +13,30 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evosdc import __version__
-from evosdc.api.running import Clock
 from evosdc.errors import EvosdcError, InputError
-from evosdc.evolution.record import Entry
 from evosdc.io.checkpoint import (
+    count_on,
+    counted_until,
     damaged,
-    pack_cells,
     read_checkpoint,
     ready_folder,
     remove_checkpoint,
-    unpack_cells,
     write_checkpoint,
 )
 from evosdc.io.paths import PathLike
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.search import Search
-from evosdc.table import Table
 
 _LOG = logging.getLogger(__name__)
-# Seconds between two checkpoints, and the fewest where there is a better pattern.
-INTERVAL, _SOON = 10.0, 1.0
-# What a run may be given anew when it goes on: when to stop changes no pattern.
-_FREE = ("time_limit", "evaluations", "gap")
-# Settings whose words name cells or files: they are said to differ, and not how.
-_PRIVATE = ("hide", "publish", "prefer", "earlier", "known")
-
-
-@dataclass(frozen=True, eq=False)
-class Stored:
-    """What a run had when its checkpoint was written."""
-
-    hidden: NDArray[np.bool_] | None
-    cost: float | None
-    bound: float | None
-    seconds: float
-    evaluations: int
-
-    def words(self) -> str:
-        """Say what is taken up, for the run record."""
-        had = "no pattern yet"
-        if self.cost is not None:
-            bound = (
-                "no bound" if self.bound is None else f"a bound of {self.bound:,.6g}"
-            )
-            had = f"a pattern of cost {self.cost:,.6g} and {bound}, found again now"
-        return f"resumed after {self.seconds:.0f} s with {had}"
+# Seconds between two checkpoints, and the fewest where there is something better.
+INTERVAL, SOON = 10.0, 1.0
+# Settings whose words name cells, files or values: they are said to differ, not how.
+_PRIVATE = ("hide", "publish", "prefer", "earlier", "known", "rules", "logic")
 
 
 class Checkpoint:
@@ -77,7 +47,7 @@ class Checkpoint:
     path
         The file.
     resume
-        Go on from it; it must be there, and of the same table, version and options.
+        Go on from it; it must be there, and of the same data, version and options.
     force
         Write over a file that is there already.
     keep
@@ -101,8 +71,8 @@ class Checkpoint:
         self._made: list[Path] = []
         self._about: dict[str, Any] = {}
         self._lock = threading.Lock()
-        self._last = -math.inf
-        self._written: Pattern | None = None
+        self._last = self._beaten = -math.inf
+        self._at = self._seconds = 0.0
         self._failed = False
 
     def refuse_existing(self) -> None:
@@ -120,62 +90,68 @@ class Checkpoint:
                 hint="give --resume (resume=True) to go on, or remove the file",
             )
 
-    def begin(self, table: Table, settings: Mapping[str, Any]) -> Stored | None:
-        """Return what to go on from, if anything; make room for the file."""
+    def begin(
+        self, verb: str, data: Mapping[str, str], settings: Mapping[str, str]
+    ) -> dict[str, Any] | None:
+        """Return what to go on from, if anything; make room for the file.
+
+        Parameters
+        ----------
+        data
+            Fingerprints of the table or the records, by the words for their parts.
+        settings
+            What changes an answer, by name, as text.
+        """
         self.refuse_existing()
-        self._about = fingerprint(table, settings)
-        stored = self._read(len(table)) if self.resume else None
+        self._about = {
+            "verb": verb,
+            "version": __version__,
+            "data": dict(data),
+            "settings": dict(settings),
+        }
+        stored = self._read() if self.resume else None
         self._made = ready_folder(self.path, ours=self._ours)
         return stored
 
-    @contextmanager
-    def following(self, search: Search, clock: Clock) -> Iterator[None]:
-        """Write what a search has, every now and then, while the block runs.
+    def write(
+        self,
+        content: Callable[[], Mapping[str, Any]],
+        seconds: float,
+        *,
+        better: bool = False,
+        last: bool = False,
+        first: bool = False,
+    ) -> bool:
+        """Write the file if it is time to; only the first time must it succeed.
 
-        A thread does it where the search itself has nothing to tell for long. Time
-        counts up to the end of the search: settling and judging are done anew.
+        In between the time of the file says how long the run has gone on: what it
+        spent counts up to its last second, without a write for each.
+
+        Parameters
+        ----------
+        content
+            Called for what the run has, where it is to be written.
+        seconds
+            What the run has taken so far.
+        better
+            There is something better than what was written: that is not put off.
+        first, last
+            Write in any case.
         """
-        over = threading.Event()
-
-        def hear(_: Entry | None = None) -> None:
-            self._write(search, clock)
-
-        def beat() -> None:
-            while not over.wait(_SOON):
-                hear()
-
-        self._write(search, clock, first=True)
-        search.record.listeners.append(hear)
-        thread = threading.Thread(target=beat, name="checkpoint", daemon=True)
-        thread.start()
-        try:
-            yield
-        except Exception:
-            over.set()
-            thread.join()
-            if self._written is None:
-                self.remove()  # nothing to go on from
-            raise
-        finally:
-            over.set()
-            thread.join()
-            search.record.listeners.remove(hear)
-        self._last = -math.inf
-        self._write(search, clock)
-
-    def remove(self) -> None:
-        """Remove the file, and the folders that were made for it and are empty."""
-        remove_checkpoint(self.path, self._made)
-
-    def _write(self, search: Search, clock: Clock, *, first: bool = False) -> None:
-        """Write the file if it is time to; only the first time must it succeed."""
         with self._lock:
-            best = search.stored if search.best is None else search.best
-            since = time.monotonic() - self._last
-            if since < (INTERVAL if best is self._written else _SOON):
-                return
+            now = time.monotonic()
+            wait = SOON if better else INTERVAL
+            if now - self._last < wait and not (first or last):
+                if now - self._beaten >= SOON:
+                    count_on(self.path, self._at + max(0.0, seconds - self._seconds))
+                    self._beaten = now
+                return False
+            at = time.time()
             try:
-                write_checkpoint(self.path, self._content(best, search, clock))
+                write_checkpoint(
+                    self.path,
+                    {**self._about, **content(), "seconds": float(seconds), "at": at},
+                )
             except EvosdcError as error:
                 if first:
                     raise
@@ -183,38 +159,30 @@ class Checkpoint:
                     _LOG.warning("no checkpoint, and the run goes on: %s", error)
                 self._failed = True
             else:
-                self._written, self._failed = best, False
-            self._last = time.monotonic()
+                self._at, self._seconds, self._failed = at, seconds, False
+            self._last = self._beaten = time.monotonic()
+            return not self._failed
 
-    def _content(
-        self, best: Pattern | None, search: Search, clock: Clock
-    ) -> dict[str, Any]:
-        return {
-            **self._about,
-            "hidden": None if best is None else pack_cells(best.hidden),
-            "cost": None if best is None else float(best.cost),
-            "bound": None if search.bound is None else float(search.bound),
-            "seconds": float(clock.seconds),
-            "evaluations": int(search.evaluations),
-        }
+    def remove(self) -> None:
+        """Remove the file, and the folders that were made for it and are empty."""
+        remove_checkpoint(self.path, self._made)
 
-    def _read(self, cells: int) -> Stored:
+    def damaged(self) -> InputError:
+        """Describe a file that says something which cannot be."""
+        return damaged(self.path)
+
+    def _read(self) -> dict[str, Any]:
         content = read_checkpoint(self.path)
         try:
             self._refuse_another(content)
-            hidden = content["hidden"]
-            stored = Stored(
-                hidden=None if hidden is None else unpack_cells(hidden, cells),
-                cost=_number(content["cost"]),
-                bound=_number(content["bound"]),
-                seconds=float(content["seconds"]),
-                evaluations=int(content["evaluations"]),
-            )
+            seconds, at = float(content["seconds"]), float(content["at"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise damaged(self.path) from error
-        if not (0 <= stored.seconds < math.inf and stored.evaluations >= 0):
-            raise damaged(self.path)
-        return stored
+            raise self.damaged() from error
+        if not 0 <= seconds < math.inf:
+            raise self.damaged()
+        # A file that was copied has another time: no more than an interval is believed.
+        since = min(max(counted_until(self.path) - at, 0.0), INTERVAL)
+        return {**content, "seconds": seconds + since}
 
     def _refuse_another(self, content: Mapping[str, Any]) -> None:
         """Say in what a checkpoint is not one of this run."""
@@ -225,13 +193,22 @@ class Checkpoint:
                 expected=f"a checkpoint of this version, {__version__}",
                 hint=f"go on with that version, {afresh}",
             )
-        theirs, ours = content["table"], self._about["table"]
-        other = [part for part in ours if theirs.get(part) != ours[part]]
+        verb = self._about["verb"]
+        if content["verb"] != verb:
+            raise InputError(
+                f"{self.path} is of a run of evosdc {content['verb']}",
+                expected=f"a checkpoint of evosdc {verb}",
+                hint=f"give the other command, {afresh}",
+            )
+        theirs, ours = content["data"], self._about["data"]
+        other = [
+            part for part in {**ours, **theirs} if theirs.get(part) != ours.get(part)
+        ]
         if other:
             raise InputError(
-                f"{self.path} is of another table: it differs in {', '.join(other)}",
-                expected="the table of the run that was cut short",
-                hint=f"give that table, {afresh}",
+                f"{self.path} is of other data: they differ in {', '.join(other)}",
+                expected="the data of the run that was cut short",
+                hint=f"give those, {afresh}",
             )
         theirs, ours = content["settings"], self._about["settings"]
         for name in sorted({*theirs, *ours}):
@@ -244,35 +221,6 @@ class Checkpoint:
                 expected="the same options as those of the run that was cut short",
                 hint=f"give that option as it was, {afresh}",
             )
-
-
-def fingerprint(table: Table, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return by what a checkpoint is known again: version, table, options.
-
-    Confidential, as what a hash of a small table was made of can be guessed.
-    """
-    trees = [(d.name, d.hierarchy.codes, d.hierarchy.parents) for d in table.dimensions]
-    matrix = table.matrix
-    return {
-        "version": __version__,
-        "table": {
-            "labels": _sha(repr(trees), table.name, table.codes),
-            "values": _sha(table.value),
-            "equations": _sha(matrix.indptr, matrix.indices, matrix.data, table.rhs),
-            "statuses": _sha(table.status, table.unshown),
-            "protection levels": _sha(table.lpl, table.upl, table.spl),
-            "bounds": _sha(table.lower, table.upper),
-            "weights": _sha(table.weight),
-            "contributors": _sha(table.frequency, table.holdings, table.respondent),
-        },
-        "settings": {
-            name: _sha(value)
-            if isinstance(value, np.ndarray)
-            else json.dumps(value, sort_keys=True, default=str)
-            for name, value in settings.items()
-            if name not in _FREE
-        },
-    }
 
 
 def as_checkpoint(
@@ -292,15 +240,22 @@ def as_checkpoint(
     return None
 
 
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
+def in_words(value: Any) -> str:
+    """Return a setting as text by which it is known again."""
+    if isinstance(value, np.ndarray):
+        return sha_of(value)
+    return json.dumps(value, sort_keys=True, default=str)
 
 
-def _sha(*parts: Any) -> str:
+def sha_of(*parts: Any) -> str:
+    """Return a fingerprint of arrays and plain values.
+
+    Confidential, as what a hash of small data was made of can be guessed.
+    """
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):
-            # The width of indices and of text depends on how a table was read.
+            # The width of indices and of text depends on how data were read.
             if part.dtype.kind in "iu":
                 part = part.astype(np.int64)
             elif part.dtype.kind in "US":

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evosdc import __version__
+from evosdc.api.checkpoint import Checkpoint, as_checkpoint
 from evosdc.api.comparing import measured
 from evosdc.api.records import as_records
+from evosdc.api.synthesis_checkpoint import keeping
 from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.clock import Clock
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
+from evosdc.io.paths import PathLike
 from evosdc.metrics import Evaluation
 from evosdc.synthetic_claim import SyntheticClaim
 
@@ -143,6 +146,8 @@ def synthesise(
     time_limit: float | EllipsisType | None = ...,
     on_copies: Callable[[tuple[Any, ...]], object] | None = None,
     on_compile: Callable[[], object] | None = None,
+    checkpoint: PathLike | Checkpoint | None = None,
+    resume: bool = False,
     **parameters: Any,
 ) -> Synthesis:
     """Evolve synthetic microdata and evaluate them.
@@ -167,6 +172,11 @@ def synthesise(
         Called with the copies before they are evaluated, to have them on disk.
     on_compile
         Called where kernels have to be compiled first.
+    checkpoint, resume
+        A file that the candidates are written to every ten seconds, for its owner only
+        and gone when the copies are there; and whether to go on from it, with the same
+        records and options. Limits of time and generations may be others than before,
+        and what was spent counts.
     parameters
         Of `evosdc.synth.Synthesiser`: `scenario`, `trade_off`, `coding`, `operators`,
         `schedule` and others, or the fields of these objects by keyword.
@@ -182,14 +192,24 @@ def synthesise(
         model.set_params(time_limit=limit - _reserve(limit))
     frame = as_records(frame)
     holdout = as_records(holdout, frame)
-    with Clock(limit, on_compile) as clock:
+    kept = as_checkpoint(checkpoint, resume=resume)
+    with (
+        Clock(limit, on_compile) as clock,
+        keeping(kept, model, to_arrow(frame)) as spent,
+    ):
+        clock.count(spent)
         made = _made(model.fit(frame), copies)
+        if spent:
+            resumed = f"the search went on from a checkpoint, after {spent:.0f} s"
+            model.notes_ = (*model.notes_, resumed)
         if on_copies is not None:
             on_copies(made)
         roles = {**(given or _assumed(model)), "seed": model.seed}
         model.options.say("evaluating")
         roles["anew"] = model.small_groups_.made_anew
         evaluation = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
+    if kept is not None and not kept.keep:
+        kept.remove()
     reasons = (*evaluation.reasons, *_limits(model))
     if reasons:
         evaluation = replace(evaluation, verdict="not fit for release", reasons=reasons)

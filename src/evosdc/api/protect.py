@@ -16,6 +16,7 @@ from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, Requests, Stop, on
 from evosdc.api.requests import Labels, Preferences
 from evosdc.api.sources import as_table, assumed, known_before, template_of
 from evosdc.api.steps import Task, audit, prepare, search, settle
+from evosdc.attack import Help
 from evosdc.evolution.record import Entry
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
@@ -181,10 +182,11 @@ def protect(
     with joined(cluster, workers) as workers_elsewhere:
         prepared = prepare(resolved, known_before(resolved, earlier), task)
         found = search(prepared, workers_elsewhere)
-    settled = settle(prepared, found)
-    if on_pattern is not None:
-        on_pattern(settled.table)
-    result = audit(prepared, found, settled)
+        help = Help.of(workers, workers_elsewhere)
+        settled = settle(prepared, found, help)
+        if on_pattern is not None:
+            on_pattern(settled.table)
+        result = audit(prepared, found, settled, help)
     template = template_of(table)
     answer = replace(
         result,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.api.running import Clock
-from evosdc.attack import judge, judge_insiders
+from evosdc.attack import Help, insider_doubts, judge, judge_insiders
 from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
 from evosdc.results import Certificate, Verdict
@@ -91,35 +92,41 @@ def settle_insiders(
     hints: Sequence[Hint],
     search: Search,
     clock: Clock,
-) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    help: Help,
+) -> tuple[NDArray[np.bool_], tuple[str, ...], tuple[Hint, ...]]:
     """Hide more until no lone respondent finds a cell that can be protected.
 
-    Also returned is what could not be had.
+    Also returned is what could not be had, and what the judge may be told.
     """
     hopeless: frozenset[Pair] = frozenset()
     before = int(hidden.sum())
     notes: tuple[str, ...] = ()
+    told = tuple(hints)
     for _ in range(_ROUNDS):
-        verdict, _ = judge_all(
-            table.with_pattern(hidden),
-            strict=strict,
-            secondaries=False,
-            singletons=True,
-            known=known,
-            deadline=clock.settled,
-            hints=hints,
-        )
-        pairs = {(e.cell, e.insider_cell) for e in verdict.exposed if e.insider}
-        pairs -= hopeless
+        judged = table.with_pattern(hidden)
+        asking: dict[str, Any] = {
+            "strict": strict,
+            "known": known,
+            "deadline": clock.settled,
+            "hints": told,
+            "help": help,
+        }
+        verdict, certificate = judge(judged, **asking)
+        pairs = set(insider_doubts(judged, verdict, certificate, **asking)) - hopeless
         if not pairs:
             break
         if clock.over():
             notes = ("time ran out while lone respondents were guarded against",)
             break
         found = guard(problem, hidden, pairs, stopped=clock.over)
-        hidden, hopeless = found.hidden | hidden, hopeless | found.hopeless
+        hopeless |= found.hopeless
+        told += found.hints
+        if not (found.hidden & ~hidden).any():
+            # What is left in doubt needs no more cells: the judge has the last word.
+            break
+        hidden = found.hidden | hidden
     search.note(f"lone respondents: {int(hidden.sum()) - before:+} cells hidden")
-    return hidden, hopeless_words(table, hopeless) + notes
+    return hidden, hopeless_words(table, hopeless) + notes, told
 
 
 def judge_all(
@@ -131,6 +138,7 @@ def judge_all(
     known: NDArray[np.bool_] | None = None,
     deadline: float | None = None,
     hints: Sequence[Hint] = (),
+    help: Help | None = None,
 ) -> tuple[Verdict, Certificate]:
     """Ask the judge, with each lone respondent as attacker too unless told not to.
 
@@ -143,10 +151,18 @@ def judge_all(
         known=known,
         deadline=deadline,
         hints=hints,
+        help=help,
     )
     if guarded(table, singletons):
         verdict, certificate = judge_insiders(
-            table, verdict, certificate, strict=strict, known=known, deadline=deadline
+            table,
+            verdict,
+            certificate,
+            strict=strict,
+            known=known,
+            deadline=deadline,
+            hints=hints,
+            help=help,
         )
     if not verdict.judged and not table.origin.rules:
         verdict = replace(verdict, safe=None)

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc import __version__
-from evosdc.api.checkpoint import Checkpoint, Stored
+from evosdc.api.checkpoint import Checkpoint
 from evosdc.api.claims import claim_of
 from evosdc.api.options import Attacker, Requests, Stop
+from evosdc.api.pattern_checkpoint import Stored, following, take_up
 from evosdc.api.reach import within_reach
 from evosdc.api.requests import read_requests
 from evosdc.api.running import (
@@ -39,6 +40,8 @@ from evosdc.api.settling import (
     settle_secondaries,
 )
 from evosdc.api.sources import Known
+from evosdc.attack import Help
+from evosdc.attack.hints import Hint
 from evosdc.errors import InputError, LevelError, MethodError
 from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import gap as gap_of
@@ -137,6 +140,7 @@ class Settled:
     table: Table
     hidden: Mask
     notes: tuple[str, ...]
+    hints: tuple[Hint, ...] = ()
 
 
 def prepare(table: Table, before: Known, task: Task) -> Prepared:
@@ -200,7 +204,7 @@ def search(prepared: Prepared, cluster: Cluster | None = None) -> Found:
         running.resume(had, spent, stored.evaluations)
         running.note(stored.words())
     kept = task.checkpoint
-    with nullcontext() if kept is None else kept.following(running, clock):
+    with nullcontext() if kept is None else following(kept, running, clock):
         first_bound(problem, running)
         problem, pattern, notes = _searched(prepared, method, parameters, running)
     if running.reason == "interrupted":
@@ -208,7 +212,7 @@ def search(prepared: Prepared, cluster: Cluster | None = None) -> Found:
     return Found(method, running, problem, pattern, notes)
 
 
-def settle(prepared: Prepared, found: Found) -> Settled:
+def settle(prepared: Prepared, found: Found, help: Help) -> Settled:
     """Make of a pattern what was asked for beyond the problem of the search."""
     given, granted = prepared.given, prepared.granted
     attacker = prepared.task.attacker
@@ -219,6 +223,7 @@ def settle(prepared: Prepared, found: Found) -> Settled:
     # A requested cell without levels is judged as such: nobody may work it out.
     table = granted.replace(status=status, lpl=given.lpl, upl=given.upl, spl=given.spl)
     notes: tuple[str, ...] = ()
+    hints = found.pattern.hints
     if attacker.secondaries:
         hidden = settle_secondaries(
             table,
@@ -229,25 +234,26 @@ def settle(prepared: Prepared, found: Found) -> Settled:
             search=found.search,
         )
     if prepared.insiders:
-        hidden, notes = settle_insiders(
+        hidden, notes, hints = settle_insiders(
             table,
             found.problem,
             hidden,
             strict=attacker.strict,
             known=prepared.before.cells,
-            hints=found.pattern.hints,
+            hints=hints,
             search=found.search,
             clock=prepared.clock,
+            help=help,
         )
     # What was settled after the search is part of the cost, and of the record.
     found.search.best = found.problem.pattern(hidden)
     found.search.note(
         ending(found.search, found.method.name, prepared.task.stop.evaluations)
     )
-    return Settled(table.with_pattern(hidden), hidden, notes)
+    return Settled(table.with_pattern(hidden), hidden, notes, tuple(hints))
 
 
-def audit(prepared: Prepared, found: Found, settled: Settled) -> Protection:
+def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Protection:
     """Ask the judge, bound the cost, and say what was done."""
     task, before, table = prepared.task, prepared.before, settled.table
     attacker = task.attacker
@@ -258,7 +264,8 @@ def audit(prepared: Prepared, found: Found, settled: Settled) -> Protection:
         singletons=attacker.singletons,
         known=before.cells,
         deadline=prepared.clock.end,
-        hints=found.pattern.hints,
+        hints=settled.hints,
+        help=help,
     )
     seconds = found.search.seconds
     final = found.problem.pattern(settled.hidden)
@@ -313,7 +320,8 @@ def _stored(prepared: Prepared, method: Method) -> Stored | None:
     if kept is None:
         return None
     about = _settings(prepared, method.name, prepared.granted)
-    return kept.begin(prepared.given, {**about, "known": prepared.before.cells})
+    about["known"] = prepared.before.cells
+    return take_up(kept, prepared.given, about)
 
 
 def _problem(

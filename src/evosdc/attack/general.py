@@ -8,6 +8,7 @@ an integer program decides.
 
 from __future__ import annotations
 
+from copy import copy
 from fractions import Fraction
 
 import numpy as np
@@ -100,6 +101,22 @@ class GeneralFinder:
         self._programs: dict[int, tuple[_Columns, Program]] = {}
         self._units: dict[int, int] = {}
 
+    def anew(self, deadline: float | None) -> GeneralFinder:
+        """Forget programs: their last answers would steer the next ones."""
+        self.deadline = deadline
+        self._programs.clear()
+        self._units.clear()
+        return self
+
+    def about(
+        self, attacker: AttackModel, deadline: float | None, places: Places
+    ) -> GeneralFinder:
+        """Return a finder for who knows more cells of the same table."""
+        other = copy(self)
+        other.attacker, other._suggested = attacker, places
+        other._programs, other._units = {}, {}
+        return other.anew(deadline)
+
     def cheap(self, ledger: Ledger) -> None:
         """Cover what small moves can cover."""
         if not (np.abs(self.attacker.rows.data) == 1).all():
@@ -139,6 +156,13 @@ class GeneralFinder:
             return False
         if self._cp[cell] == self._cp[cell + 1]:
             return self._alone(ledger, cell, sign, amount)
+        if self.nearby(ledger, cell, sign, amount):
+            return True
+        return self._wholly(ledger, cell, sign, amount)
+
+    def nearby(self, ledger: Ledger, cell: int, sign: int, amount: Fraction) -> bool:
+        """Move a cell by an amount among few cells; false proves nothing."""
+        a = self.attacker
         suggested = self._suggested.get((cell, sign), ())
         for cells in suggested if self._whole_rows else ():
             if a.free[cells].all() and self._locally(ledger, cell, sign, amount, cells):
@@ -147,7 +171,7 @@ class GeneralFinder:
             cells = self._near(cell, amount, branch)
             if self._locally(ledger, cell, sign, amount, cells):
                 return True
-        return self._wholly(ledger, cell, sign, amount)
+        return False
 
     def furthest(self, ledger: Ledger, cell: int, sign: int, limit: Fraction) -> None:
         """Move a cell as far as it goes, up to a limit."""

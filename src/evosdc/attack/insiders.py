@@ -3,15 +3,15 @@
 Every other sensitive cell must stay protected against each of them, to its full levels;
 but nobody is asked to believe that a total is below what they put into it themselves.
 A witness that leaves the cells of a respondent alone proves this as it stands; only
-where every witness of a cell moves them is the table judged again, with the cells of
-that respondent known. In the end the checker looks at all witnesses together, and only
-what it accepts counts.
+where every witness of a cell moves them is another one looked for, with the cells of
+that respondent known: around them first, then in the whole table. In the end the
+checker looks at all witnesses together, and only what it accepts counts.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -19,17 +19,21 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.certificate import FLOATING, joined
+from evosdc.attack.certificate import FLOATING, Witness, assemble, joined
 from evosdc.attack.checker import verify
 from evosdc.attack.demands import JudgedLevels, counts_whole, judged_levels
-from evosdc.attack.judge import judge
+from evosdc.attack.help import Hands, Help
+from evosdc.attack.hints import Hint
+from evosdc.attack.insider_parts import Doubt, Insiders, judge_wholly, look_around
 from evosdc.clock import moment
 from evosdc.results import Certificate, Exposure, Verdict
-from evosdc.table import Table
+from evosdc.table import Table, detect_network
 from evosdc.table.singletons import OwnShares, lone_respondents
 
 # Checking what was found may take this much longer than the deadline, in seconds.
 _GRACE = 0.5
+# Respondents that are asked about between two looks at the clock.
+_WAVE = 64
 
 
 def judge_insiders(
@@ -41,6 +45,8 @@ def judge_insiders(
     deadline: float | None = None,
     known: NDArray[np.bool_] | None = None,
     whole: bool | None = None,
+    hints: Sequence[Hint] = (),
+    help: Help | None = None,
 ) -> tuple[Verdict, Certificate]:
     """Judge the sensitive cells again with each lone respondent as attacker.
 
@@ -51,7 +57,7 @@ def judge_insiders(
     deadline
         Moment of `evosdc.clock.moment` after which what is not decided stays
         open.
-    known, whole
+    known, whole, hints, help
         As for `judge`.
 
     Returns
@@ -60,41 +66,23 @@ def judge_insiders(
         The verdict with the cells that a lone respondent can estimate too closely, and
         the certificate with the witnesses that leave the respondent's cells alone.
     """
-    respondent = lone_respondents(table)
-    in_whole = counts_whole(table, whole)
-    demands = judged_levels(table, strict, False, whole=in_whole)
-    settled = {e.cell for e in verdict.exposed}
-    doubts = _doubts(demands, certificate, respondent, deadline)
+    case = _Questions(table, verdict, certificate, strict, known, whole, hints)
     found: dict[tuple[int, int], Exposure] = {}
     certificates = [certificate]
     proofs = Counter(verdict.proofs)
     exact, tolerance = verdict.exact, verdict.tolerance
-    name = _names(respondent)
-    shares = OwnShares(table)
-    for who in sorted(doubts):
-        cells = sorted(doubts[who] - settled)
-        if not cells or _late(deadline):
-            continue
-        own = respondent == who
-        among = np.zeros(len(table), dtype=bool)
-        among[cells] = True
-        word, more = judge(
-            table,
-            strict=strict,
-            deadline=deadline,
-            known=own if known is None else own | known,
-            whole=in_whole,
-            among=among,
-            room=shares.room(np.flatnonzero(own)),
-        )
-        for e in word.exposed:
-            insider = f"the lone respondent of {table.label(name[who])}"
-            found[e.cell, name[who]] = replace(
-                e, insider=insider, insider_cell=name[who]
-            )
-        certificates.append(more)
-        proofs.update(word.proofs)
-        exact, tolerance = exact and word.exact, max(tolerance, word.tolerance)
+    with Hands(case.shared, deadline, help or Help()) as hands:
+        witnesses, points, left = case.looked_around(hands)
+        certificates.append(assemble(witnesses))
+        proofs.update(w.way for w in witnesses)
+        for who, cell in points:
+            found[cell, case.name[who]] = case.given_away(who, cell)
+        for who, (word, more) in case.judged(hands, left):
+            for e in word.exposed:
+                found[e.cell, case.name[who]] = case.blamed(who, e)
+            certificates.append(more)
+            proofs.update(word.proofs)
+            exact, tolerance = exact and word.exact, max(tolerance, word.tolerance)
     full = joined(certificates)
     report = verify(
         table,
@@ -102,10 +90,11 @@ def judge_insiders(
         strict=strict,
         tolerance=0.0 if exact else FLOATING,
         known=known,
-        whole=in_whole,
+        whole=case.shared.whole,
         insiders=True,
         deadline=None if deadline is None else max(deadline, moment() + _GRACE),
     )
+    settled = case.settled
     pairs = [(int(a), int(b)) for a, b in report.against if int(a) not in settled]
     exposed = (*verdict.exposed, *(found[p] for p in pairs if p in found))
     undecided = (table.label(a) for a, b in pairs if (a, b) not in found)
@@ -123,6 +112,137 @@ def judge_insiders(
         ),
         full,
     )
+
+
+def insider_doubts(
+    table: Table,
+    verdict: Verdict,
+    certificate: Certificate,
+    *,
+    strict: bool = False,
+    deadline: float | None = None,
+    known: NDArray[np.bool_] | None = None,
+    hints: Sequence[Hint] = (),
+    help: Help | None = None,
+) -> list[tuple[int, int]]:
+    """Pairs of a sensitive cell and a cell of a respondent who may find it.
+
+    For who makes patterns: no witness is known that leaves the respondent's cells
+    alone, and none is found nearby. Whether there is one elsewhere is not asked, which
+    would take a program over the whole table for each. It is no verdict.
+    """
+    case = _Questions(table, verdict, certificate, strict, known, None, hints)
+    with Hands(case.shared, deadline, help or Help()) as hands:
+        _, points, left = case.looked_around(hands)
+    pairs = [*points, *((who, cell) for who, cells in left.items() for cell in cells)]
+    return sorted((cell, case.name[who]) for who, cell in pairs)
+
+
+class _Questions:
+    """What has to be asked about whom."""
+
+    def __init__(
+        self,
+        table: Table,
+        verdict: Verdict,
+        certificate: Certificate,
+        strict: bool,
+        known: NDArray[np.bool_] | None,
+        whole: bool | None,
+        hints: Sequence[Hint],
+    ) -> None:
+        respondent = lone_respondents(table)
+        in_whole = counts_whole(table, whole)
+        self.shared = Insiders(table, strict, known, in_whole, hints)
+        self.name = _names(respondent)
+        self.settled = {e.cell for e in verdict.exposed}
+        self._demands = judged_levels(table, strict, False, whole=in_whole)
+        self._certificate = certificate
+        self._respondent = respondent
+        self._shares = OwnShares(table)
+        self._rooms: dict[int, dict[int, float]] = {}
+
+    def looked_around(
+        self, hands: Hands[Insiders]
+    ) -> tuple[list[Witness], list[tuple[int, int]], dict[int, list[int]]]:
+        """Look around the cells of each respondent that witnesses move.
+
+        Returns the witnesses found, the respondents and cells that follow from the
+        equations alone, and the cells of which nothing is known by respondent.
+        """
+        asked = _doubts(
+            self._demands, self._certificate, self._respondent, hands.deadline
+        )
+        left = {
+            who: cells
+            for who in sorted(asked)
+            if (cells := sorted(asked[who] - self.settled))
+        }
+        witnesses: list[Witness] = []
+        points: list[tuple[int, int]] = []
+        if detect_network(self.shared.table.matrix) is not None:
+            return witnesses, points, left  # judged in a moment
+        for part in _waves(list(left), hands.deadline):
+            doubts = [self._doubt(who, left[who], hands.left()) for who in part]
+            for who, around in zip(part, hands.map(look_around, doubts), strict=True):
+                witnesses += around.witnesses
+                points += [(who, cell) for cell in around.points]
+                left[who] = around.left
+        return witnesses, points, {who: cells for who, cells in left.items() if cells}
+
+    def judged(
+        self, hands: Hands[Insiders], left: dict[int, list[int]]
+    ) -> Iterator[tuple[int, tuple[Verdict, Certificate]]]:
+        """Judge the table for each respondent of whom not all is known."""
+        for part in _waves(list(left), hands.deadline):
+            doubts = [self._doubt(who, left[who], hands.left()) for who in part]
+            yield from zip(part, hands.map(judge_wholly, doubts), strict=True)
+
+    def given_away(self, who: int, cell: int) -> Exposure:
+        """Say of a cell that a respondent works it out."""
+        table, demands = self.shared.table, self._demands
+        at = int(np.searchsorted(demands.cells, cell))
+        value = float(table.value[cell])
+        down = min(float(demands.down[at]), self._room(who).get(cell, np.inf))
+        return self.blamed(
+            who,
+            Exposure(
+                cell=cell,
+                label=table.label(cell),
+                low=value,
+                high=value,
+                needed_low=value - down,
+                needed_high=value + float(demands.up[at]),
+                needed_width=float(demands.width[at]),
+                reason="",
+            ),
+        )
+
+    def blamed(self, who: int, exposure: Exposure) -> Exposure:
+        """Name the respondent who finds a cell."""
+        own = self.name[who]
+        insider = f"the lone respondent of {self.shared.table.label(own)}"
+        return replace(exposure, insider=insider, insider_cell=own)
+
+    def _doubt(self, who: int, cells: list[int], seconds: float | None) -> Doubt:
+        own = tuple(np.flatnonzero(self._respondent == who).tolist())
+        room = self._room(who)
+        few = {cell: room[cell] for cell in cells if cell in room}
+        return Doubt(own, tuple(cells), few, seconds)
+
+    def _room(self, who: int) -> dict[int, float]:
+        if who not in self._rooms:
+            own = np.flatnonzero(self._respondent == who)
+            self._rooms[who] = self._shares.room(own)
+        return self._rooms[who]
+
+
+def _waves(who: list[int], deadline: float | None) -> Iterator[list[int]]:
+    """Give out some at a time, until time is up."""
+    for at in range(0, len(who), _WAVE):
+        if _late(deadline):
+            return
+        yield who[at : at + _WAVE]
 
 
 def _late(deadline: float | None) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evosdc.attack.attempt import attempt, cover_levels, why
 from evosdc.attack.certificate import FLOATING, assemble
 from evosdc.attack.checker import verify
 from evosdc.attack.demands import (
@@ -19,12 +20,16 @@ from evosdc.attack.demands import (
     judged_levels,
     nothing_asked,
 )
+from evosdc.attack.help import Help
 from evosdc.attack.hints import Hint, Places, take_hints
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel
 from evosdc.clock import moment
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
+
+if TYPE_CHECKING:
+    from evosdc.attack.spread import Spread
 
 PUBLISHED = "published"
 # Checking what was found may take this much longer than the deadline, in seconds.
@@ -42,6 +47,7 @@ def judge(
     whole: bool | None = None,
     among: NDArray[np.bool_] | None = None,
     room: Mapping[int, float] | None = None,
+    help: Help | None = None,
 ) -> tuple[Verdict, Certificate]:
     """Judge the pattern in the statuses of a table.
 
@@ -70,6 +76,8 @@ def judge(
     room
         How far down cells are asked to go at most, by an attacker who knows parts of
         them.
+    help
+        Who may help; the answer is the same, unless time runs out.
 
     Returns
     -------
@@ -82,50 +90,52 @@ def judge(
     )
     attacker = AttackModel.of(table, demands, known=known, in_whole=in_whole)
     ledger = Ledger(attacker)
-    finder = None
-    if attacker.free.any() and len(demands.cells):
-        places = take_hints(ledger, hints)
-        finder = _finder(attacker, deadline, places)
-        with suppress(Unfinished):
-            finder.cheap(ledger)
-        _cover_levels(ledger, finder, deadline)
-        _cover_widths(ledger, finder, deadline)
-    else:
-        ledger.refuted.update((cell, "") for cell in demands.cells.tolist())
-    until = None if deadline is None else max(deadline, moment() + _GRACE)
-    checking: dict[str, Any] = {
-        "strict": strict,
-        "secondaries": secondaries,
-        "known": known,
-        "whole": in_whole,
-        "among": among,
-        "deadline": until,
-        "room": room,
-    }
-    certificate = assemble(ledger.witnesses)
-    report = verify(table, certificate, **checking)
-    exact, tolerance = True, 0.0
-    if not report.safe and ledger.floating:
-        full = assemble([*ledger.witnesses, *ledger.floating])
-        rough = verify(table, full, tolerance=FLOATING, **checking)
-        if len(rough.uncovered) < len(report.uncovered):
-            certificate, report = full, rough
-            exact, tolerance = False, rough.error
-    bare = report.uncovered.tolist()
-    found = [cell for cell in bare if cell in ledger.refuted]
-    still_open = tuple(table.label(c) for c in bare if c not in ledger.refuted)
-    case = _Case(attacker, demands, finder, ledger, known, deadline)
-    exposed = case.exposures(found)
-    verdict = Verdict(
-        safe=False if exposed else None if still_open else True,
-        exposed=exposed,
-        judged=report.judged,
-        exact=exact,
-        tolerance=tolerance,
-        strict=strict,
-        proofs=dict(ledger.proofs),
-        open=still_open,
-    )
+    finder, spread = None, None
+    with ExitStack() as helpers:
+        if attacker.free.any() and len(demands.cells):
+            places = take_hints(ledger, hints)
+            finder, spread = _finders(attacker, deadline, places, help or Help())
+            helpers.enter_context(nullcontext() if spread is None else spread)
+            with suppress(Unfinished):
+                _search(ledger, finder, spread, deadline)
+            _cover_widths(ledger, finder, deadline)
+        else:
+            ledger.refuted.update((cell, "") for cell in demands.cells.tolist())
+        until = None if deadline is None else max(deadline, moment() + _GRACE)
+        checking: dict[str, Any] = {
+            "strict": strict,
+            "secondaries": secondaries,
+            "known": known,
+            "whole": in_whole,
+            "among": among,
+            "deadline": until,
+            "room": room,
+        }
+        certificate = assemble(ledger.witnesses)
+        report = verify(table, certificate, **checking)
+        exact, tolerance = True, 0.0
+        if not report.safe and ledger.floating:
+            full = assemble([*ledger.witnesses, *ledger.floating])
+            rough = verify(table, full, tolerance=FLOATING, **checking)
+            if len(rough.uncovered) < len(report.uncovered):
+                certificate, report = full, rough
+                exact, tolerance = False, rough.error
+        bare = report.uncovered.tolist()
+        found = [cell for cell in bare if cell in ledger.refuted]
+        still_open = tuple(table.label(c) for c in bare if c not in ledger.refuted)
+        asked = finder if spread is None else spread.ends(found)
+        case = _Case(attacker, demands, asked, ledger, known, deadline)
+        exposed = case.exposures(found)
+        verdict = Verdict(
+            safe=False if exposed else None if still_open else True,
+            exposed=exposed,
+            judged=report.judged,
+            exact=exact,
+            tolerance=tolerance,
+            strict=strict,
+            proofs=dict(ledger.proofs),
+            open=still_open,
+        )
     return verdict, certificate
 
 
@@ -175,13 +185,30 @@ def _finder(attacker: AttackModel, deadline: float | None, places: Places) -> An
     return GeneralFinder(attacker, deadline, places)
 
 
-def _cover_levels(ledger: Ledger, finder: Any, deadline: float | None) -> None:
-    for cell, sign, _ in ledger.levels():
-        if not ledger.is_open(cell, sign):
-            continue
-        need = ledger.attacker.needs[cell][0 if sign > 0 else 1]
-        if _attempt(ledger, finder, cell, sign, Fraction(need), deadline) is False:
-            ledger.refuted.setdefault(cell, _why(ledger, cell, sign))
+def _finders(
+    attacker: AttackModel, deadline: float | None, places: Places, help: Help
+) -> tuple[Any, Spread | None]:
+    """Return who finds witnesses and, where the work can be spread, who does that."""
+    if detect_network(attacker.table.matrix) is not None:
+        return _finder(attacker, deadline, places), None
+    from evosdc.attack.spread import Case, Spread
+
+    case = Case(attacker, places)
+    return case.finder(deadline), Spread(case, deadline, help)
+
+
+def _search(
+    ledger: Ledger, finder: Any, spread: Spread | None, deadline: float | None
+) -> None:
+    """Look for a witness of every level."""
+    if spread is not None:
+        spread.easy(ledger)
+        spread.hard(ledger)
+        finder.anew(deadline)
+        return
+    with suppress(Unfinished):
+        finder.cheap(ledger)
+    cover_levels(ledger, finder, deadline)
 
 
 def _cover_widths(ledger: Ledger, finder: Any, deadline: float | None) -> None:
@@ -191,34 +218,16 @@ def _cover_widths(ledger: Ledger, finder: Any, deadline: float | None) -> None:
             continue
         width = ledger.attacker.needs[cell][2]
         up, down = ledger.reached(cell)
-        over = _attempt(ledger, finder, cell, 1, width - down, deadline)
+        over = attempt(ledger, finder, cell, 1, width - down, deadline)
         if over or over is None:
             continue
-        under = _attempt(ledger, finder, cell, -1, width - up, deadline)
+        under = attempt(ledger, finder, cell, -1, width - up, deadline)
         if under or under is None:
             continue
         # By whole numbers a cell that moves by one neither way does not move at all.
         alone = ledger.attacker.whole and width == ledger.attacker.scale
         if alone or _stretch(ledger, finder, cell, width, deadline) is False:
-            ledger.refuted.setdefault(cell, _why(ledger, cell, 1, -1))
-
-
-def _attempt(
-    ledger: Ledger,
-    finder: Any,
-    cell: int,
-    sign: int,
-    amount: Fraction,
-    deadline: float | None,
-) -> bool | None:
-    """Look for a witness of a move; None where time or the solver ran out."""
-    if not ledger.attacker.free[cell]:
-        return False
-    try:
-        in_time(deadline)
-        return bool(finder.reach(ledger, cell, sign, amount))
-    except Unfinished:
-        return None
+            ledger.refuted.setdefault(cell, why(ledger, cell, 1, -1))
 
 
 def _stretch(
@@ -231,13 +240,6 @@ def _stretch(
         return up >= width or bool(finder.reach(ledger, cell, -1, width - up))
     except Unfinished:
         return None
-
-
-def _why(ledger: Ledger, cell: int, *signs: int) -> str:
-    """What has to be said of a move that cannot be had."""
-    if any((cell, sign) in ledger.barred for sign in signs):
-        return "only tables with fractions of a person reach its level"
-    return ""
 
 
 @dataclass(frozen=True, eq=False)

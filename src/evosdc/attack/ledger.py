@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,9 @@ from numpy.typing import NDArray
 from evosdc.attack.certificate import Witness
 from evosdc.attack.model import AttackModel
 from evosdc.clock import moment
+
+# A cell, the way it has to move, and by how much over the attacker's scale.
+Level = tuple[int, int, int]
 
 # Levels looked at before the first look at the clock, and seconds between two.
 _FIRST_BATCH = 32
@@ -28,11 +32,30 @@ def in_time(deadline: float | None) -> None:
         raise Unfinished("the time limit was reached")
 
 
-class Ledger:
-    """Keeps witnesses that hold exactly and the levels each of them closes."""
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What was found of some levels."""
 
-    def __init__(self, attacker: AttackModel) -> None:
+    witnesses: list[Witness]
+    floating: list[Witness]
+    refuted: dict[int, str]
+    barred: dict[tuple[int, int], int]
+
+
+class Ledger:
+    """Keeps witnesses that hold exactly and the levels each of them closes.
+
+    `only` are the levels that are open, where not all of the attacker's are.
+    """
+
+    def __init__(
+        self, attacker: AttackModel, only: Iterable[Level] | None = None
+    ) -> None:
         self.attacker = attacker
+        needs = attacker.needs
+        if only is not None:
+            only = list(only)
+            needs = {cell: needs[cell] for cell, _, _ in only}
         self.witnesses: list[Witness] = []
         self.floating: list[Witness] = []
         self.proofs: Counter[str] = Counter()
@@ -40,14 +63,19 @@ class Ledger:
         # that no table of whole numbers makes although one with fractions would.
         self.refuted: dict[int, str] = {}
         self.barred: dict[tuple[int, int], int] = {}
-        self.open_up = {c for c, (up, _, _) in attacker.needs.items() if up > 0}
-        self.open_down = {c for c, (_, down, _) in attacker.needs.items() if down > 0}
+        self.open_up = {c for c, (up, _, _) in needs.items() if up > 0}
+        self.open_down = {c for c, (_, down, _) in needs.items() if down > 0}
         self._reach = {
             c: [Fraction(0), Fraction(0)]
-            for c, (up, down, width) in attacker.needs.items()
+            for c, (up, down, width) in needs.items()
             if width > up + down
         }
         self.open_width = set(self._reach)
+        if only is not None:
+            self.open_up &= {cell for cell, sign, _ in only if sign > 0}
+            self.open_down &= {cell for cell, sign, _ in only if sign < 0}
+            # A sliding level is asked for upwards first.
+            self.open_width &= {cell for cell, sign, _ in only if sign > 0}
 
     def is_open(self, cell: int, sign: int) -> bool:
         """Whether a level one way is still to be shown."""
@@ -119,11 +147,51 @@ class Ledger:
             # As plain whole numbers, which anyone can read.
             numerators = [n // denominator for n in numerators]
             denominator, full = 1, self.attacker.scale
-        self.witnesses.append(Witness(cell, sign, at, numerators, full, way))
-        self.proofs[way] += 1
-        for other, move in zip(at.tolist(), numerators, strict=True):
-            self._close(other, move, denominator, shared=other != cell)
+        self._keep(Witness(cell, sign, at, numerators, full, way))
         return True
+
+    def found(self) -> Found:
+        """Return all that is in the ledger, for another one to take."""
+        return Found(self.witnesses, self.floating, self.refuted, self.barred)
+
+    def take(self, found: Found) -> None:
+        """Take what was found of a part of the levels.
+
+        Others may have closed the same levels: what closes none any more is dropped.
+        Whether the rest holds is for the checker to say, who looks at every witness.
+        """
+        for witness in found.witnesses:
+            self._keep(witness, needed=True)
+        self.floating += found.floating
+        for cell, reason in found.refuted.items():
+            self.refuted.setdefault(cell, reason)
+        for (cell, sign), least in found.barred.items():
+            self.bar(cell, sign, least)
+
+    def _keep(self, witness: Witness, needed: bool = False) -> None:
+        """Close what a witness closes, and keep it unless it is not `needed`."""
+        denominator = witness.denominator // self.attacker.scale
+        news = [
+            self._close(other, move, denominator)
+            for other, move in zip(
+                witness.indices.tolist(), witness.numerators, strict=True
+            )
+        ]
+        closed = sum(many for many, _ in news)
+        if needed and not closed and not any(further for _, further in news):
+            return
+        own = next(
+            (
+                many
+                for cell, (many, _) in zip(witness.indices.tolist(), news, strict=True)
+                if cell == witness.cell
+            ),
+            0,
+        )
+        self.witnesses.append(witness)
+        self.proofs[witness.way] += 1
+        if closed > own:
+            self.proofs["shared"] += closed - own
 
     def bar(self, cell: int, sign: int, least: int) -> None:
         """Note that no table of whole numbers moves a cell this far."""
@@ -134,11 +202,12 @@ class Ledger:
         """Keep a witness that holds only to a tolerance; its levels stay open."""
         self.floating.append(witness)
 
-    def _close(self, cell: int, move: int, denominator: int, shared: bool) -> None:
+    def _close(self, cell: int, move: int, denominator: int) -> tuple[int, bool]:
+        """Close levels of a cell; return how many, and whether it went further."""
         need = self.attacker.needs.get(cell)
         if need is None:
-            return
-        closed = 0
+            return 0, False
+        closed, further = 0, False
         if move > 0 and cell in self.open_up and move >= need[0] * denominator:
             self.open_up.discard(cell)
             closed += 1
@@ -148,12 +217,13 @@ class Ledger:
         if cell in self._reach:
             best = self._reach[cell]
             side = 0 if move > 0 else 1
-            best[side] = max(best[side], Fraction(abs(move), denominator))
+            step = Fraction(abs(move), denominator)
+            further = step > best[side]
+            best[side] = max(best[side], step)
             if cell in self.open_width and best[0] + best[1] >= need[2]:
                 self.open_width.discard(cell)
                 closed += 1
-        if shared and closed:
-            self.proofs["shared"] += closed
+        return closed, further
 
     def _holds(self, at: list[int], numerators: list[int], denominator: int) -> bool:
         attacker = self.attacker

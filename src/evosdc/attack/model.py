@@ -6,8 +6,8 @@ are whole numbers and every comparison is exact.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -142,6 +142,36 @@ class AttackModel:
         """Whether a cell is free and its own bound allows a move."""
         room = self.room(cell, sign)
         return bool(self.free[cell]) and (room is None or room >= amount)
+
+    def knowing(
+        self, own: Iterable[int], needs: dict[int, tuple[int, int, int]]
+    ) -> AttackModel:
+        """Return the view of an attacker who knows more cells, and what that fixes.
+
+        Looks at the equations around these cells only.
+        """
+        free = self.free.copy()
+        queue = [cell for cell in own if free[cell]]
+        free[queue] = False
+        rows, columns = self.rows, self.columns
+        while queue:
+            start, end = columns.indptr[queue.pop() :][:2]
+            for row in columns.indices[start:end].tolist():
+                cells = rows.indices[rows.indptr[row] : rows.indptr[row + 1]]
+                alone = cells[free[cells]]
+                if len(alone) == 1:
+                    free[alone] = False
+                    queue += alone.tolist()
+        seen = replace(
+            self,
+            free=free,
+            up_size=np.where(free, self.up_size, 0.0),
+            down_size=np.where(free, self.down_size, 0.0),
+            needs=needs,
+        )
+        # The same equations: what was read of them once holds here as well.
+        vars(seen).update(component=self.component, coefficients=self.coefficients)
+        return seen
 
     @cached_property
     def component(self) -> NDArray[np.int64]:

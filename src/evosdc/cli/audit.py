@@ -45,6 +45,8 @@ def audit(
     time_limit: float | None = typer.Option(
         None, help="Seconds; cells not decided by then are open (default: none)."
     ),
+    workers: int | None = shared.JUDGE_WORKERS,
+    cluster: str | None = shared.CLUSTER,
     as_json: bool = shared.JSON,
     hierarchy: list[str] = shared.HIERARCHY,
     total: str | None = shared.TOTAL,
@@ -84,6 +86,8 @@ def audit(
         threshold=threshold,
         rules=rule,
         time_limit=time_limit,
+        workers=workers,
+        cluster=cluster,
     )
     proved = _proved(published, certificate, cells, result)
     verdict = result.verdict

@@ -1,10 +1,9 @@
-"""Which checkpoint a run of `evosdc protect` writes, and goes on from."""
+"""Which checkpoint a run of `protect` or `synthesise` writes, and goes on from."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from evosdc.api import Stop
 from evosdc.api.checkpoint import Checkpoint
 from evosdc.errors import InputError
 from evosdc.io.checkpoint import remove_checkpoint
@@ -17,7 +16,7 @@ _SHORT = 60.0
 def checkpoint_for(
     output: Path,
     named: Path | None,
-    stop: Stop,
+    seconds: float | None,
     *,
     off: bool,
     resume: bool,
@@ -26,7 +25,7 @@ def checkpoint_for(
     """Return the checkpoint, and whether files in the output folder may be replaced.
 
     Who goes on from the checkpoint in the output folder may: the rest of what is there
-    is of the same run, or was given up by it.
+    is of the same run, or was given up by it. `seconds` is the limit of the run.
     """
     if off and (resume or named is not None):
         other = "--resume" if resume else "--checkpoint"
@@ -44,7 +43,7 @@ def checkpoint_for(
             expected="a new or an empty folder, or --resume",
             hint="give --resume to go on from it, or --force to start afresh",
         )
-    long = stop.seconds is None or stop.seconds > _SHORT
+    long = seconds is None or seconds > _SHORT
     if off or not (long or resume or named is not None):
         return None, force
     kept = Checkpoint(path, resume=resume, force=force, keep=True, ours=path == default)

@@ -17,6 +17,32 @@ RECORDS = ".csv, .tsv, .txt, .dat, .parquet, .pq or .asc"
 HIERARCHIES = ".csv, .tsv, .txt, .dat, .parquet, .pq or .hrc"
 FORCE = typer.Option(False, "--force", help="Overwrite existing output.")
 JSON = typer.Option(False, "--json", help="Print one JSON object and nothing else.")
+CHECKPOINT = typer.Option(
+    None,
+    "--checkpoint",
+    metavar="FILE",
+    help="Where to write what a run has every 10 seconds, until the answer is written "
+    "(default: in DIR/confidential, if the run may take over a minute).",
+)
+NO_CHECKPOINT = typer.Option(
+    False, "--no-checkpoint", help="Write none: a run that is killed is lost."
+)
+RESUME = typer.Option(
+    False,
+    "--resume",
+    help="Go on from the checkpoint of a run that was killed; what it spent counts.",
+)
+CLUSTER = typer.Option(
+    None,
+    metavar="ADDRESS",
+    help="Dask workers in place of processes, by their scheduler: tcp://host:8786. "
+    "The cells of the table are sent to them.",
+)
+JUDGE_WORKERS = typer.Option(
+    None,
+    help="Processes at most (default: all cores), where judging takes long: tables "
+    "that are no two-dimensional networks.",
+)
 SEED = typer.Option(0, "--seed", help="Root of all randomness.")
 STRICT = typer.Option(
     False, "--strict", help="Levels must be exceeded, not only reached."

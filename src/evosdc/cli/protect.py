@@ -36,14 +36,10 @@ def protect(
     workers: int | None = typer.Option(
         None,
         help="At most so many (default: all cores). Processes: auto and hybrid under "
-        "a time limit, hitas. Threads: order-ga. Other methods use one core.",
+        "a time limit, hitas, and the judge of all. Threads: order-ga. Other methods "
+        "search on one core.",
     ),
-    cluster: str | None = typer.Option(
-        None,
-        metavar="ADDRESS",
-        help="Dask workers in place of processes, by their scheduler: "
-        "tcp://host:8786. The cells of the table are sent to them.",
-    ),
+    cluster: str | None = shared.CLUSTER,
     strict: bool = shared.STRICT,
     singletons: bool | None = shared.SINGLETONS,
     secondaries: bool = typer.Option(
@@ -82,22 +78,9 @@ def protect(
         help="Further formats: pivot, grid, sbs, tab, parquet (as may be published), "
         "jj, hst (confidential). Several with commas.",
     ),
-    checkpoint: Path | None = typer.Option(
-        None,
-        "--checkpoint",
-        metavar="FILE",
-        help="Where to write the best pattern every 10 seconds, until the answer is "
-        "written (default: in DIR/confidential, if the run may take over a minute).",
-    ),
-    no_checkpoint: bool = typer.Option(
-        False, "--no-checkpoint", help="Write none: a run that is killed is lost."
-    ),
-    resume: bool = typer.Option(
-        False,
-        "--resume",
-        help="Go on from the checkpoint of a run that was killed; time and evaluations "
-        "that it spent count.",
-    ),
+    checkpoint: Path | None = shared.CHECKPOINT,
+    no_checkpoint: bool = shared.NO_CHECKPOINT,
+    resume: bool = shared.RESUME,
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
     force: bool = shared.FORCE,
     as_json: bool = shared.JSON,
@@ -132,7 +115,7 @@ def protect(
 
     stop = api.Stop(time_limit=time_limit, evaluations=evaluations, gap=gap)
     kept, force = checkpoint_for(
-        output, checkpoint, stop, off=no_checkpoint, resume=resume, force=force
+        output, checkpoint, stop.seconds, off=no_checkpoint, resume=resume, force=force
     )
     check_output_directory(output, force=force)
     reading = shared.reading_options(

@@ -103,6 +103,9 @@ def synthesise(
     ),
     seed: int = shared.SEED,
     workers: int | None = typer.Option(None, help="Threads (default: all cores)."),
+    checkpoint: Path | None = shared.CHECKPOINT,
+    no_checkpoint: bool = shared.NO_CHECKPOINT,
+    resume: bool = shared.RESUME,
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
     force: bool = shared.FORCE,
     as_json: bool = shared.JSON,
@@ -116,12 +119,19 @@ def synthesise(
     Example: evosdc synthesise census.csv --key age,sex,region --target income -o out
     """
     from evosdc import api
+    from evosdc.cli.checkpoint import checkpoint_for, forget
     from evosdc.cli.synth_files import write_copies, write_synthesis
     from evosdc.cli.synth_progress import compiling, progress
     from evosdc.io import check_output_directory, read_records
     from evosdc.io.column_plan import read_column_wishes
     from evosdc.synth.data.rules import must_hold
 
+    limit = time_limit
+    if limit is None and generations is None:
+        limit = api.DEFAULT_TIME_LIMIT
+    kept, force = checkpoint_for(
+        output, checkpoint, limit, off=no_checkpoint, resume=resume, force=force
+    )
     check_output_directory(output, force=force)
     records = read_records(data)
     wanted = read_column_wishes(columns_file)
@@ -134,9 +144,6 @@ def synthesise(
         write_copies(output, made, records, suffix=_suffix(data))
         written.append(output)
 
-    limit = time_limit
-    if limit is None and generations is None:
-        limit = api.DEFAULT_TIME_LIMIT
     with unless_interrupted(written), progress(not as_json, limit) as ear:
         result = api.synthesise(
             records.frame,
@@ -178,8 +185,10 @@ def synthesise(
             workers=workers,
             listener=ear,
             on_phase=ear,
+            checkpoint=kept,
         )
         write_synthesis(output, result, suffix=_suffix(data))
+    forget(output, kept, force=force)
     if as_json:
         typer.echo(json.dumps(result.summary()))
     else:

@@ -26,6 +26,7 @@ from evosdc.io.folders import make_private
 from evosdc.io.paths import PathLike, read_bytes, refuse_unwritable, unwritable
 
 _KIND = "evosdc checkpoint"
+_ARRAY = "array"
 
 
 def pack_cells(cells: NDArray[np.bool_]) -> str:
@@ -43,6 +44,40 @@ def unpack_cells(text: str, count: int) -> NDArray[np.bool_]:
         raise ValueError("not as many cells as the table has")
     bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), count=count)
     return bits.astype(np.bool_)
+
+
+def pack_arrays(value: Any) -> Any:
+    """Return nested plain values with each array in them as text."""
+    if isinstance(value, np.ndarray):
+        raw = zlib.compress(np.ascontiguousarray(value).tobytes(), 1)
+        return {
+            _ARRAY: base64.b64encode(raw).decode("ascii"),
+            "type": value.dtype.str,
+            "shape": list(value.shape),
+        }
+    if isinstance(value, Mapping):
+        return {str(name): pack_arrays(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [pack_arrays(part) for part in value]
+    return value
+
+
+def unpack_arrays(value: Any) -> Any:
+    """Read back what `pack_arrays` gave; raises `ValueError` for anything else."""
+    if isinstance(value, list):
+        return [unpack_arrays(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if _ARRAY not in value:
+        return {name: unpack_arrays(part) for name, part in value.items()}
+    try:
+        kind = np.dtype(str(value["type"]))
+        if kind.kind not in "biuf":
+            raise ValueError("an array that is not of numbers")
+        raw = zlib.decompress(base64.b64decode(value[_ARRAY], validate=True))
+        return np.frombuffer(raw, kind).reshape(value["shape"]).copy()
+    except (binascii.Error, zlib.error, KeyError, TypeError) as error:
+        raise ValueError(str(error)) from error
 
 
 def write_checkpoint(path: PathLike, content: Mapping[str, Any]) -> None:
@@ -99,7 +134,7 @@ def damaged(path: PathLike) -> InputError:
     """Describe a file that is no whole checkpoint."""
     return InputError(
         f"{path} is damaged, or no checkpoint of evosdc",
-        expected="a whole file, as a run of evosdc protect leaves it",
+        expected="a whole file, as a run that was cut short leaves it",
         hint="restore it from a copy, or remove it and start afresh without --resume",
     )
 
@@ -121,6 +156,17 @@ def ready_folder(path: PathLike, *, ours: bool) -> list[Path]:
             hint="create it first",
         )
     return made
+
+
+def count_on(path: PathLike, moment: float) -> None:
+    """Say in the file's time up to when its run has gone on since it was written."""
+    with suppress(OSError):
+        os.utime(path, (moment, moment))
+
+
+def counted_until(path: PathLike) -> float:
+    """Return what `count_on` said last, or when the file was written."""
+    return Path(path).stat().st_mtime
 
 
 def remove_checkpoint(path: PathLike, made: list[Path] | None = None) -> None:

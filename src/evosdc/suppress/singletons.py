@@ -33,10 +33,14 @@ _SHARES = (0.9, 0.75, 0.5, 0.25, 0.1, 0.01)
 
 @dataclass(frozen=True, eq=False)
 class Guarded:
-    """A pattern, and the pairs of a cell and a respondent that no pattern protects."""
+    """A pattern, and the pairs of a cell and a respondent that no pattern protects.
+
+    `hints` are the deviations that it relies on, for the judge to look at.
+    """
 
     hidden: NDArray[np.bool_]
     hopeless: frozenset[Pair]
+    hints: tuple[tuple[NDArray[np.int64], NDArray[np.float64]], ...]
 
 
 def guard(
@@ -75,6 +79,7 @@ def guard(
     room = cache(lambda who: shares.room(np.flatnonzero(respondent == who)))
     hidden = hidden.copy()
     hopeless: set[Pair] = set()
+    hints: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
     # Dear cells first, as in the searches: what they hide helps the others.
     for cell, own in sorted(pairs, key=lambda pair: (-table.weight[pair[0]], pair)):
         if stopped():
@@ -94,7 +99,8 @@ def guard(
                 move = _partly(programs, cell, sign, wanted, price)
             if move is not None:
                 hidden[move.cells] = True
-    return Guarded(hidden, frozenset(hopeless))
+                hints.append((move.cells, move.by))
+    return Guarded(hidden, frozenset(hopeless), tuple(hints))
 
 
 def _partly(

@@ -143,7 +143,8 @@ def search(
     problem = prepared.problem
     size = population_size(problem, schedule, front=front, copies=options.copies)
     by_clock = problem.aim is not None and schedule.by_clock
-    options.say("drawing first candidates")
+    resumed = None if options.keeper is None else options.keeper.stored
+    options.say("drawing first candidates" if resumed is None else "taking up a run")
     with Team(workers) as team:
         engine = make_engine(
             problem,
@@ -154,6 +155,7 @@ def search(
             rng,
             team,
             front=front,
+            drawn=resumed is None,
         )
         run = EvolutionRun(
             engine,
@@ -162,9 +164,12 @@ def search(
             _criteria(schedule),
             options.listener,
             clock=clock,
+            keeper=options.keeper,
         )
         options.say("searching")
         run.go()
+    if resumed is not None:
+        clock.count(float(resumed["spent"]))
     return run
 
 

@@ -14,7 +14,7 @@ from evosdc.synth.data.rules import Rule
 from evosdc.synth.objective.scenario import Scenario
 from evosdc.synth.objective.trade_off import TradeOff
 from evosdc.synth.search.operators import Operators
-from evosdc.synth.search.run import Generation
+from evosdc.synth.search.run import Generation, Keeper
 from evosdc.synth.search.schedule import Schedule
 
 GROUPS: dict[str, type] = {
@@ -45,6 +45,7 @@ class Options:
     seed: int = 0
     listener: Callable[[Generation], None] | None = None
     on_phase: Callable[[str], None] | None = None
+    keeper: Keeper | None = None
 
     def __post_init__(self) -> None:
         for name in ("copies", "seed"):

@@ -30,12 +30,21 @@ from evosdc.synth.objective.scenario import Scenario
 from evosdc.synth.objective.trade_off import TradeOff
 from evosdc.synth.options import FLAT, GROUPS, FlatOption, Options, gather
 from evosdc.synth.search.operators import Operators
-from evosdc.synth.search.run import Generation
+from evosdc.synth.search.run import Generation, Keeper
 from evosdc.synth.search.schedule import Schedule
 from evosdc.synth.small_groups import describe
 
 # Options that are no part of an object.
-_SINGLE = ("columns", "rules", "copies", "workers", "seed", "listener", "on_phase")
+_SINGLE = (
+    "columns",
+    "rules",
+    "copies",
+    "workers",
+    "seed",
+    "listener",
+    "on_phase",
+    "keeper",
+)
 
 
 @dataclass(frozen=True)
@@ -92,6 +101,9 @@ class Synthesiser:
     on_phase
         Called with a few words whenever something else is done: columns, rules, trees,
         the search, values, risks.
+    keeper
+        Keeps what the search has, to go on where it was cut short; `evosdc.synthesise`
+        makes one of a checkpoint.
     flat
         Fields of the option objects by keyword.
     """
@@ -114,6 +126,7 @@ class Synthesiser:
         seed: int = 0,
         listener: Callable[[Generation], None] | None = None,
         on_phase: Callable[[str], None] | None = None,
+        keeper: Keeper | None = None,
         **flat: Any,
     ) -> None:
         named = {"key": key, "target": target}
@@ -140,6 +153,7 @@ class Synthesiser:
         self.seed = seed
         self.listener = listener
         self.on_phase = on_phase
+        self.keeper = keeper
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, those within objects by their keywords."""
@@ -180,6 +194,7 @@ class Synthesiser:
             seed=self.seed,
             listener=self.listener,
             on_phase=self.on_phase,
+            keeper=self.keeper,
         )
 
     def fit(self, frame: Any) -> Self:

@@ -7,8 +7,9 @@ once; a run ends when every table that was asked for is at its noise floor.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -114,6 +115,43 @@ class Closing(Memetic):
         self._team.each(work, range(len(blocks)))
         add_up(tally, blocks)
         self._priced(k)
+
+    def state(self) -> dict[str, Any]:
+        """Return what another process needs to go on, its round included."""
+        return {
+            **super().state(),
+            "round": self._round,
+            "turn": self._turn,
+            "chosen": {str(order): t for order, t in self._chosen.items()},
+            "kept": [codes for codes, _ in self._kept],
+            "kept_costs": [cost for _, cost in self._kept],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on in the middle of a round, with the tables that it follows."""
+        self._round, self._turn = int(state["round"]), int(state["turn"])
+        self._chosen = {
+            int(order): tuple(tuple(map(int, table)) for table in tables)
+            for order, tables in state["chosen"].items()
+        }
+        variables = range(len(self._aim.sizes))
+        if any(
+            order not in self._aim.chosen_orders
+            or any(len(t) != order or not set(t) <= set(variables) for t in tables)
+            for order, tables in self._chosen.items()
+        ):
+            raise ValueError("a table of other variables")
+        if self._round >= 0:
+            self._retarget()
+        super().restore(state)
+        self._kept = [
+            (np.asarray(codes, np.int16), float(cost))
+            for codes, cost in zip(state["kept"], state["kept_costs"], strict=True)
+        ]
+        shape, sizes = self.population.codes.shape[1:], self._aim.sizes
+        for codes, _ in self._kept:
+            if codes.shape != shape or (codes < 0).any() or (codes >= sizes).any():
+                raise ValueError("records of another file")
 
     def finish(self) -> None:
         """Keep the better of what the last round began with and made."""

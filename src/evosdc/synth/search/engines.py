@@ -84,15 +84,17 @@ def make_engine(
     team: Team,
     *,
     front: bool,
+    drawn: bool = True,
 ) -> EvolutionEngine:
     """Return an engine with its first population, a candidate for each goal.
 
-    The genetic algorithm has one goal, the first.
+    The genetic algorithm has one goal, the first. Without `drawn` its candidates are
+    to be restored from a run that was cut short.
     """
     size = len(goals)
     watched = goals[0].looks_at_risk or front or schedule.memetic
     population = CandidatePopulation(problem, 2 * size + 2 if size > 1 else 3, watched)
-    for slot in range(size):
+    for slot in range(size if drawn else 0):
         population.put(
             slot,
             candidate(

@@ -6,8 +6,9 @@ two objectives at once (NPGA, NSGA-II).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +91,31 @@ class Genetic:
 
     def mend(self, slots: Ints) -> None:
         """Leave candidates as they are: the genetic algorithm knows no record moves."""
+
+    def state(self) -> dict[str, Any]:
+        """Return what another process needs to go on from here."""
+        return {
+            **self.population.state(self.alive),
+            "evaluations": self.evaluations,
+            "random": self._rng.bit_generator.state,
+            "generation": self._generation,
+            "held": self._held,
+            "best": None if np.isinf(self._best) else self._best,
+            "genes": self._genes,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from where a run was cut short."""
+        alive = self.population.restore(state)
+        if len(alive) != len(self.alive):
+            raise ValueError("another number of candidates")
+        self.alive = alive
+        self.evaluations = int(state["evaluations"])
+        self._rng.bit_generator.state = state["random"]
+        self._generation, self._held = int(state["generation"]), int(state["held"])
+        self._best = np.inf if state["best"] is None else float(state["best"])
+        for name, genes in self._genes.items():
+            genes[:] = state["genes"][name]
 
     def finish(self) -> None:
         """Leave candidates as they are."""

@@ -6,8 +6,9 @@ one run (decomposition, Zhang and Li 2007), and are not crossed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,6 +166,25 @@ class Memetic:
         )
         self.alive = self.alive.copy()
         self.alive[order] = places.ravel()
+        self._count()
+
+    def state(self) -> dict[str, Any]:
+        """Return what another process needs to go on from here."""
+        return {
+            **self.population.state(self.alive),
+            "evaluations": self.evaluations,
+            "done": self.done,
+            "random": self._rng.bit_generator.state,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from where a run was cut short."""
+        alive = self.population.restore(state)
+        if len(alive) != len(self.goals):
+            raise ValueError("another number of candidates")
+        self.alive = alive
+        self.evaluations, self.done = int(state["evaluations"]), str(state["done"])
+        self._rng.bit_generator.state = state["random"]
         self._count()
 
     def finish(self) -> None:

@@ -5,7 +5,7 @@ Children are made in free slots, so that a generation copies nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -215,6 +215,34 @@ class CandidatePopulation:
         """Price a slot from its counters."""
         self.groups[slot] = tally.distances()
         self.risks[slot] = tally.risks()
+
+    def state(self, slots: Ints) -> dict[str, Any]:
+        """Return some slots as they are, to be restored in another process."""
+        return {
+            "slots": np.asarray(slots, np.int64),
+            "codes": self.codes[slots],
+            "groups": self.groups[slots],
+            "risks": self.risks[slots],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> Ints:
+        """Put slots back; raises `ValueError` for what cannot be one of this file."""
+        slots = np.asarray(state["slots"], np.int64)
+        codes, sizes = np.asarray(state["codes"], np.int16), self.problem.sizes
+        many = len(self.codes)
+        if slots.ndim != 1 or not len(slots) or len(np.unique(slots)) < len(slots):
+            raise ValueError("slots that are none")
+        if slots.min() < 0 or slots.max() >= many:
+            raise ValueError("a slot that is not there")
+        # Kernels index by codes and ask no more.
+        if codes.shape != (len(slots), *self.codes.shape[1:]):
+            raise ValueError("records of another file")
+        if (codes < 0).any() or (codes >= sizes).any():
+            raise ValueError("a level that no column has")
+        self.codes[slots] = codes
+        self.groups[slots] = state["groups"]
+        self.risks[slots] = state["risks"]
+        return slots
 
     def watch(self, slots: Iterable[int]) -> None:
         """Measure the risks of some slots where children's are not measured."""

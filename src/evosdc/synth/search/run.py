@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,14 @@ class EvolutionEngine(Protocol):
         """Make one generation; `share` of the budget is spent."""
         ...
 
+    def state(self) -> dict[str, Any]:
+        """Return plain values and arrays from which another process can go on."""
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a state; raises `ValueError` where it is of another run."""
+        ...
+
     def finish(self) -> None:
         """End what is under way."""
         ...
@@ -65,6 +73,33 @@ class EvolutionEngine(Protocol):
     def costs(self) -> NDArray[np.float64]:
         """Return the cost of each living candidate."""
         ...
+
+
+class StateError(Exception):
+    """What was kept is not what a run of these records can have had."""
+
+
+class Keeper(Protocol):
+    """Keeps what a run has, so that it can go on where it was cut short."""
+
+    stored: Mapping[str, Any] | None
+
+    def keep(
+        self, state: Callable[[], dict[str, Any]], seconds: float, *, last: bool
+    ) -> None:
+        """Hear of a generation; `state` gives what to go on from, if it is time."""
+        ...
+
+
+@dataclass
+class _Standing:
+    """How far a run has come."""
+
+    spent: float = 0.0
+    generation: int = 0
+    improved: int = 0
+    best: float = np.inf
+    first: float = 0.0
 
 
 @dataclass
@@ -80,6 +115,7 @@ class EvolutionRun:
     criteria: tuple[Criterion, ...] = ()
     listener: Callable[[Generation], None] | None = None
     clock: Clock = field(default_factory=Clock)
+    keeper: Keeper | None = None
     record: list[Generation] = field(default_factory=list)
     reason: str = ""
     hurried: bool = False
@@ -98,42 +134,68 @@ class EvolutionRun:
                 self.engine.population.recount(int(slot))
 
     def _generations(self) -> None:
-        start = time.perf_counter()
+        at = self._standing()
+        start = time.perf_counter() - at.spent
         # What preparations took is not there for the search, nor as much again, which
         # measuring and reading its answer will take.
         left = self.time_limit
         if left is not None:
             left = max(0.1 * left, left - 2.0 * self.clock.spent(), 1e-3)
         stop = AnyOf(self.criteria)
-        best, first = np.inf, 0.0
-        generation = improved = 0
         while True:
             costs = self.engine.costs()
             now = float(costs.min())
-            if generation == 0:
-                first = now
-            if now < best:
-                best, improved = now, generation
-            seconds = time.perf_counter() - start
-            self._note(seconds, generation, costs)
+            if at.generation == 0:
+                at.first = now
+            if now < at.best:
+                at.best, at.improved = now, at.generation
+            at.spent = time.perf_counter() - start
+            self._note(at.spent, at.generation, costs)
             progress = Progress(
-                seconds,
+                at.spent,
                 self.engine.evaluations,
-                generation,
+                at.generation,
                 now,
-                improved_at=improved,
-                gained=first - now,
+                improved_at=at.improved,
+                gained=at.first - now,
             )
-            share = self._share(seconds, generation, left)
+            share = self._share(at.spent, at.generation, left)
             self.reason = self.engine.done or stop.reason(progress) or ""
             if not self.reason and share >= 1.0:
-                done = self.generations and generation >= self.generations
+                done = self.generations and at.generation >= self.generations
                 self.reason = "generations" if done else "time limit"
+            self._keep(at)
             if self.reason:
                 return
-            self.engine.pace = self._pace(start, generation, left)
+            self.engine.pace = self._pace(start, at.generation, left)
             self.engine.step(share)
-            generation += 1
+            at.generation += 1
+
+    def _standing(self) -> _Standing:
+        """Return where the run begins: where another was cut short, or afresh."""
+        stored = None if self.keeper is None else self.keeper.stored
+        if stored is None:
+            return _Standing()
+        try:
+            self.engine.restore(stored["engine"])
+            return _Standing(
+                float(stored["spent"]),
+                int(stored["generation"]),
+                int(stored["improved"]),
+                float(stored["best"]),
+                float(stored["first"]),
+            )
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise StateError(str(error)) from error
+
+    def _keep(self, at: _Standing) -> None:
+        """Have what there is written down, if it is time to."""
+        if self.keeper is not None:
+            self.keeper.keep(
+                lambda: {**vars(at), "engine": self.engine.state()},
+                at.spent,
+                last=bool(self.reason),
+            )
 
     def _pace(
         self, start: float, generation: int, left: float | None

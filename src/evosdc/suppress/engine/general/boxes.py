@@ -141,10 +141,11 @@ class Boxes:
     def only_box(
         self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
     ) -> Move | None:
-        """Find the cheapest box, no cycle, at given prices: 0 for hidden cells."""
-        field = self.field._replace(
-            price=np.where(self._problem.hideable, price, np.inf)
-        )
+        """Find the cheapest box, no cycle, at given prices.
+
+        They are 0 for hidden cells, and infinite for cells that must stay.
+        """
+        field = self.field._replace(price=price)
         size = kernels.find_only_box(field, cell, sign, amount)
         if size == 0:
             return None

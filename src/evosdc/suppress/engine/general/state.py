@@ -153,16 +153,19 @@ class GeneralState:
     ) -> int:
         """Cover open demands one by one until the time is up; count the failures."""
         failed = 0
+        # Kept up to date: working them out for every level takes longer than to answer.
+        prices = self._prices(price)
         for row in self.open_rows(order):
             if self.witnesses.covered[row]:
                 continue
             if stopped():
                 break
-            move = self._ask(question, row, price)
+            move = self._ask(question, row, prices)
             if move is None:
                 failed += 1
             else:
                 self.take(row, move)
+                prices[move.cells] = 0.0
         return failed
 
     def cover_free(
@@ -275,15 +278,20 @@ class GeneralState:
         within = np.where(self.hidden, self.table.problem.cost, np.inf)
         return lambda cell, sign, amount, _: ask(cell, sign, amount, within)
 
-    def _ask(self, question: Question, row: int, price: Costs | None) -> Move | None:
-        """Ask about a demand; cells that are hidden cost nothing."""
+    def _prices(self, price: Costs | None) -> Costs:
+        """Return what cells cost: nothing where hidden, no end where they must stay."""
+        problem = self.table.problem
+        cost = problem.cost if price is None else price
+        return np.where(self.hidden, 0.0, np.where(problem.hideable, cost, np.inf))
+
+    def _ask(self, question: Question, row: int, prices: Costs) -> Move | None:
+        """Ask about a demand."""
         demands = self.table.demands
-        cost = self.table.problem.cost if price is None else price
         return question(
             int(demands.cell[row]),
             int(demands.sign[row]),
             float(demands.amount[row]),
-            np.where(self.hidden, 0.0, cost),
+            prices,
         )
 
     def _cover_the_hard_way(self, rows: list[int]) -> None:
@@ -310,7 +318,9 @@ class GeneralState:
         for row in self.open_rows(order):
             if self.witnesses.covered[row]:
                 continue
-            move = self._ask(partial(raise_totals, self.table.programs), row, price)
+            move = self._ask(
+                partial(raise_totals, self.table.programs), row, self._prices(price)
+            )
             if move is None:
                 everything = self.table.problem.hideable
                 self.hidden |= everything

@@ -1,0 +1,189 @@
+"""Measured times of the tasks that crews do, one after another in this process."""
+
+from __future__ import annotations
+
+import csv
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import evosdc
+from benchmarks.experiments import scale_work
+from benchmarks.judge import contributors, hide
+from evosdc.attack.certificate import assemble
+from evosdc.attack.checker import verify
+from evosdc.attack.demands import judged_levels
+from evosdc.attack.help import Help
+from evosdc.attack.ledger import Ledger
+from evosdc.attack.model import AttackModel
+from evosdc.attack.spread import Case, Spread
+from evosdc.instances import make
+from evosdc.suppress.methods import hitas_ahead, hitas_part, islands
+
+_MB = 1e6
+Row = dict[str, Any]
+
+
+def judge_row(share: float) -> Row:
+    """Parts of the judge on a 3-D table of which a share of the cells is hidden."""
+    begun = time.process_time()
+    table = hide(contributors((99, 26, 17), 0, 4.0, 15), share, 1)
+    case = Case(AttackModel.of(table, judged_levels(table, False, False)), {})
+    ledger = Ledger(case.attacker)
+    waves: list[list[float]] = []
+    sizes: list[int] = []
+
+    class Timed(Spread):
+        def map(self, function: Any, tasks: Any) -> list[Any]:
+            wave, answers = [], []
+            for task in tasks:
+                start = time.process_time()
+                answers.append(function(case, task))
+                wave.append(time.process_time() - start)
+            waves.append(wave)
+            sizes.append(len(pickle.dumps((tasks, answers))) // max(1, len(tasks)))
+            return answers
+
+    with Timed(case, None, Help()) as spread:
+        spread.easy(ledger)
+        spread.hard(ledger)
+    verify(table, assemble(ledger.witnesses))
+    done = [part for wave in waves for part in wave]
+    after: list[list[int]] = []
+    last = 0
+    for wave in waves:
+        # Parts of a wave know what all parts of the one before have found.
+        known = list(range(len(after) - last, len(after)))
+        after += [known for _ in wave]
+        last = len(wave)
+    return _row(
+        f"judge, {len(table):,} cells in three dimensions",
+        done,
+        after,
+        alone=time.process_time() - begun - sum(done),
+        shared=len(pickle.dumps(case)) / _MB,
+        told=float(np.mean(sizes)) / _MB,
+    )
+
+
+def hitas_row(cells: int, seconds: float, folder: Path) -> Row:
+    """Sub-tables of hitas in their order; each waits for those it shares cells with."""
+    path = scale_work.make_cube(cells, folder)
+    trees = scale_work.cube_trees(cells)
+    table = evosdc.tabulate(
+        path, list(trees), "turnover", hierarchies=trees, rules=scale_work.RULES
+    ).table
+    solved: list[tuple[float, Any]] = []
+    sizes: list[int] = []
+    solve = hitas_part.solve_part
+
+    def timed(whole: Any, asked: Any, stop: Any = None) -> Any:
+        start = time.process_time()
+        answer = solve(whole, asked, stop)
+        solved.append((time.process_time() - start, whole.parts[asked.number].cells))
+        sizes.append(len(pickle.dumps((asked, answer))))
+        return answer
+
+    begun = time.process_time()
+    with patch.object(hitas_ahead, "solve_part", timed):
+        evosdc.protect(
+            table, method="hitas", workers=1, singletons=False, time_limit=seconds
+        )
+    spent = time.process_time() - begun
+    last: dict[int, int] = {}
+    after = []
+    for task, (_, own) in enumerate(solved):
+        after.append(sorted({last[c] for c in own.tolist() if c in last}))
+        last.update((c, task) for c in own.tolist())
+    done = [each for each, _ in solved]
+    return _row(
+        f"hitas, {len(table):,} cells in {len(done):,} sub-tables",
+        done,
+        after,
+        alone=spent - sum(done),
+        shared=len(pickle.dumps(table)) / _MB,
+        told=float(np.mean(sizes)) / _MB,
+    )
+
+
+def islands_row(turns: int) -> Row:
+    """Stretches of islands, each after the one before on the same island."""
+    table = make("random", 1, shape=(12, 12, 12), sensitive=0.1)
+    many, done = 8, []
+    sizes: list[int] = []
+    explore = islands.explore
+
+    def timed(problem: Any, stretch: Any) -> Any:
+        start = time.process_time()
+        haul = explore(problem, stretch)
+        done.append(time.process_time() - start)
+        sizes.append(len(pickle.dumps((stretch, haul))))
+        return haul
+
+    with patch.object(islands, "explore", timed):
+        evosdc.protect(
+            table, workers=1, evaluations=turns, gap=0.0, options={"islands": many}
+        )
+    # Islands go on for as long as there is time: here, for 2,048 stretches in all.
+    mean = float(np.mean(done[1:] or done))
+    return _row(
+        f"islands of `auto`, {len(table):,} cells: stretches",
+        [mean] * 2048,
+        [[]] * 2048,
+        shared=len(pickle.dumps(table)) / _MB,
+        told=float(np.mean(sizes)) / _MB,
+    )
+
+
+def synthesis_row(copies: int) -> Row:
+    """Copies of a synthesis, each searched for by itself."""
+    rng = np.random.default_rng(1)
+    age = rng.integers(0, 20, 20_000)
+    people: dict[str, Any] = {"age": age, "sex": rng.integers(0, 2, len(age))}
+    people |= {f"x{k}": (age + rng.integers(0, 8, len(age))) % 9 for k in range(4)}
+    begun = time.process_time()
+    evosdc.synthesise(people, moves=200_000, time_limit=None, workers=1)
+    each = time.process_time() - begun
+    return _row(
+        f"copies of a synthesis, {len(age):,} records (not spread today)",
+        [each] * copies,
+        [[]] * copies,
+        shared=sum(np.asarray(c).nbytes for c in people.values()) / _MB,
+        told=12 * len(age) / _MB,
+    )
+
+
+def benches_row() -> Row:
+    """The published rows of an experiment, with the seconds that they took."""
+    page = Path(__file__).parents[2] / "docs" / "results" / "heurgene.csv"
+    with page.open(encoding="utf-8", newline="") as stream:
+        done = [float(row["cpu_seconds"] or 0.0) for row in csv.DictReader(stream)]
+    return _row("a bench: the rows of heurgene", done, [[]] * len(done), told=0.01)
+
+
+def _row(
+    name: str, seconds: Sequence[float], after: Sequence[Sequence[int]], **more: float
+) -> Row:
+    sizes = {"alone": 0.0, "home": 0.0, "shared": 0.0, "told": 0.0, **more}
+    return {
+        "name": name,
+        "seconds": round(sum(seconds), 2),
+        "tasks": [round(s, 4) for s in seconds],
+        "after": [list(a) for a in after],
+        **{key: round(max(0.0, value), 4) for key, value in sizes.items()},
+    }
+
+
+# What is measured, by name; a folder is for data that are made up.
+ROWS: dict[str, Callable[[Path], Row]] = {
+    "judge": lambda _: judge_row(0.8),
+    "hitas": lambda folder: hitas_row(10_000, 60.0, folder),
+    "islands": lambda _: islands_row(20),
+    "synthesis": lambda _: synthesis_row(64),
+    "benches": lambda _: benches_row(),
+}

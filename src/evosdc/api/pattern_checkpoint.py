@@ -1,0 +1,148 @@
+"""The checkpoints of `protect`: the best pattern, and what was spent on it.
+
+A checkpoint is no evidence. What it says of cost and safety is worked out again, its
+bound is shown and never used, and the judge sees the final pattern as always.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.api.checkpoint import SOON, Checkpoint, in_words, sha_of
+from evosdc.api.running import Clock
+from evosdc.evolution.record import Entry
+from evosdc.io.checkpoint import pack_cells, unpack_cells
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.search import Search
+from evosdc.table import Table
+
+# What a run may be given anew when it goes on: when to stop changes no pattern.
+_FREE = ("time_limit", "evaluations", "gap")
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """What a run had when its checkpoint was written."""
+
+    hidden: NDArray[np.bool_] | None
+    cost: float | None
+    bound: float | None
+    seconds: float
+    evaluations: int
+
+    def words(self) -> str:
+        """Say what is taken up, for the run record."""
+        had = "no pattern yet"
+        if self.cost is not None:
+            bound = (
+                "no bound" if self.bound is None else f"a bound of {self.bound:,.6g}"
+            )
+            had = f"a pattern of cost {self.cost:,.6g} and {bound}, found again now"
+        return f"resumed after {self.seconds:.0f} s with {had}"
+
+
+def take_up(
+    kept: Checkpoint, table: Table, settings: Mapping[str, Any]
+) -> Stored | None:
+    """Make room for the checkpoint of a run; return what it goes on from, if so."""
+    content = kept.begin(
+        "protect",
+        _parts(table),
+        {n: in_words(value) for n, value in settings.items() if n not in _FREE},
+    )
+    if content is None:
+        return None
+    try:
+        hidden = content["hidden"]
+        stored = Stored(
+            hidden=None if hidden is None else unpack_cells(hidden, len(table)),
+            cost=_number(content["cost"]),
+            bound=_number(content["bound"]),
+            seconds=content["seconds"],
+            evaluations=int(content["evaluations"]),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise kept.damaged() from error
+    if stored.evaluations < 0:
+        raise kept.damaged()
+    return stored
+
+
+@contextmanager
+def following(kept: Checkpoint, search: Search, clock: Clock) -> Iterator[None]:
+    """Write what a search has, every now and then, while the block runs.
+
+    A thread does it where the search itself has nothing to tell for long. Time counts
+    up to the end of the search: settling and judging are done anew.
+    """
+    over = threading.Event()
+    written: list[Pattern | None] = [None]
+
+    def write(**when: bool) -> None:
+        best = search.stored if search.best is None else search.best
+        better = best is not written[0]
+        if kept.write(
+            lambda: _content(best, search), clock.seconds, better=better, **when
+        ):
+            written[0] = best
+
+    def hear(_: Entry) -> None:
+        write()
+
+    def beat() -> None:
+        while not over.wait(SOON):
+            write()
+
+    write(first=True)
+    search.record.listeners.append(hear)
+    thread = threading.Thread(target=beat, name="checkpoint", daemon=True)
+    thread.start()
+    try:
+        yield
+    except Exception:
+        over.set()
+        thread.join()
+        if written[0] is None:
+            kept.remove()  # nothing to go on from
+        raise
+    finally:
+        over.set()
+        thread.join()
+        search.record.listeners.remove(hear)
+    write(last=True)
+
+
+def _content(best: Pattern | None, search: Search) -> dict[str, Any]:
+    return {
+        "hidden": None if best is None else pack_cells(best.hidden),
+        "cost": None if best is None else float(best.cost),
+        "bound": None if search.bound is None else float(search.bound),
+        "evaluations": int(search.evaluations),
+    }
+
+
+def _parts(table: Table) -> dict[str, str]:
+    """Return fingerprints of a table, by the words for its parts."""
+    trees = [(d.name, d.hierarchy.codes, d.hierarchy.parents) for d in table.dimensions]
+    matrix = table.matrix
+    return {
+        "labels": sha_of(repr(trees), table.name, table.codes),
+        "values": sha_of(table.value),
+        "equations": sha_of(matrix.indptr, matrix.indices, matrix.data, table.rhs),
+        "statuses": sha_of(table.status, table.unshown),
+        "protection levels": sha_of(table.lpl, table.upl, table.spl),
+        "bounds": sha_of(table.lower, table.upper),
+        "weights": sha_of(table.weight),
+        "contributors": sha_of(table.frequency, table.holdings, table.respondent),
+    }
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)

@@ -1,0 +1,123 @@
+"""The judge's work in parts: the same certificate whoever does them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evosdc
+from evosdc.attack import Help, insider_doubts, judge, judge_insiders, spread
+from evosdc.attack import help as helping
+from evosdc.attack.certificate import witness_arrays
+from evosdc.attack.demands import judged_levels
+from evosdc.attack.model import AttackModel, unpick
+from evosdc.clock import moment
+from evosdc.instances import make
+from evosdc.results import Certificate, Verdict
+from evosdc.table import Table
+from evosdc.table.singletons import lone_respondents
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts as many as those of a large table, and help at once."""
+    monkeypatch.setattr(spread, "_EASY", 16)
+    monkeypatch.setattr(spread, "_HARD", 4)
+    monkeypatch.setattr(helping, "_PATIENCE", -1.0)
+
+
+@pytest.fixture(scope="module")
+def table() -> Table:
+    """A table of 343 cells; of what is not sensitive four in ten are hidden."""
+    plain = make("random", 3, shape=(6, 6, 6), sensitive=0.2)
+    rng = np.random.default_rng(1)
+    hidden = (rng.random(len(plain)) < 0.42) & (plain.status == "s")
+    frequency = np.where(rng.random(len(plain)) < 0.12, 1, 5)
+    return plain.replace(frequency=frequency).with_pattern(
+        hidden | (plain.status == "u")
+    )
+
+
+def same(one: tuple[Verdict, Certificate], other: tuple[Verdict, Certificate]) -> None:
+    assert one[0] == other[0]
+    first, second = witness_arrays(one[1]), witness_arrays(other[1])
+    for name, array in first.items():
+        assert np.array_equal(array, second[name]), name
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_the_same_certificate_for_any_number_of_workers(table: Table) -> None:
+    alone = judge(table)
+    assert alone[0].exposed
+    assert len(alone[1].cells) > 16
+    same(alone, judge(table, help=Help(2)))
+
+
+def test_the_same_insiders_for_any_number_of_workers(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(helping, "_PATIENCE", -1.0)
+    alone = judge(table)
+    insiders = judge_insiders(table, *alone)
+    assert len(insiders[0].exposed) > len(alone[0].exposed)
+    same(insiders, judge_insiders(table, *alone, help=Help(2)))
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_parts_find_what_the_whole_finds(table: Table) -> None:
+    in_parts = judge(table)[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spread, "_EASY", 10**6)
+        patch.setattr(spread, "_HARD", 10**6)
+        at_once = judge(table)[0]
+    assert in_parts.safe is at_once.safe is False
+    assert in_parts.judged == at_once.judged
+    assert in_parts.exposed_cells == at_once.exposed_cells
+    for one, other in zip(in_parts.exposed, at_once.exposed, strict=True):
+        assert (one.cell, one.reason) == (other.cell, other.reason)
+        assert one.low == pytest.approx(other.low, abs=1e-6)
+        assert one.high == pytest.approx(other.high, abs=1e-6)
+
+
+def test_nothing_is_said_of_what_there_is_no_time_for(table: Table) -> None:
+    verdict, certificate = judge(table, deadline=moment() - 1.0, help=Help(2))
+    assert verdict.safe is None
+    assert not verdict.exposed
+    assert len(verdict.open) == verdict.judged
+    word, _ = judge_insiders(table, verdict, certificate, deadline=moment() - 1.0)
+    assert word.safe is None
+
+
+def test_doubts_are_all_that_a_verdict_would_blame(table: Table) -> None:
+    verdict, certificate = judge(table)
+    doubts = set(insider_doubts(table, verdict, certificate))
+    word, _ = judge_insiders(table, verdict, certificate)
+    blamed = {(e.cell, e.insider_cell) for e in word.exposed if e.insider}
+    assert blamed
+    assert blamed <= doubts
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_who_knows_more_sees_what_the_whole_table_shows(
+    table: Table, seed: int
+) -> None:
+    demands = judged_levels(table, False, False)
+    base = AttackModel.of(table, demands)
+    respondent = lone_respondents(table)
+    who = np.random.default_rng(seed).integers(respondent.max() + 1)
+    own = np.flatnonzero(respondent == who)
+    seen = base.knowing(own.tolist(), base.needs)
+    outside = base.free.copy()
+    outside[own] = False
+    assert np.array_equal(seen.free, unpick(table.matrix, outside))
+    assert not seen.up_size[~seen.free].any()
+    assert not seen.down_size[own].any()
+
+
+def test_audit_takes_workers(table: Table) -> None:
+    answers: list[Any] = [
+        evosdc.audit(table, workers=workers, singletons=False) for workers in (1, 2)
+    ]
+    same(*((a.verdict, a.certificate) for a in answers))
