@@ -3,7 +3,7 @@
 A floor on the distance of a whole table says nothing of where the distance lies: cells
 of hundreds come out at a quarter of what another sample shows, and those of a few make
 up for it. So records stand for others when tables are counted, but for the full one.
- What is aimed at differs from the original as another sample does, in every
+What is aimed at differs from the original as another sample does, in every
 cell, and a copy cannot come closer than that however long it is searched for. Margins
 come closer than those of another sample, so that shares and means are right within a
 standard error: records are drawn again until they do.
@@ -97,7 +97,8 @@ def cells_anew(numbers: Ints, drawn: Ints, least: int) -> Ints:
     if not few.any() or few.all():
         return numbers.copy() if few.all() else out
     mine = np.flatnonzero(few[drawn])
-    known = numbers[few]
+    # In the order of chance: those first in a file must not be shown more often.
+    known = numbers[few][np.argsort(drawn[few], kind="stable")]
     many = min(len(mine), len(known))
     out[mine[:many]] = known[:many]
     out[mine[many:]] = numbers[~few][np.argmax(count[place.ravel()[~few]])]
