@@ -141,7 +141,7 @@ def _page(rows: Sequence[Row], seconds: float, workers: int, made: Provenance) -
         "# The flagship and its parts",
         "",
         f"`{FLAGSHIP}`, which `auto` runs on every table, for {seconds:g} seconds of "
-        f"wall time on {workers} workers or until proven, with each part switched off "
+        f"wall time (workers: {workers}) or until proven, with each part switched off "
         "in turn. Cost is that of the secondary cells, gap is (cost - bound) / cost.",
         "",
         "```",
