@@ -22,8 +22,8 @@ _EXPERIMENTS = {
     "ons": "benchmarks.experiments.ons",
 }
 _THESIS, _NIST, _FLAGSHIP, _SCALE = "thesis", "nist", "flagship", "scale"
-_REPEATS, _NUMBERS, _PEERS = "repeats", "numbers", "peers"
-_OTHERS = (_THESIS, _NIST, _REPEATS, _NUMBERS, _FLAGSHIP, _PEERS, _SCALE)
+_REPEATS, _NUMBERS, _ATTACKS, _PEERS = "repeats", "numbers", "attacks", "peers"
+_OTHERS = (_THESIS, _NIST, _REPEATS, _NUMBERS, _ATTACKS, _FLAGSHIP, _PEERS, _SCALE)
 _PROGRAM = "python -m benchmarks"
 
 app = typer.Typer(
@@ -43,7 +43,7 @@ def bench(
     data: Path | None = typer.Option(
         None,
         help="Directory of CSV microdata for thesis (default: made up), nist, "
-        "repeats and numbers, or of JJ tables for flagship and peers.",
+        "repeats, numbers and attacks, or of JJ tables for flagship and peers.",
     ),
     tables: int | None = typer.Option(
         None, help="Tables per family (default: 3; 5 for ons, 10 for peers)."
@@ -63,7 +63,9 @@ def bench(
         60.0, help="CPU seconds for the bounds of a table; 0: no bounds."
     ),
     python: Path | None = typer.Option(
-        None, help="peers: the Python of an environment with pytauargus."
+        None,
+        help="peers, attacks: the Python of an environment with pytauargus, or with "
+        "anonymeter.",
     ),
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
     force: bool = typer.Option(False, "--force", help="Begin anew: drop old rows."),
@@ -142,6 +144,24 @@ def bench(
             on_row=lambda r: typer.echo(
                 f"{r.file} {r.synthesiser} {r.seed}: {r.means_off} means, "
                 f"{r.spreads_off} sd, {r.links_off} of {r.links} correlations off"
+            ),
+        ):
+            typer.echo(str(path))
+        return
+    if name == _ATTACKS:
+        _refuse(ctx, name, "tables", "methods", "bound_limit", "reference", "quick")
+        from benchmarks.experiments import attacks
+
+        for path in attacks.conduct(
+            output,
+            data=data,
+            python=python,
+            seeds=seeds,
+            time_limit=time_limit,
+            files=_names(families),
+            command=_command(),
+            on_row=lambda r: typer.echo(
+                f"{r.file} {r.copy} {r.seed}, {r.name}: {r.value:.4f}"
             ),
         ):
             typer.echo(str(path))

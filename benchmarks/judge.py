@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from evosdc.attack import Help, judge
+from evosdc.attack import judge
+from evosdc.parallel import Help
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 

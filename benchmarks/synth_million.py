@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from evosdc.api import Synthesis, evaluate
-from evosdc.cli.synth_files import write_synthesis
+from evosdc.cli.synth_files import write_copies, write_synthesis
 from evosdc.io import read_records
 from evosdc.synth import Synthesiser
 
@@ -80,13 +80,10 @@ def run(args: argparse.Namespace, folder: Path) -> None:
             with phase("evaluate"):
                 judged = evaluate(records.frame, copy, key=key, target=target)
             with phase("report"):
-                write_synthesis(
-                    folder / "out",
-                    Synthesis((copy,), model, judged),
-                    records,
-                    suffix=".parquet",
-                    force=False,
-                )
+                out = folder / "out"
+                write_copies(out, (copy,), records, suffix=".parquet")
+                result = Synthesis((copy,), model, judged)
+                write_synthesis(out, result, suffix=".parquet")
     print("utility", {k: round(v, 5) for k, v in model.utility_.items()})
     print("risk", {k: round(v, 5) for k, v in model.risk_.items()})
     print("limits", {k: round(v, 5) for k, v in model.risk_limits_.items()})

@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
+from evosdc.attack.certificate import witness_arrays
+from evosdc.instances import make
+from evosdc.results import Certificate, Verdict
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
@@ -116,3 +119,27 @@ def records_in(path: Path) -> list[dict[str, str]]:
     """The rows of a CSV file, as text."""
     with path.open(newline="") as stream:
         return list(csv.DictReader(stream))
+
+
+def half_hidden_cube() -> Table:
+    """A table of 343 cells; of what is not sensitive four in ten are hidden.
+
+    Some cells have a lone respondent.
+    """
+    plain = make("random", 3, shape=(6, 6, 6), sensitive=0.2)
+    rng = np.random.default_rng(1)
+    hidden = (rng.random(len(plain)) < 0.42) & (plain.status == "s")
+    frequency = np.where(rng.random(len(plain)) < 0.12, 1, 5)
+    return plain.replace(frequency=frequency).with_pattern(
+        hidden | (plain.status == "u")
+    )
+
+
+def assert_same_judgement(
+    one: tuple[Verdict, Certificate], other: tuple[Verdict, Certificate]
+) -> None:
+    """The same verdict, with the same witnesses."""
+    assert one[0] == other[0]
+    first, second = witness_arrays(one[1]), witness_arrays(other[1])
+    for name, array in first.items():
+        assert np.array_equal(array, second[name]), name

@@ -7,6 +7,8 @@ import signal
 import time
 from pathlib import Path
 
+from evosdc.synth.search.mover import Arrays, Errand, Outpost, run_errand
+
 
 def scaled(by: int, value: int) -> int:
     return by * value
@@ -24,3 +26,12 @@ def deadly_once(_: int, flag: str) -> str:
         path.write_text("")
         os.kill(os.getpid(), signal.SIGKILL)
     return "survived"
+
+
+def errand_lost_once(flag: str, outpost: Outpost, errand: Errand) -> tuple[Arrays, int]:
+    """Do an errand; kill the process that is first in the second half of a round."""
+    path = Path(flag)
+    if errand.plan[0].share >= 0.5 and not path.exists():
+        path.write_text("")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run_errand(outpost, errand)

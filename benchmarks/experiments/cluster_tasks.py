@@ -18,12 +18,16 @@ from benchmarks.judge import contributors, hide
 from evosdc.attack.certificate import assemble
 from evosdc.attack.checker import verify
 from evosdc.attack.demands import judged_levels
-from evosdc.attack.help import Help
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel
 from evosdc.attack.spread import Case, Spread
 from evosdc.instances import make
+from evosdc.parallel import Help
 from evosdc.suppress.methods import hitas_ahead, hitas_part, islands
+from evosdc.suppress.methods.hybrid import HybridParameters
+from evosdc.suppress.methods.island import Habits, Island
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.search import Search
 
 _MB = 1e6
 Row = dict[str, Any]
@@ -111,31 +115,36 @@ def hitas_row(cells: int, seconds: float, folder: Path) -> Row:
     )
 
 
-def islands_row(turns: int) -> Row:
-    """Stretches of islands, each after the one before on the same island."""
-    table = make("random", 1, shape=(12, 12, 12), sensitive=0.1)
-    many, done = 8, []
-    sizes: list[int] = []
-    explore = islands.explore
+def islands_row(seconds: float, stretches: int) -> Row:
+    """Stretches of islands, and what taking in their patterns takes at home.
 
-    def timed(problem: Any, stretch: Any) -> Any:
+    Islands go on for as long as there is time: the row is for 2,048 stretches in all,
+    each as long as the mean of those measured.
+    """
+    problem = Problem.of(make("random", 1, shape=(12, 12, 12), sensitive=0.1))
+    usual = HybridParameters()
+    habits = Habits(usual.population, usual.patience, usual.steps)
+    home = Island(problem, habits, Search(seed=1))
+    home.settle()
+    known = tuple(home.patterns(1))
+    done, taken, sizes = [], [], []
+    for island in range(stretches):
+        stretch = islands.Stretch(1, (island, 0), habits, known, None, seconds, 60.0)
         start = time.process_time()
-        haul = explore(problem, stretch)
+        haul = islands.explore(problem, stretch)
         done.append(time.process_time() - start)
         sizes.append(len(pickle.dumps((stretch, haul))))
-        return haul
-
-    with patch.object(islands, "explore", timed):
-        evosdc.protect(
-            table, workers=1, evaluations=turns, gap=0.0, options={"islands": many}
-        )
-    # Islands go on for as long as there is time: here, for 2,048 stretches in all.
-    mean = float(np.mean(done[1:] or done))
+        start = time.process_time()
+        for pattern in haul.patterns[: islands.TAKEN]:
+            home.welcome(pattern)
+        taken.append(time.process_time() - start)
+    many = 2048
     return _row(
-        f"islands of `auto`, {len(table):,} cells: stretches",
-        [mean] * 2048,
-        [[]] * 2048,
-        shared=len(pickle.dumps(table)) / _MB,
+        f"islands of `hybrid`, {len(problem.table):,} cells: stretches",
+        [float(np.mean(done))] * many,
+        [[]] * many,
+        home=float(np.mean(taken)),
+        shared=len(pickle.dumps(problem)) / _MB,
         told=float(np.mean(sizes)) / _MB,
     )
 
@@ -183,7 +192,7 @@ def _row(
 ROWS: dict[str, Callable[[Path], Row]] = {
     "judge": lambda _: judge_row(0.8),
     "hitas": lambda folder: hitas_row(10_000, 60.0, folder),
-    "islands": lambda _: islands_row(20),
+    "islands": lambda _: islands_row(5.0, 6),
     "synthesis": lambda _: synthesis_row(64),
     "benches": lambda _: benches_row(),
 }

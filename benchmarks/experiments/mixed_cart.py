@@ -33,8 +33,8 @@ def mixed_cart(table: pa.Table, seed: int) -> pa.Table:
     donors = {names[0]: rng.integers(0, many, many)}
     for j, name in enumerate(names[1:], 1):
         before = [(table.column(n), donors[n]) for n in names[:j]]
-        known = np.hstack([_features(column) for column, _ in before])
-        drawn = np.hstack([_features(column)[rows] for column, rows in before])
+        known = np.hstack([features(column) for column, _ in before])
+        drawn = np.hstack([features(column)[rows] for column, rows in before])
         donors[name] = _donors(table.column(name), known, drawn, seed, rng)
     return pa.table({n: table.column(n).take(pa.array(donors[n])) for n in names})
 
@@ -83,7 +83,7 @@ def _from_leaves(
     return np.asarray(rows[order[at]])
 
 
-def _features(column: pa.ChunkedArray) -> Floats:
+def features(column: pa.ChunkedArray) -> Floats:
     """Return a column as trees take it: numbers and whether they are there, or 0/1."""
     if is_number(column.type):
         numbers = as_numbers(column)

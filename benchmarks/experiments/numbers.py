@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.experiments.files import csv_files
 from benchmarks.experiments.mixed_cart import mixed_cart
 from benchmarks.experiments.provenance import Provenance, provenance_now
 from benchmarks.experiments.thesis_rivals import bootstrap
 from benchmarks.experiments.write import write_rows, write_under_remarks
-from evosdc.errors import InputError
 from evosdc.io import read_records
 from evosdc.metrics.amounts import compare_numbers
 from evosdc.synth import Synthesiser
@@ -67,15 +67,11 @@ def conduct(
     on_row: Callable[[Row], object],
 ) -> list[Path]:
     """Make copies of every file of a directory, and write how numbers come out."""
-    if data is None:
-        raise InputError("no data are given", hint="name a directory of CSV files")
-    paths = sorted(p for p in data.glob("*.csv") if not files or p.stem in files)
-    if not paths:
-        raise InputError("no such CSV file is in the directory of data")
 
     def ours(frame: Any, seed: int) -> Any:
         return Synthesiser(seed=seed, time_limit=time_limit).fit_sample(frame)
 
+    paths = csv_files(data, files)
     rows: list[Row] = []
     for path in paths:
         frame = pa.table(read_records(path).frame)

@@ -54,7 +54,8 @@ def write_peers_page(
     ]
     if made:
         runs = sum(entry.runs for entry in made)
-        versions = {str(row["version"]) for row in rows if row["program"] == THEIRS}
+        theirs = (row["version"] for row in rows if row["program"] == THEIRS)
+        versions = {str(version) for version in theirs if version is not None}
         lines += [
             f"{runs} runs on: {made[-1].machine}, pytauargus "
             f"{', '.join(sorted(versions))}.",

@@ -93,6 +93,29 @@ def plant(seed: int) -> Planted:
     return Planted(pa.table(_identified(columns, rng)), people)
 
 
+def replaced(planted: Planted, gone: NDArray[np.int64], seed: int) -> Planted:
+    """Return the same file with others in place of some people with a rare job.
+
+    They have the job and values drawn as those people's were; nobody else changes.
+    Whoever is in copies of the one file more often than in copies of the other is there
+    because of their own record.
+    """
+    rng = np.random.default_rng([seed, 78])
+    table = planted.table
+    for name in PERSON:
+        if name == "job":
+            continue
+        values = np.array(table[name].to_pylist())
+        if name == "age":
+            values[gone] = rng.integers(20, 90, len(gone))
+        else:
+            ordinary = np.delete(np.arange(len(values)), gone)
+            values[gone] = values[rng.choice(ordinary, len(gone))]
+        place = table.column_names.index(name)
+        table = table.set_column(place, name, pa.array(values))
+    return Planted(table, planted.people)
+
+
 def _identified(
     columns: dict[str, NDArray], rng: np.random.Generator
 ) -> dict[str, NDArray]:
@@ -142,17 +165,19 @@ def look(planted: Planted, copy: pa.Table, least: int = 5) -> Found:
     ]
     if sum(child) > 1:
         problems.append(f"{sum(child)} widowed children")
-    some = _again(planted, copy, planted.people["some"])
+    some = count_again(planted, copy, planted.people["some"])
     alone = np.concatenate([planted.people[k] for k in ("lone", "few")])
-    if _again(planted, copy, alone)[0]:
+    if count_again(planted, copy, alone)[0]:
         problems.append("a person with a rare job is in the copy, whole")
     return Found(*some, problems)
 
 
-def _again(
+def count_again(
     planted: Planted, copy: pa.Table, people: NDArray[np.int64]
 ) -> tuple[int, int, float, float]:
     """Count people who are in a copy whole, and with all values but one; and by chance.
+
+    People are positions in the file of `planted`; the copy may be of another one.
 
     The job is what they are looked for by; it is never the one that may differ.
     """

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from benchmarks.experiments.files import csv_files
 from benchmarks.experiments.provenance import Provenance, provenance_now
 from benchmarks.experiments.write import write_rows, write_under_remarks
 from evosdc.errors import InputError
@@ -56,13 +57,9 @@ def conduct(
     on_row: Callable[[Row], object],
 ) -> list[Path]:
     """Make copies of every file of a directory, and write what they are apart."""
-    if data is None:
-        raise InputError("no data are given", hint="name a directory of CSV files")
     if seeds < 2:
         raise InputError(f"seeds is {seeds}", expected="two or more copies to compare")
-    paths = sorted(p for p in data.glob("*.csv") if not files or p.stem in files)
-    if not paths:
-        raise InputError("no such CSV file is in the directory of data")
+    paths = csv_files(data, files)
     rows: list[Row] = []
     for path in paths:
         for row in measure(path.stem, read_records(path).frame, seeds, time_limit):

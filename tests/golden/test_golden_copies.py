@@ -36,7 +36,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "numbers",
         {**MEMETIC, "rules": ["age < 2 and marital != 'a'"]},
-        "209d59187c01ae05",
+        "193b3f6c032993b0",
     ),
 ]
 

@@ -217,6 +217,19 @@ def test_pareto_writes_a_front_and_several_copies(
     )
 
 
+def test_fronts_of_the_genetic_algorithm_have_niches_by_points_or_copies(
+    run: Command, census: Path, tmp_path: Path
+) -> None:
+    fronts = []
+    for niche in ("points", "copies"):
+        out = tmp_path / niche
+        options = ("--mode", "pareto", *QUICK, "--niche", niche)
+        code, _, _ = run("synthesise", census, *KEY, "-o", out, *options)
+        assert code in (0, 3)
+        fronts.append((out / "confidential" / "front.csv").read_text())
+    assert fronts[0] != fronts[1]
+
+
 def test_a_risk_limit_that_is_not_met_gives_exit_code_3(
     run: Command, census: Path, tmp_path: Path
 ) -> None:
@@ -253,6 +266,9 @@ def test_a_risk_limit_that_is_met_gives_exit_code_0(
         ((*KEY, "--risk", "fame"), "unknown risk"),
         ((*KEY, "--copies", "0"), "at least 1"),
         ((*KEY, "--crossover", "kiss"), "unknown crossover"),
+        ((*KEY, "--niche", "people"), "unknown niche"),
+        ((*KEY, "--niche", "copies", "--no-memetic"), "there are no niches"),
+        ((*KEY, "--niche", "copies", "--mode", "pareto"), "there are no niches"),
         ((*KEY, "--columns", "shoe"), "shoe"),
     ],
 )

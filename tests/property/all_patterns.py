@@ -17,7 +17,7 @@ from evosdc.table.status import FIXED, PRIMARY
 
 Mask = NDArray[np.bool_]
 # A level counts as reached by the attacker's programs with this share of it missing.
-_SHORT = 1e-6
+_SHORT = 1e-8
 # No deviation has to be larger than so many times the level (all equations are sums).
 _FAR = 1e5
 

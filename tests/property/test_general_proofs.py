@@ -19,6 +19,7 @@ from test_stronger_cuts import optimum, problem_of
 
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
+from evosdc.suppress.bounds import branch_and_cut
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.combined import CombinedEquations
 from evosdc.suppress.bounds.cut_loop import CutLoop
@@ -189,6 +190,25 @@ def test_a_tree_goes_on_where_it_ended() -> None:
     assert bounds == sorted(bounds)
 
 
+@pytest.mark.parametrize("shape", [(3, 3, 3), (9, 8)])
+def test_a_tree_may_be_stopped_at_any_moment(shape: tuple[int, ...]) -> None:
+    problem = Problem.of(make("random", 5, shape=shape, sensitive=0.15))
+    free = problem.hideable & ~problem.primary
+    ends = set()
+    for asked in (0, 1, 2, 3, 5, 8, 13, 21):
+        loop = CutLoop(problem)
+        loop.run_nodes()
+        tree = BranchAndCut(loop, problem.cost, free, float(problem.cost.sum()))
+        times = iter(range(1000))
+        # The second call is stopped before it has begun, with patterns known.
+        for stopped in (lambda: next(times) >= asked, lambda: True):  # noqa: B023
+            tree.solve(np.inf, None, stopped, lambda _: None)
+        bound, done = tree.solve(np.inf, None, lambda: False, lambda _: None)
+        assert done
+        ends.add(round(bound, 6))
+    assert len(ends) == 1
+
+
 def test_an_error_while_branching_is_raised() -> None:
     problem = Problem.of(make("random", 5, shape=(3, 3, 2), sensitive=0.2))
     loop = CutLoop(problem)
@@ -225,11 +245,15 @@ def test_walks_by_programs_get_cheaper_and_stay_covered() -> None:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_flagship_proves_small_general_tables_and_repeats(seed: int) -> None:
+def test_the_flagship_proves_small_general_tables_and_repeats(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     problem = Problem.of(make("random", seed, shape=(4, 3, 2), sensitive=0.15))
     assert not engine_for(problem).quick
     answers = []
-    for _ in range(2):
+    # However slow the machine is: no clock ends these runs.
+    for pace in (1.0, 1e-9):
+        monkeypatch.setattr(branch_and_cut, "_TELL", pace)
         search = Search(seed=seed, stop=EvaluationLimit(3000))
         pattern = run_hybrid(problem, HybridParameters(cycles=3), search)
         answers.append((pattern.cost, search.bound, search.evaluations))

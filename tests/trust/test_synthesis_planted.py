@@ -96,15 +96,9 @@ def test_numbers_are_compared_as_they_are_and_hold() -> None:
     middle = real[(real > 0) & (real < HUGE)]
     assert income.synthetic["mean"] == pytest.approx(middle.mean(), rel=0.03)
     assert income.synthetic["sd"] == pytest.approx(middle.std(), rel=0.1)
-    # Two standard errors: a copy is as close as another sample, and no closer.
-    rng = np.random.default_rng(0)
-    drawn = rng.choice(middle, (400, len(middle)))
-    for share in (5, 25, 50, 75, 95):
-        ours, error = (
-            income.synthetic[f"q{share}"],
-            np.percentile(drawn, share, 1).std(),
-        )
-        assert ours == pytest.approx(income.original[f"q{share}"], abs=2 * error)
+    for name in ("q5", "q25", "q50", "q75", "q95"):
+        ours = income.synthetic[name]
+        assert ours == pytest.approx(income.original[name], rel=0.05)
 
 
 def test_identifiers_are_made_anew_or_kept_as_asked() -> None:

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 import evosdc
-from evosdc.attack import Help, insider_doubts, judge, judge_insiders, spread
-from evosdc.attack import help as helping
-from evosdc.attack.certificate import witness_arrays
+from builders import assert_same_judgement, half_hidden_cube
+from evosdc.attack import insider_doubts, judge, judge_insiders, spread
 from evosdc.attack.demands import judged_levels
 from evosdc.attack.model import AttackModel, unpick
 from evosdc.clock import moment
-from evosdc.instances import make
-from evosdc.results import Certificate, Verdict
+from evosdc.parallel import Help
+from evosdc.parallel import hands as helping
 from evosdc.table import Table
 from evosdc.table.singletons import lone_respondents
 
@@ -30,21 +29,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def table() -> Table:
-    """A table of 343 cells; of what is not sensitive four in ten are hidden."""
-    plain = make("random", 3, shape=(6, 6, 6), sensitive=0.2)
-    rng = np.random.default_rng(1)
-    hidden = (rng.random(len(plain)) < 0.42) & (plain.status == "s")
-    frequency = np.where(rng.random(len(plain)) < 0.12, 1, 5)
-    return plain.replace(frequency=frequency).with_pattern(
-        hidden | (plain.status == "u")
-    )
-
-
-def same(one: tuple[Verdict, Certificate], other: tuple[Verdict, Certificate]) -> None:
-    assert one[0] == other[0]
-    first, second = witness_arrays(one[1]), witness_arrays(other[1])
-    for name, array in first.items():
-        assert np.array_equal(array, second[name]), name
+    return half_hidden_cube()
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -52,7 +37,7 @@ def test_the_same_certificate_for_any_number_of_workers(table: Table) -> None:
     alone = judge(table)
     assert alone[0].exposed
     assert len(alone[1].cells) > 16
-    same(alone, judge(table, help=Help(2)))
+    assert_same_judgement(alone, judge(table, help=Help(2)))
 
 
 def test_the_same_insiders_for_any_number_of_workers(
@@ -62,7 +47,7 @@ def test_the_same_insiders_for_any_number_of_workers(
     alone = judge(table)
     insiders = judge_insiders(table, *alone)
     assert len(insiders[0].exposed) > len(alone[0].exposed)
-    same(insiders, judge_insiders(table, *alone, help=Help(2)))
+    assert_same_judgement(insiders, judge_insiders(table, *alone, help=Help(2)))
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -120,4 +105,4 @@ def test_audit_takes_workers(table: Table) -> None:
     answers: list[Any] = [
         evosdc.audit(table, workers=workers, singletons=False) for workers in (1, 2)
     ]
-    same(*((a.verdict, a.certificate) for a in answers))
+    assert_same_judgement(*((a.verdict, a.certificate) for a in answers))

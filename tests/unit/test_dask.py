@@ -7,26 +7,33 @@ import signal
 import socket
 import threading
 import time
+import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import evosdc
-from crew_tasks import deadly_once, process, scaled
+from builders import assert_same_judgement, half_hidden_cube
+from crew_tasks import deadly_once, errand_lost_once, process, scaled
+from evosdc.api import checkpoint as checkpoints
+from evosdc.attack import judge, judge_insiders, spread
 from evosdc.errors import EvosdcError, LevelError
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.instances import make
+from evosdc.parallel import Help, hands, joined, open_crew
 from evosdc.parallel import cluster as clusters
-from evosdc.parallel import joined, open_crew
 from evosdc.suppress.methods import hitas_ahead, islands
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
+from evosdc.synth.search import memetic
 
 distributed = pytest.importorskip(
     "distributed", reason="Dask is not installed: pip install 'evosdc[dask]'"
@@ -128,6 +135,32 @@ def test_what_is_shared_is_sent_again_when_everyone_who_had_it_is_lost(both: Any
         assert crew.map(scaled, [3, 1, 2]) == [30, 10, 20]
 
 
+def test_what_is_shared_is_sent_again_where_a_worker_is_lost_on_the_way(
+    both: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("evosdc.parallel.dask_crew._PAUSE", 0.0)
+    gone = distributed.comm.CommClosedError("gone")
+    lost = [gone, TimeoutError("nobody yet")]
+    scatter = both.scatter
+
+    def lossy(*what: Any, **how: Any) -> Any:
+        if lost:
+            raise lost.pop()
+        return scatter(*what, **how)
+
+    monkeypatch.setattr(both, "scatter", lossy)
+    with joined(both) as cluster, open_crew(2, 10, cluster) as crew:
+        assert crew.map(scaled, [1]) == [10]
+    assert not lost
+    lost[:] = [gone] * 5
+    with (
+        joined(both) as cluster,
+        open_crew(2, 10, cluster) as crew,
+        pytest.raises(EvosdcError, match="lost 3 worker"),
+    ):
+        crew.map(scaled, [1])
+
+
 def test_one_of_two_workers_killed_in_the_middle_changes_no_answer(both: Any):
     # No proof, which would end the run before the islands come back.
     few = HybridParameters(
@@ -162,6 +195,39 @@ def test_sub_tables_of_hitas_are_solved_by_workers(
     assert np.array_equal(here.hidden, there.hidden)
 
 
+@pytest.mark.parametrize("deadly", [None, 3])
+def test_the_judge_gives_the_same_certificate_whoever_is_lost(
+    both: Any, deadly: int | None, monkeypatch: pytest.MonkeyPatch
+):
+    from evosdc.parallel.dask_crew import DaskCrew  # loads Dask
+
+    table = half_hidden_cube()
+    alone = judge(table)
+    insiders = judge_insiders(table, *alone)
+    victim = next(iter(both.run(os.getpid).values()))
+    given: list[Any] = []
+    give = DaskCrew._give
+
+    def listening(self: DaskCrew[Any], function: Any, argument: Any) -> Any:
+        given.append(argument)
+        task = give(self, function, argument)
+        if len(given) == deadly:
+            os.kill(victim, signal.SIGKILL)
+        return task
+
+    monkeypatch.setattr(DaskCrew, "_give", listening)
+    monkeypatch.setattr(hands, "_PATIENCE", -1.0)
+    with joined(both) as cluster:
+        help = Help.of(None, cluster)
+        assert_same_judgement(insiders, judge_insiders(table, *alone, help=help))
+        asked = len(given)
+        # Parts as many as those of a large table; no part cuts up what it is given.
+        monkeypatch.setattr(spread, "_EASY", 16)
+        monkeypatch.setattr(spread, "_HARD", 4)
+        assert_same_judgement(judge(table), judge(table, help=help))
+    assert 3 < asked < len(given)
+
+
 def test_protect_takes_an_address(both: Any):
     table = make("random", 3, shape=(4, 3, 3), sensitive=0.15)
     options = {"islands": 2, "cycles": 1, "steps": 40, "tree": 0, "rounds": 0}
@@ -175,6 +241,54 @@ def test_protect_takes_an_address(both: Any):
     assert there.safe is True
     assert there.cost == here.cost
     assert there.evaluations == here.evaluations
+
+
+def longer(by: int, values: bytes) -> int:
+    return by * len(values)
+
+
+def test_large_arguments_are_nothing_to_warn_of(both: Any):
+    with (
+        joined(both) as cluster,
+        open_crew(2, 10, cluster) as crew,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("error")
+        assert crew.submit(longer, bytes(11_000_000)).result() == 110_000_000
+
+
+def test_copies_are_the_same_when_a_worker_is_lost_and_when_a_run_goes_on(
+    both: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    rng = np.random.default_rng(1)
+    people = pa.table({name: rng.integers(0, 4, 150) for name in "abc"})
+    options: dict[str, Any] = {
+        "copies": 2,
+        "generations": 6,
+        "moves": 3000,
+        "time_limit": None,
+        "noise_floor": False,
+        "checkpoint": tmp_path / "checkpoint.json",
+    }
+    here = evosdc.synthesise(people, **options)
+
+    def crash(generation: Any) -> None:
+        if generation.generation == 3:
+            raise ChildProcessError
+
+    monkeypatch.setattr(checkpoints, "INTERVAL", 0.0)
+    monkeypatch.setattr(checkpoints, "SOON", 0.0)
+    with pytest.raises(ChildProcessError):
+        evosdc.synthesise(people, listener=crash, **options)
+    flag = tmp_path / "lost"
+    lost = partial(errand_lost_once, str(flag))
+    monkeypatch.setattr(memetic, "run_errand", lost)
+    address = both.scheduler.address
+    there = evosdc.synthesise(people, cluster=address, resume=True, **options)
+    assert flag.exists()
+    assert there.model.record_[0].generation == 2
+    for one, other in zip(here.copies, there.copies, strict=True):
+        assert one.equals(other)
 
 
 def test_workers_of_another_version_are_refused(

@@ -130,6 +130,25 @@ def test_sharp_ends_cut_bins_and_rules_follow():
         assert not forbidden[numbers].any()
 
 
+@pytest.mark.parametrize(("share", "forbidden"), [(0.001, True), (0.008, False)])
+def test_a_few_exceptions_break_no_rule_and_a_tail_is_none(share, forbidden):
+    rng = np.random.default_rng(5)
+    size = 4000
+    group = rng.integers(0, 4, size)
+    # Nobody of group 0 has a rating, but for a few, who have different ones.
+    rating = rng.integers(0, 10, size)
+    rating[group == 0] = 0
+    group[: int(share * size)] = 0
+    rating[: int(share * size)] = 1 + np.arange(int(share * size)) % 9
+    table = pa.table({"group": group.astype(str), "rating": rating.astype(str)})
+    domain = make_domain(table, Coding())
+    codes = domain.encode(table)
+    _, said = learn_rules(domain, codes, set(), few=5)
+    found = sum(rule.people for rule in said)
+    assert (found > 0) == forbidden
+    assert found <= 0.002 * size
+
+
 def learnt(table: pa.Table) -> dict[tuple[str, str], np.ndarray]:
     """Return forbidden pairs of values by columns, as a table of levels."""
     domain = make_domain(table, Coding(), sharp_cuts(table))

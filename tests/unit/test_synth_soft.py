@@ -10,7 +10,7 @@ from evosdc.errors import InputError
 from evosdc.synth import Synthesiser
 from evosdc.synth.objective.names import parse_objective
 from evosdc.synth.objective.tables import JSD, build_target, table_value
-from evosdc.synth.search.memetic import Cooling
+from evosdc.synth.search.cooling import Cooling
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.01, 0.3, 1.0])

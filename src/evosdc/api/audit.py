@@ -14,12 +14,11 @@ from evosdc.api.claims import claim_of
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
 from evosdc.api.settling import judge_all
 from evosdc.api.sources import as_table, assumed, known_before
-from evosdc.attack import Help
 from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
 from evosdc.io.published import read_published
-from evosdc.parallel import joined
+from evosdc.parallel import Help, joined
 from evosdc.report import card_html
 from evosdc.results import Certificate, Claim, Verdict
 from evosdc.table import Table

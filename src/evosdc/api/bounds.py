@@ -11,6 +11,7 @@ from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
 from evosdc.api.sources import as_table, assumed
 from evosdc.clock import moment
 from evosdc.errors import InputError
+from evosdc.parallel import Help, joined
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
 from evosdc.suppress.contracted import contraction_for
 from evosdc.suppress.cost import costs
@@ -69,6 +70,8 @@ def bounds(
     threshold: int | None = None,
     rules: str | Sequence[str] | None = None,
     strict: bool | NotGiven = NOT_GIVEN,
+    workers: int | None = None,
+    cluster: Any = None,
     **reading: Any,
 ) -> LowerBound:
     """Return a lower bound on the cost of every safe pattern.
@@ -90,6 +93,10 @@ def bounds(
         leaves them aside, holds with them too.
     bounds, counts, threshold, rules
         As in `protect`.
+    workers, cluster
+        Processes, all cores unless given, or Dask workers as in `protect`, for the
+        attacks on tables that are no two-dimensional networks where these take long.
+        The bound is the same for any number of workers unless time ends it.
     reading
         How to read a frame or a file, as in `evosdc.io.table_from_frame`.
 
@@ -138,7 +145,11 @@ def bounds(
     small, base = problem, 0.0
     if contracted is not None:
         small, base = contracted.small, contracted.base
-    found = node_bound(small) if method == "node" else cut_bound(small, stopped)
+    with joined(cluster, workers) as elsewhere:
+        if method == "node":
+            found = node_bound(small)
+        else:
+            found = cut_bound(small, stopped, Help.of(workers, elsewhere))
     return LowerBound(
         value=found.value + base,
         method=found.method,

@@ -16,12 +16,11 @@ from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, Requests, Stop, on
 from evosdc.api.requests import Labels, Preferences
 from evosdc.api.sources import as_table, assumed, known_before, template_of
 from evosdc.api.steps import Task, audit, prepare, search, settle
-from evosdc.attack import Help
 from evosdc.evolution.record import Entry
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
 from evosdc.io.paths import PathLike
-from evosdc.parallel import joined
+from evosdc.parallel import Help, joined
 from evosdc.results import Protection
 from evosdc.table import Table
 

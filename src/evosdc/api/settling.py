@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.api.running import Clock
-from evosdc.attack import Help, insider_doubts, judge, judge_insiders
+from evosdc.attack import insider_doubts, judge, judge_insiders
 from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
+from evosdc.parallel import Help
 from evosdc.results import Certificate, Verdict
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.requests import CellRequests, with_least_levels

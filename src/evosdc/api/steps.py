@@ -40,12 +40,11 @@ from evosdc.api.settling import (
     settle_secondaries,
 )
 from evosdc.api.sources import Known
-from evosdc.attack import Help
 from evosdc.attack.hints import Hint
 from evosdc.errors import InputError, LevelError, MethodError
 from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import gap as gap_of
-from evosdc.parallel import Cluster
+from evosdc.parallel import Cluster, Help
 from evosdc.results import Protection
 from evosdc.suppress.auto import FLAGSHIP
 from evosdc.suppress.cost import costs

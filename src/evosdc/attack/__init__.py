@@ -3,14 +3,12 @@
 from evosdc.attack.certificate import certificate_arrays, certificate_from_arrays
 from evosdc.attack.checker import CheckReport, verify
 from evosdc.attack.demands import strict_margin
-from evosdc.attack.help import Help
 from evosdc.attack.insiders import insider_doubts, judge_insiders
 from evosdc.attack.judge import intervals, judge
 from evosdc.attack.proof import Proof, ProofReport, check_proof, read_proof
 
 __all__ = [
     "CheckReport",
-    "Help",
     "Proof",
     "ProofReport",
     "certificate_arrays",

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from evosdc.attack.certificate import FLOATING, Witness, assemble, joined
 from evosdc.attack.checker import verify
 from evosdc.attack.demands import JudgedLevels, counts_whole, judged_levels
-from evosdc.attack.help import Hands, Help
 from evosdc.attack.hints import Hint
 from evosdc.attack.insider_parts import Doubt, Insiders, judge_wholly, look_around
 from evosdc.clock import moment
+from evosdc.parallel import Hands, Help
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
 from evosdc.table.singletons import OwnShares, lone_respondents

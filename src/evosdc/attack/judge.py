@@ -20,11 +20,11 @@ from evosdc.attack.demands import (
     judged_levels,
     nothing_asked,
 )
-from evosdc.attack.help import Help
 from evosdc.attack.hints import Hint, Places, take_hints
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel
 from evosdc.clock import moment
+from evosdc.parallel import Help
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from evosdc.attack.attempt import cover_levels
 from evosdc.attack.general import GeneralFinder
-from evosdc.attack.help import Hands
 from evosdc.attack.hints import Places
 from evosdc.attack.ledger import Found, Ledger, Level, Unfinished, in_time
 from evosdc.attack.model import AttackModel
 from evosdc.clock import moment
+from evosdc.parallel import Hands
 
 # Levels in a part: small moves take milliseconds, programs up to seconds.
 _EASY, _HARD = 128, 2

@@ -84,6 +84,8 @@ def main() -> None:
     except OSError as error:
         typer.echo(f"evosdc: {error}. Next step: check the file and disk.", err=True)
         sys.exit(EvosdcError.exit_code)
-    except KeyboardInterrupt:
-        typer.echo("evosdc: interrupted; no result was written.", err=True)
-        sys.exit(130)
+    except SystemExit as end:
+        # Typer ends a command that Ctrl-C interrupts without a word.
+        if isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):
+            typer.echo("evosdc: interrupted; no result was written.", err=True)
+        raise

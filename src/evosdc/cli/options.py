@@ -43,6 +43,11 @@ JUDGE_WORKERS = typer.Option(
     help="Processes at most (default: all cores), where judging takes long: tables "
     "that are no two-dimensional networks.",
 )
+CUT_WORKERS = typer.Option(
+    None,
+    help="Processes at most (default: all cores), where attacks take long: tables "
+    "that are no two-dimensional networks.",
+)
 SEED = typer.Option(0, "--seed", help="Root of all randomness.")
 STRICT = typer.Option(
     False, "--strict", help="Levels must be exceeded, not only reached."

@@ -36,8 +36,9 @@ def protect(
     workers: int | None = typer.Option(
         None,
         help="At most so many (default: all cores). Processes: auto and hybrid under "
-        "a time limit, hitas, and the judge of all. Threads: order-ga. Other methods "
-        "search on one core.",
+        "a time limit, hitas, attacks of optimal and of a hybrid without a limit on "
+        "tables that are no networks, and the judge of all. Threads: order-ga. Other "
+        "methods search on one core.",
     ),
     cluster: str | None = shared.CLUSTER,
     strict: bool = shared.STRICT,

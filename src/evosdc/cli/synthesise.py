@@ -37,6 +37,11 @@ def synthesise(
     mode: str = typer.Option("constraint", help="weighted, constraint or pareto."),
     population: int | None = typer.Option(None, help="Candidates (default: by mode)."),
     crossover: str = typer.Option("whole-cpc", help="How candidates are mixed."),
+    niche: str = typer.Option(
+        "points",
+        help="Which candidates of a front are neighbours: those with like utility and "
+        "risk (points) or like data (copies); with --mode pareto --no-memetic.",
+    ),
     initial: str = typer.Option(
         "auto", help="univariate, trees, network, cart, ... (auto: by size)."
     ),
@@ -102,7 +107,16 @@ def synthesise(
         None, help="Other real records, for the membership test."
     ),
     seed: int = shared.SEED,
-    workers: int | None = typer.Option(None, help="Threads (default: all cores)."),
+    workers: int | None = typer.Option(
+        None, help="Threads (default: up to 4), or workers of a cluster at most."
+    ),
+    cluster: str | None = typer.Option(
+        None,
+        metavar="ADDRESS",
+        help="Dask workers that improve candidates, by their scheduler: "
+        "tcp://host:8786. One for each candidate at most (--copies, --mode pareto, "
+        "--population); not with --no-memetic. The records are sent to them.",
+    ),
     checkpoint: Path | None = shared.CHECKPOINT,
     no_checkpoint: bool = shared.NO_CHECKPOINT,
     resume: bool = shared.RESUME,
@@ -156,6 +170,7 @@ def synthesise(
             mode=mode,
             population=population,
             crossover=crossover,
+            niche=niche,
             initial=initial,
             columns=None if columns is None else shared.names(columns),
             most_levels=most_levels,
@@ -183,6 +198,7 @@ def synthesise(
             on_compile=compiling,
             seed=seed,
             workers=workers,
+            cluster=cluster,
             listener=ear,
             on_phase=ear,
             checkpoint=kept,

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
+
+from evosdc.parallel.closing import Closing
 
 S = TypeVar("S")
 S_co = TypeVar("S_co", covariant=True)
@@ -81,7 +83,7 @@ class _Done(Generic[R]):
         return self._answer
 
 
-class SerialCrew(Generic[S]):
+class SerialCrew(Closing, Generic[S]):
     """Everything in this process, when it is asked for."""
 
     size = 0
@@ -101,10 +103,4 @@ class SerialCrew(Generic[S]):
         return (function(self._shared, argument) for argument in arguments)
 
     def close(self) -> None:
-        return None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
         return None

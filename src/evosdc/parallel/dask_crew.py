@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
+from dask import config
 from distributed import CancelledError, KilledWorker, wait
 
+from evosdc.parallel.closing import Closing
 from evosdc.parallel.cluster import Cluster
 from evosdc.parallel.crew import Task
 from evosdc.parallel.lost import Given, LostWorkerError
@@ -20,6 +23,8 @@ R = TypeVar("R")
 # Searches keep caches with what is shared: a worker of several threads does one task
 # at a time all the same.
 _ALONE = threading.Lock()
+# So often what is shared is sent to workers that are lost meanwhile, seconds apart.
+_SENDINGS, _PAUSE = 5, 0.5
 _HINT = "give the workers of the cluster more memory, or use fewer on a machine"
 
 
@@ -47,9 +52,11 @@ class _Given(Given[R]):
     def _give(self) -> None:
         function, argument = self._asked
         self._sent = self._crew.sent()
-        self.future = self._crew.client.submit(
-            _work, function, self._sent, argument, pure=False
-        )
+        # Arguments may be large: a candidate of a synthesis is a whole file.
+        with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            self.future = self._crew.client.submit(
+                _work, function, self._sent, argument, pure=False
+            )
 
     def done(self) -> bool:
         if self.future.status in ("cancelled", "lost") and not self._crew.closed:
@@ -72,7 +79,7 @@ class _Given(Given[R]):
         self._crew.renew(self._sent)
 
 
-class DaskCrew(Generic[S]):
+class DaskCrew(Closing, Generic[S]):
     """Workers of a cluster. What is shared is sent to each of them once."""
 
     def __init__(self, cluster: Cluster, size: int, shared: S) -> None:
@@ -87,9 +94,17 @@ class DaskCrew(Generic[S]):
     def sent(self) -> Any:
         """Return what is shared, as the cluster has it."""
         if self._sent is None:
-            # Without a hash: two crews that share the same must not end each other's.
-            self._sent = self.client.scatter(self._shared, broadcast=True, hash=False)
+            self._sent = self._send()
         return self._sent
+
+    def _send(self) -> Any:
+        """Send what is shared; a worker may be lost on the way, or not be back yet."""
+        for _ in range(_SENDINGS):
+            with suppress(OSError):
+                # Without a hash: two crews with the same must not end each other's.
+                return self.client.scatter(self._shared, broadcast=True, hash=False)
+            time.sleep(_PAUSE)
+        raise LostWorkerError(_HINT)
 
     def renew(self, lost: Any) -> None:
         """Send what is shared again, unless another task has seen to it."""
@@ -131,9 +146,3 @@ class DaskCrew(Generic[S]):
             self.client.cancel(futures + ([self._sent] if self._sent else []))
         self._tasks.clear()
         self._sent = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()

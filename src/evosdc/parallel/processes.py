@@ -6,10 +6,11 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 from loky import ProcessPoolExecutor
 
+from evosdc.parallel.closing import Closing
 from evosdc.parallel.crew import Task
 from evosdc.parallel.lost import Given
 
@@ -66,7 +67,7 @@ class _Given(Given[R]):
         self._crew.renew(self._pool)
 
 
-class ProcessCrew(Generic[S]):
+class ProcessCrew(Closing, Generic[S]):
     """So many processes. They begin when there is work, each with what is shared.
 
     Loky starts them afresh: forked ones would inherit solver and Numba threads half
@@ -112,9 +113,3 @@ class ProcessCrew(Generic[S]):
         if self._pool is not None:
             self._pool.shutdown(wait=False, kill_workers=True)
             self._pool = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()

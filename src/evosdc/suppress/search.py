@@ -9,7 +9,7 @@ import numpy as np
 from evosdc.clock import moment
 from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import AnyOf, Criterion, Progress, seconds_left
-from evosdc.parallel import Cluster
+from evosdc.parallel import Cluster, Help
 from evosdc.suppress.pattern import Pattern
 
 
@@ -69,6 +69,11 @@ class Search:
     def beside(self) -> int:
         """Tasks that may be done at a time beside what this process does."""
         return self.workers - 1 if self.cluster is None else self.cluster.size
+
+    @property
+    def help(self) -> Help:
+        """Who may work while this process waits."""
+        return Help.of(self.workers, self.cluster)
 
     @property
     def cut_short(self) -> bool:

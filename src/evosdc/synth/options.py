@@ -57,6 +57,15 @@ class Options:
         if self.schedule.memetic:
             # Said before anything is read or compiled.
             _ = self.operators.memetic_crossing
+        if self.operators.niche != "points" and (
+            self.schedule.memetic or self.trade_off.mode != "pareto"
+        ):
+            raise InputError(
+                f"niche is {self.operators.niche!r} where there are no niches",
+                expected="a front of the plain genetic algorithm",
+                hint="ask for it too: --mode pareto --no-memetic in the shell, "
+                "mode='pareto', memetic=False in Python",
+            )
 
     def say(self, phase: str) -> None:
         """Tell who listens what is done from now on."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.frames import kind_of, like, to_arrow
+from evosdc.parallel import Help, joined
 from evosdc.synth.apart import rounds
 from evosdc.synth.data.derived import with_derived
 from evosdc.synth.data.domain import Coding
@@ -40,6 +41,7 @@ _SINGLE = (
     "rules",
     "copies",
     "workers",
+    "cluster",
     "seed",
     "listener",
     "on_phase",
@@ -93,7 +95,11 @@ class Synthesiser:
     copies
         How many synthetic copies to keep.
     workers
-        Threads; the result does not depend on them.
+        Threads, or workers of a cluster at most; the result does not depend on them.
+    cluster
+        Improves the candidates of memetic runs, where there are several: as many as
+        `copies` at least, or a front. The address of a Dask scheduler or a
+        `distributed.Client`. The records are sent there.
     seed
         The same seed gives the same copies.
     listener
@@ -123,6 +129,7 @@ class Synthesiser:
         rules: Sequence[Rule] = (),
         copies: int = 1,
         workers: int | None = None,
+        cluster: Any = None,
         seed: int = 0,
         listener: Callable[[Generation], None] | None = None,
         on_phase: Callable[[str], None] | None = None,
@@ -150,6 +157,7 @@ class Synthesiser:
         self.rules = rules
         self.copies = copies
         self.workers = workers
+        self.cluster = cluster
         self.seed = seed
         self.listener = listener
         self.on_phase = on_phase
@@ -225,12 +233,16 @@ class Synthesiser:
         ``notes_``
             What the user should know, in plain words.
         """
-        workers = self.workers or min(4, os.cpu_count() or 1)
+        threads = min(4, os.cpu_count() or 1)
+        if self.workers and self.cluster is None:
+            threads = self.workers
         if isinstance(frame, (str, os.PathLike)):
             # Only io opens files, and io is above: it is found by name.
             frame = import_module("evosdc.api.records").as_records(frame)
         table = to_arrow(frame)
-        fitted = fit(table, self.options, workers)
+        with joined(self._cluster(), self.workers) as elsewhere:
+            help = None if elsewhere is None else Help.of(None, elsewhere)
+            fitted = fit(table, self.options, threads, help)
         self._fitted: Fitted = fitted
         self._whole: dict[int, pa.Table] = {}
         self._kind = kind_of(frame)
@@ -252,6 +264,16 @@ class Synthesiser:
         )
         self.notes_ = (*self.small_groups_.sentences(), *fitted.notes)
         return self
+
+    def _cluster(self) -> Any:
+        """Return the cluster to join, refused where nothing would be sent to it."""
+        if self.cluster is not None and not self.schedule.memetic:
+            raise InputError(
+                "a cluster is given for a genetic algorithm (memetic is False)",
+                expected="a memetic run: children are bred by threads of one machine",
+                hint="leave the cluster out, or improve candidates by record moves",
+            )
+        return self.cluster
 
     def _show(self, fitted: Fitted) -> None:
         """Set the results that users look at."""

@@ -19,7 +19,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pyscipopt import SCIP_PARAMSETTING, SCIP_RESULT, Conshdlr, Model, quicksum
+from pyscipopt import (
+    SCIP_PARAMSETTING,
+    SCIP_RESULT,
+    SCIP_STAGE,
+    Conshdlr,
+    Model,
+    quicksum,
+)
 
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.bounds.interrupts import held_back
@@ -32,13 +39,15 @@ _TOLERANCE = 1e-6
 _GIVES_WAY = 1e-7
 # The stage of SCIP in which a problem is made; later ones have a time.
 _SET_UP = 3
-# Seconds between two reports of the bound.
-_TELL = 1.0
+# Seconds between two reports of the bound; nodes where no clock may change the answer.
+_TELL, _NODES_A_TELL = 1.0, 10
 # Down to this depth the attacker's programs cut relaxations too.
 _ROOT = 2
 # Cuts that a relaxation gets in one round, and how far it must be from them.
 _CUTS_A_NODE = 30
 _DEEP = 0.02
+# Nodes between two whole patterns that are nearly safe and worth mending.
+_NODES_A_MENDING = 20
 
 
 class BranchAndCut:
@@ -62,6 +71,7 @@ class BranchAndCut:
         self._cells = np.flatnonzero(free)
         self._column = np.full(len(cost), -1, dtype=np.int64)
         self._column[self._cells] = np.arange(len(self._cells))
+        self.relaxed: NDArray[np.float64] | None = None  # of the node looked at last
         self._model = Model()
         self._model.hideOutput()
         self._model.setPresolve(SCIP_PARAMSETTING.OFF)
@@ -129,11 +139,13 @@ class BranchAndCut:
         stopped: Callable[[], bool],
         found: Callable[[Mask], None],
         follow: Callable[[float], None] = lambda _: None,
+        nearly: Callable[[Mask], None] = lambda _: None,
     ) -> tuple[float, bool]:
         """Go on with the tree; return the bound and whether nothing is left of it.
 
-        `found` is told of every pattern that no cut forbids, `follow` of the bound as
-        it rises: one on all patterns cheaper than the best known at the beginning.
+        `found` is told of every pattern that no cut forbids, `nearly` of some cheap
+        ones that may be worth mending, `follow` of the bound as it rises: one on all
+        patterns cheaper than the best known at the beginning.
         """
         model, handler = self._model, self.handler
         spent = model.getSolvingTime() if model.getStage() > _SET_UP else 0.0
@@ -142,7 +154,9 @@ class BranchAndCut:
         if nodes is not None:
             model.setParam("limits/totalnodes", model.getNTotalNodes() + nodes)
         with held_back() as asked:
-            handler.begin(seconds, lambda: bool(asked) or stopped(), found, follow)
+            handler.begin(
+                seconds, lambda: bool(asked) or stopped(), found, follow, nearly
+            )
             model.optimize()
             if handler.raised is not None:
                 raise handler.raised
@@ -176,6 +190,7 @@ class _Cuts(Conshdlr):
     def __init__(self, tree: BranchAndCut, loop: CutLoop) -> None:
         self._tree, self._loop = tree, loop
         self._node = -1
+        self._mend = 0  # nodes from which on a pattern may be mended
         self.raised: BaseException | None = None
         self.interrupted = False
 
@@ -185,21 +200,31 @@ class _Cuts(Conshdlr):
         stopped: Callable[[], bool],
         found: Callable[[Mask], None],
         follow: Callable[[float], None],
+        nearly: Callable[[Mask], None],
     ) -> None:
         self._end = time.monotonic() + seconds
-        self._told = time.monotonic()
+        self._told = self._now()
         self._stopped, self._found, self._follow = stopped, found, follow
+        self._nearly = nearly
         self.interrupted = False
 
+    def _now(self) -> float:
+        """Return the reports that are due so far: by the clock only if one ends it."""
+        if np.isfinite(self._end):
+            return time.monotonic() / _TELL
+        return float(self.model.getNTotalNodes()) / _NODES_A_TELL
+
     def _over(self) -> bool:
-        if time.monotonic() - self._told > _TELL:
-            self._told = time.monotonic()
+        if self._now() - self._told > 1:
+            self._told = self._now()
             self._follow(self._tree.bound())
         in_time = self.raised is None and time.monotonic() < self._end
         if in_time and not self._stopped():
             return False
         self.interrupted = True
-        self.model.interruptSolve()
+        # Patterns are checked before solving begins, too, when SCIP takes no orders.
+        if self.model.getStage() == SCIP_STAGE.SOLVING:
+            self.model.interruptSolve()
         return True
 
     def _ask(self, x: NDArray[np.float64], programs: bool) -> list[Cut]:
@@ -214,13 +239,15 @@ class _Cuts(Conshdlr):
         if self._over():
             return {"result": SCIP_RESULT.INFEASIBLE}
         x = np.rint(self._tree.pattern(solution))
-        if self._loop.violates(x):
-            return {"result": SCIP_RESULT.INFEASIBLE}
-        try:
-            self._found(x > 0.5)
-        except BaseException as error:
-            self.raised = error
-        return {"result": SCIP_RESULT.FEASIBLE}
+        safe = not self._loop.violates(x)
+        nodes = self.model.getNTotalNodes()
+        if safe or nodes >= self._mend:
+            self._mend = nodes + _NODES_A_MENDING
+            try:
+                (self._found if safe else self._nearly)(x > 0.5)
+            except BaseException as error:
+                self.raised = error
+        return {"result": SCIP_RESULT.FEASIBLE if safe else SCIP_RESULT.INFEASIBLE}
 
     def consenfolp(self, *_unused: Any) -> Result:
         cuts = [] if self._over() else self._ask(np.rint(self._tree.pattern()), True)
@@ -242,7 +269,7 @@ class _Cuts(Conshdlr):
         if (depth and node == self._node) or self._over():
             return {"result": SCIP_RESULT.DIDNOTRUN}
         self._node = node
-        x = self._tree.pattern()
+        x = self._tree.relaxed = self._tree.pattern()
         cuts = _deepest(self._ask(x, depth <= _ROOT), x)
         for cut in cuts:
             self._tree.add(cut)

@@ -17,6 +17,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.parallel import Hands, Help
 from evosdc.suppress.bounds.bridgeless import BridgelessRows, company
 from evosdc.suppress.bounds.combined import CombinedEquations
 from evosdc.suppress.bounds.master import Master
@@ -55,7 +56,7 @@ class CutLoop:
     """Solve, separate, price, again; its bound may be asked for at any time.
 
     `bridgeless`, `combined` and `planes` switch these cuts off, to see what they are
-    worth.
+    worth. `hands` attack levels where that takes programs.
     """
 
     def __init__(
@@ -65,11 +66,12 @@ class CutLoop:
         bridgeless: bool = True,
         combined: bool = True,
         planes: bool = True,
+        hands: Hands[Problem] | None = None,
     ) -> None:
         self._problem = problem
         engine = engine_for(problem)
         self.quick = engine.quick
-        self._source = engine.cuts()
+        self._source = engine.cuts(hands)
         self._bridgeless = BridgelessRows(problem) if bridgeless else None
         # Where the engine is quick its own cuts are those of the one plane there is.
         general = not self.quick
@@ -280,9 +282,14 @@ def row_bound(problem: Problem, stopped: Callable[[], bool] = lambda: False) -> 
     return loop.bound("row", False)
 
 
-def cut_bound(problem: Problem, stopped: Callable[[], bool] = lambda: False) -> Bound:
+def cut_bound(
+    problem: Problem,
+    stopped: Callable[[], bool] = lambda: False,
+    help: Help | None = None,
+) -> Bound:
     """Bound of all cuts, or of those found until `stopped` says so."""
-    loop = CutLoop(problem)
-    loop.run_nodes()
-    complete = loop.run_cuts(stopped)
-    return loop.bound("cut", complete)
+    with Hands(problem, help=help) as hands:
+        loop = CutLoop(problem, hands=hands)
+        loop.run_nodes()
+        complete = loop.run_cuts(stopped)
+        return loop.bound("cut", complete)

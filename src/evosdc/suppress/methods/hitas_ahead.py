@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.evolution.stopping import Progress
-from evosdc.parallel import Task, open_crew
+from evosdc.parallel import Closing, Task, open_crew
 from evosdc.suppress.methods.hitas_part import Answer, Asked, Parts, solve_part
 from evosdc.suppress.search import Search
 
@@ -43,7 +41,7 @@ class Together:
         return self.search.reason if self.search.stopped() else None
 
 
-class Ahead:
+class Ahead(Closing):
     """Answers of sub-tables, some of them worked out before they are asked for."""
 
     def __init__(self, whole: Parts, search: Search, dirty: int) -> None:
@@ -104,13 +102,5 @@ class Ahead:
             time.sleep(_NAP)
         return task.result()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._crew.close()

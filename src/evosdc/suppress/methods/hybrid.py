@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.evolution.stopping import gap
+from evosdc.parallel import Hands
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
@@ -160,6 +161,15 @@ class _Run:
         cells = self.loop.open_cells(self.best.cost) | self.best.hidden
         return cells & ~self.problem.primary
 
+    @property
+    def fractions(self) -> NDArray[np.float64]:
+        """What patterns are steered by: a relaxation, deep in the tree if there is one.
+
+        Below the root it is nearer to whole patterns, and another one each time.
+        """
+        relaxed = None if self.tree is None else self.tree.relaxed
+        return self.loop.fractions if relaxed is None else relaxed
+
     def raise_bound(self, value: float) -> None:
         """Tell of a bound; islands that have come back are sent out again."""
         self.search.raise_bound(value)
@@ -173,7 +183,7 @@ class _Run:
         self.islands.gather()
         if self.search.best is None:
             return
-        self.islands.send(self.loop.fractions)
+        self.islands.send(self.fractions)
         if self.tree is not None:
             self.tree.lower(self.best.cost)
 
@@ -188,13 +198,17 @@ def run_hybrid(
     """Run the hybrid."""
     habits = Habits(parameters.population, parameters.patience, parameters.steps)
     home = Island(problem, habits, search)
-    loop = CutLoop(
-        problem,
-        bridgeless=parameters.bridgeless,
-        combined=parameters.combined,
-        planes=parameters.planes,
-    )
-    with Islands(home, parameters.islands) as islands:
+    with (
+        Islands(home, parameters.islands) as islands,
+        Hands(problem, help=islands.spare) as hands,
+    ):
+        loop = CutLoop(
+            problem,
+            bridgeless=parameters.bridgeless,
+            combined=parameters.combined,
+            planes=parameters.planes,
+            hands=hands,
+        )
         run = _Run(problem, parameters, search, home, islands, loop)
         if _start(run):
             for cycle in range(parameters.cycles):
@@ -210,9 +224,7 @@ def _cycle(run: _Run, cycle: int) -> bool:
     # Without a clock islands begin and end with the cycle, wherever they are.
     if run.islands and not run.timed:
         run.islands.send(run.loop.fractions)
-    # Other islands explore while there is something to prove.
-    early = not cycle and (run.home.heavy or run.near())
-    if not (early or (run.timed and run.islands.busy and _proving(run))):
+    if _explores(run, cycle):
         _explore(run, cycle)
     if run.islands and not run.timed:
         run.islands.gather()
@@ -223,11 +235,23 @@ def _cycle(run: _Run, cycle: int) -> bool:
     # On networks programmes in turn find better patterns, but a small tree is quicker
     # to the proof than a new tree after each round of cuts.
     if not run.quick or (run.small and not run.explored):
-        return _branch_and_cut(run, _share_of_tree(run))
+        return _branch_and_cut(run, _share_of_tree(run, cycle))
     if _programme(run, run.open_cells(), _share_of_proof(run), True):
         return True
     _programme(run, _core(run), 0.25, False)
     return False
+
+
+def _explores(run: _Run, cycle: int) -> bool:
+    """Whether patterns are bettered at home before the next turn of the proof."""
+    if not run.quick and run.small:
+        # A tree that has got somewhere steers better than the first relaxation.
+        if cycle < 2:
+            return cycle == 1
+    elif not cycle and (run.home.heavy or run.near()):
+        return False
+    # Other islands explore while there is something to prove.
+    return not (run.timed and run.islands.busy and _proving(run))
 
 
 def _proving(run: _Run) -> bool:
@@ -241,7 +265,7 @@ def _proving(run: _Run) -> bool:
 
 def _explore(run: _Run, cycle: int) -> None:
     """Better the patterns at home."""
-    home, fractions = run.home, run.loop.fractions
+    home, fractions = run.home, run.fractions
     rng = run.search.rng(1, cycle)
     if run.quick:
         size = home.population.size
@@ -249,9 +273,9 @@ def _explore(run: _Run, cycle: int) -> None:
         home.refill(fractions, rng, keep, run.slice(0.1))
         home.breed(run.search.rng(2, cycle), run.slice(0.15))
     else:
-        share = 0.1 if home.engine.agile else 0.25 if run.small else 0.4
+        share = 0.1 if home.engine.agile else 0.15 if run.small else 0.4
         home.steer(fractions, rng, run.slice(share))
-    share = 0.15 if run.small and not run.quick else 0.25
+    share = 0.1 if run.small and not run.quick else 0.25
     home.walk(run.search.rng(3, cycle), run.slice(share))
 
 
@@ -392,9 +416,11 @@ def _programme(run: _Run, cells: Flags, share: float, every: bool) -> bool:
     return False
 
 
-def _share_of_tree(run: _Run) -> float:
-    """How much of the time left to spend on the tree of a general table."""
-    return 0.9 if run.small else 0.2
+def _share_of_tree(run: _Run, cycle: int) -> float:
+    """How much of the time left to spend on the tree; a small one has most of it."""
+    if not run.small:
+        return 0.2
+    return 0.9 if cycle or run.quick else 0.1
 
 
 def _branch_and_cut(run: _Run, share: float) -> bool:
@@ -409,12 +435,17 @@ def _branch_and_cut(run: _Run, share: float) -> bool:
         run.tree = BranchAndCut(run.loop, cost, cells, run.best.cost)
     left = run.search.seconds_left()
     stopped = run.slice(share)
+
+    def attempt(hidden: Flags) -> None:
+        run.home.attempt(hidden, stopped)
+
     _, run.explored = run.tree.solve(
         share * left,
         None if np.isfinite(left) else run.parameters.nodes,
         stopped,
-        lambda hidden: run.home.attempt(hidden, stopped),
+        attempt,
         lambda bound: run.raise_bound(min(bound, run.best.cost)),
+        attempt,
     )
     return run.closed()
 

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from types import TracebackType
-from typing import Self
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from evosdc.evolution.stopping import AnyOf, Criterion, TimeLimit
-from evosdc.parallel import Crew, Task, open_crew
+from evosdc.parallel import Closing, Crew, Help, Task, open_crew
 from evosdc.suppress.methods.island import Fractions, Habits, Island
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -32,7 +30,7 @@ _SHORT = 3.0
 # what is left by which it must be there.
 _LONG_RUN, _IN_TIME = 15.0, 0.9
 # Patterns that travel, and those taken in where taking one in is slow.
-_TRAVEL, _TAKEN = 6, 2
+_TRAVEL, TAKEN = 6, 2
 # Levels above which patterns, with what covers each level, are large.
 _MANY = 2000
 # Share of a stretch for patterns from scratch on tables that are no networks: less
@@ -95,7 +93,7 @@ def explore(problem: Problem, stretch: Stretch) -> Haul:
             break
         _turn(island, fractions, (*stretch.key, turn))
     few = len(problem.levels) > _MANY
-    found = tuple(island.patterns(_TAKEN if few else _TRAVEL))
+    found = tuple(island.patterns(TAKEN if few else _TRAVEL))
     return Haul(found, search.evaluations, island.building)
 
 
@@ -124,7 +122,7 @@ def _turn(island: Island, fractions: Fractions, key: tuple[int, ...]) -> None:
     island.walk(search.rng(*key, 3), search.stopped)
 
 
-class Islands:
+class Islands(Closing):
     """The islands beside the one at home, which is told of what they find.
 
     Parameters
@@ -148,6 +146,15 @@ class Islands:
 
     def __bool__(self) -> bool:
         return self.count > 0
+
+    @property
+    def spare(self) -> Help:
+        """Workers that no island has, this one among them where it is of this machine.
+
+        They work while this process waits for them.
+        """
+        help = self._search.help
+        return replace(help, workers=help.workers - self._crew.size)
 
     @property
     def busy(self) -> bool:
@@ -213,7 +220,7 @@ class Islands:
             self._own[island] = haul.patterns
             self._search.count(haul.evaluations)
             self._home.building = haul.building
-            taken = _TRAVEL if self._home.engine.quick else _TAKEN
+            taken = _TRAVEL if self._home.engine.quick else TAKEN
             for pattern in haul.patterns[:taken]:
                 self._search.offer(pattern, "from another worker")
                 self._home.welcome(pattern)
@@ -228,14 +235,3 @@ class Islands:
     def close(self) -> None:
         """End the workers, whatever they are doing."""
         self._crew.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.evolution.stopping import gap
+from evosdc.parallel import Hands
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.base import AnyEngine, Costs, Mask
@@ -69,7 +70,15 @@ def run_optimal(
         search.raise_bound(0.0)
     if search.best.cost == 0 or search.stopped():
         return search.best
-    loop = CutLoop(problem)
+    with Hands(problem, help=search.help) as hands:
+        _prove(engine, CutLoop(problem, hands=hands), parameters, search)
+    return search.best
+
+
+def _prove(
+    engine: AnyEngine, loop: CutLoop, parameters: OptimalParameters, search: Search
+) -> None:
+    """Cut, then branch."""
     loop.run_nodes()
 
     def follow(value: float) -> None:
@@ -86,7 +95,6 @@ def run_optimal(
     if not search.stopped():
         _guided(engine, search, loop.fractions)
         _branch(engine, loop, parameters, search)
-    return search.best
 
 
 def _build(

@@ -26,7 +26,7 @@ from evosdc.synth.data.expressions import columns_of, evaluate, parse_formula
 Floats = NDArray[np.float64]
 
 # A column follows from others in all but so few of its records.
-_EXCEPTIONS = 0.002
+EXCEPTIONS = 0.002
 # So many records are looked at before all are.
 _FIRST_LOOK = 2000
 # A function of one column is none by chance: by a probability of one in a million.
@@ -219,7 +219,7 @@ def _function(
         return None
     for rows in (slice(0, _FIRST_LOOK), slice(None)):
         answer, bad = _usual_answer(x[rows], y[rows], many + 1, levels + 1)
-        if bad > _EXCEPTIONS * len(x[rows]):
+        if bad > EXCEPTIONS * len(x[rows]):
             return None
     each = np.bincount(x, minlength=many + 1)
     share = np.bincount(y, minlength=levels + 1) / len(y)
@@ -344,7 +344,7 @@ def _factor(made: Floats, y: Floats, digits: int) -> float | None:
     both = ~np.isnan(made) & ~np.isnan(y)
     if both.sum() < 0.5 * (~np.isnan(y)).sum() or both.sum() < _FEWEST:
         return None
-    most = _EXCEPTIONS * len(y)
+    most = EXCEPTIONS * len(y)
     large = both & (np.abs(made) > 1e-9) & (np.abs(y) > 1e-9)
     if large.sum() < _FEWEST:
         return None
@@ -358,7 +358,7 @@ def _factor(made: Floats, y: Floats, digits: int) -> float | None:
     some = slice(0, _FIRST_LOOK)
     for length in range(1, 13):
         nice = float(f"{factor:.{length}g}")
-        if _differ(nice * made[some], y[some], digits) <= _EXCEPTIONS * len(y[some]):
+        if _differ(nice * made[some], y[some], digits) <= EXCEPTIONS * len(y[some]):
             return nice if _differ(nice * made, y, digits) <= most else None
     return None
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from evosdc.metrics.binning import MOST_DISTINCT, as_numbers, is_number
 from evosdc.metrics.coded_numbers import coded_numbers
+from evosdc.synth.data.derived import EXCEPTIONS
 from evosdc.synth.data.domain import Domain
 from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, strides
 from evosdc.synth.data.variable import Variable
@@ -70,7 +71,8 @@ def learn_rules(
 
     Of numbers a whole corner of their table counts, such as all who married before some
     year and were born after another. Cells of fewer than `few` people count as empty
-    where that is as unlikely. `refused` are pairs of columns that the user knows better
+    where that is as unlikely and no more than two in a thousand records are in all such
+    cells of the pair. `refused` are pairs of columns that the user knows better
     about.
     """
     sizes, names = domain.sizes, domain.names
@@ -88,8 +90,10 @@ def learn_rules(
         rows, columns = table.sum(axis=1), table.sum(axis=0)
         expected = np.outer(rows, columns) / len(codes)
         axes = [_order(domain.variables[b]), _order(domain.variables[a])]
-        empty = _empty(table, expected, axes, max(1, few))
-        empty |= _but_the_usual(table, expected, axes, max(1, few))
+        empty = _for_a_reason(table, expected, axes, max(1, few))
+        if table[empty].sum() > EXCEPTIONS * len(codes):
+            # So many make a tail of a distribution, and no exceptions to a rule.
+            empty = _for_a_reason(table, expected, axes, 1)
         second, first = (_spans(domain.variables[j]) for j in (b, a))
         if second is not None and first is not None:
             empty |= _never_below(table, expected, second, first)
@@ -125,6 +129,14 @@ def _unlikely(seen: Floats, expected: Floats, few: int) -> NDArray[np.bool_]:
         term = term * expected / k
         chance += np.where(seen >= k, term, 0.0)
     return (seen < few) & (chance <= np.exp(-EXPECTED))
+
+
+def _for_a_reason(
+    table: Ints, expected: Floats, ordered: list[int], few: int
+) -> NDArray[np.bool_]:
+    """Mark cells of fewer than `few` people where that is hardly chance."""
+    empty = _empty(table, expected, ordered, few)
+    return empty | _but_the_usual(table, expected, ordered, few)
 
 
 def _empty(

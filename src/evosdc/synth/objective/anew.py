@@ -21,7 +21,7 @@ from evosdc.synth.data.encoding import Codes, Ints
 _SHARE = 1.0
 # Shares of levels are off by so many standard errors at most, or hardly more; those of
 # bins of numbers by less, since quantiles and means hang on them.
-_ROOM, _ROOM_OF_NUMBERS = 1.0, 0.3
+_ROOM, _ROOM_OF_NUMBERS = 1.0, 0.1
 # So often another record is tried for each, at most so many in all.
 _TRIES, _MOST = 20, 4_000_000
 

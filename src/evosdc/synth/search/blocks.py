@@ -48,17 +48,26 @@ def moves_between(records: int, cells: int) -> int:
     return max(_FEWEST_MOVES, min(moves_at_once(records), int(_PER_CELL * cells)))
 
 
-def cut(tally: Tally, records: int, turn: int) -> list[Block]:
-    """Cut the records of a candidate into blocks, each with a copy of its counters.
+def _ends(records: int, turn: int) -> list[int]:
+    """Return where blocks begin and end.
 
-    The ends of blocks move on by half a block with every turn. The one that would go
-    round the end of the file is two.
+    They move on by half a block with every turn. The block that would go round the end
+    of the file is two.
     """
     size = records // _BLOCKS
     shift = (turn % 2) * (size // 2)
-    inner = [shift + k * size for k in range(_BLOCKS)]
-    ends = sorted({0, *inner, records})
-    return [Block(begin, end, tally.copy()) for begin, end in pairwise(ends)]
+    return sorted({0, *(shift + k * size for k in range(_BLOCKS)), records})
+
+
+def blocks_at(records: int, turn: int) -> int:
+    """Return how many blocks there are in a turn."""
+    return len(_ends(records, turn)) - 1
+
+
+def cut(tally: Tally, records: int, turn: int) -> list[Block]:
+    """Cut the records of a candidate into blocks, each with a copy of its counters."""
+    ends = pairwise(_ends(records, turn))
+    return [Block(begin, end, tally.copy()) for begin, end in ends]
 
 
 def risk_of(risk: RiskIndex, begin: int) -> RiskIndex:

@@ -7,6 +7,7 @@ once; a run ends when every table that was asked for is at its noise floor.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,16 +16,11 @@ import numpy as np
 
 from evosdc.synth.data.encoding import Codes
 from evosdc.synth.objective.aim import Aim
-from evosdc.synth.objective.choice import Table
 from evosdc.synth.objective.goal import CandidateGoal
-from evosdc.synth.search.blocks import (
-    add_up,
-    cut,
-    moves_between,
-    risk_of,
-    worth_cutting,
-)
-from evosdc.synth.search.memetic import Cooling, Memetic
+from evosdc.synth.search.blocks import blocks_at, moves_between, worth_cutting
+from evosdc.synth.search.cooling import Cooling
+from evosdc.synth.search.memetic import Memetic
+from evosdc.synth.search.mover import Piece
 from evosdc.synth.search.population import CandidatePopulation, Team
 from evosdc.synth.search.rng import streams
 
@@ -33,6 +29,9 @@ _ENDS = (0.02, 0.07, 0.2, 0.5, 1.0)
 # The last part of a round is annealed as one block: no risk may be over its limit
 # because two blocks did not know of each other.
 _WHOLE = 0.95
+# Where a clock is the budget, an errand elsewhere is so many generations, those that
+# are begun within so many seconds.
+_TOGETHER, _SECONDS = 20, 1.0
 # Objectives that are so little above their floors on average are at them.
 _REACHED = 1e-4
 
@@ -52,7 +51,6 @@ class Closing(Memetic):
     ) -> None:
         super().__init__(population, goals, cooling, rng, team, generations)
         self._aim = aim
-        self._chosen: dict[int, tuple[Table, ...]] = {}
         # Late acceptance remembers costs of the whole candidate.
         self._cut = worth_cutting(len(population.problem.original)) and not cooling.late
         self._turn = 0
@@ -72,49 +70,33 @@ class Closing(Memetic):
         states = streams(self._rng, len(self.alive))
         part = (share - begin) / width
         step = self._step / width
-        if self._cut and part < _WHOLE:
-            self._cool_blocks(part, step)
-        else:
-            self._cool(part, step, states, self.cooling.moves)
-        self.evaluations += self.cooling.moves * len(self.alive)
+        blocks = self._cut and part < _WHOLE
+        plans: list[list[Piece]] = [[] for _ in self.alive]
+        # Short errands are not worth their way.
+        longer = self._crew is not None and self.cooling.by_clock
+        for _ in range(_TOGETHER if longer else 1):
+            if blocks:
+                self._plan_blocks(plans, part, step)
+            else:
+                for plan in plans:
+                    plan.append(self._piece(part, step, self.cooling.moves))
+        self._improve(plans, states, _SECONDS if longer else math.inf)
 
-    def _cool_blocks(self, share: float, step: float) -> None:
-        """Anneal every candidate as `_cool` does, its blocks side by side."""
+    def _plan_blocks(self, plans: list[list[Piece]], share: float, step: float) -> None:
+        """Plan the moves of a generation for the blocks of every candidate."""
         moves, problem = self.cooling.moves, self.population.problem
-        between = moves_between(len(problem.original), len(problem.target.original))
+        records = len(problem.original)
+        between = moves_between(records, len(problem.target.original))
         pieces = -(-moves // between)
         for piece in range(pieces):
             hot = self.cooling.temperature(share + step * piece / pieces)
             cold = self.cooling.temperature(share + step * (piece + 1) / pieces)
             many = moves * (piece + 1) // pieces - moves * piece // pieces
             self._turn += 1
-            for k in range(len(self.alive)):
-                self._anneal_blocks(k, hot, cold, many)
-
-    def _anneal_blocks(self, k: int, hot: float, cold: float, moves: int) -> None:
-        """Make moves in all blocks of a candidate, and add up what they changed."""
-        problem, tally = self.population.problem, self._tallies[k]
-        codes = self.population.codes[self.alive[k]]
-        blocks = cut(tally, len(codes), self._turn)
-        states = streams(self._rng, len(blocks))
-
-        def work(number: int) -> None:
-            begin, end, mine = blocks[number]
-            self._moves(
-                k,
-                problem.target,
-                risk_of(problem.risk, begin),
-                codes[begin:end],
-                mine,
-                states[number],
-                hot,
-                cold,
-                moves * (end - begin) // len(codes),
-            )
-
-        self._team.each(work, range(len(blocks)))
-        add_up(tally, blocks)
-        self._priced(k)
+            blocks = blocks_at(records, self._turn)
+            for plan in plans:
+                drawn = streams(self._rng, blocks).ravel().tolist()
+                plan.append(Piece(share, hot, cold, many, self._turn, tuple(drawn)))
 
     def state(self) -> dict[str, Any]:
         """Return what another process needs to go on, its round included."""
@@ -162,7 +144,7 @@ class Closing(Memetic):
         best = self.population.codes[self.alive[int(self.costs().argmin())]]
         for order in self._aim.chosen_orders:
             found = self._aim.choose(order, best, self._chosen, self._rng)
-            self._chosen[order] = found.tables
+            self._chosen = {**self._chosen, order: found.tables}
         self._retarget()
         costs = self.costs()
         self._kept = [

@@ -18,6 +18,7 @@ from evosdc.synth.search.bayes import BayesNetwork
 from evosdc.synth.search.blocks import moves_at_once, worth_cutting
 from evosdc.synth.search.breeding import CROSSOVERS
 from evosdc.synth.search.closing import Closing
+from evosdc.synth.search.cooling import Cooling
 from evosdc.synth.search.genetic import Genetic
 from evosdc.synth.search.initial import (
     Cart,
@@ -28,7 +29,7 @@ from evosdc.synth.search.initial import (
     uniform,
     univariate,
 )
-from evosdc.synth.search.memetic import Cooling, Memetic
+from evosdc.synth.search.memetic import Memetic
 from evosdc.synth.search.operators import Operators
 from evosdc.synth.search.population import CandidatePopulation, SynthesisProblem, Team
 from evosdc.synth.search.run import EvolutionEngine
@@ -125,7 +126,9 @@ def _cooling(
     moves = schedule.moves
     if problem.aim is not None and schedule.by_clock:
         piece = moves_at_once(n) if worth_cutting(n) else _PIECE
-        return Cooling(piece, _WARM / n, 0.0005 / n, soft=schedule.softness)
+        return Cooling(
+            piece, _WARM / n, 0.0005 / n, soft=schedule.softness, by_clock=True
+        )
     if moves is None:
         # A front shares the time of one answer among its candidates.
         if _large(problem, schedule):

@@ -6,60 +6,34 @@ one run (decomposition, Zhang and Li 2007), and are not crossed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.synth.data.encoding import Codes, Ints
+from evosdc.parallel import Crew
+from evosdc.synth.data.encoding import Ints
+from evosdc.synth.objective.aim import Chosen
 from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
-from evosdc.synth.objective.risk import RiskIndex
-from evosdc.synth.objective.tables import CRAMER, Target
-from evosdc.synth.search.anneal import anneal
+from evosdc.synth.search.cooling import Cooling
+from evosdc.synth.search.mover import (
+    Candidate,
+    Errand,
+    Mover,
+    Outpost,
+    Piece,
+    run_errand,
+)
 from evosdc.synth.search.population import CandidatePopulation, Tally, Team
 from evosdc.synth.search.rng import streams
 
 Floats = NDArray[np.float64]
-# Distances are rounded off no higher than this, and in the last tenth not at all.
-_SOFTEST, _HARD = 0.1, 0.9
 # A run of moves that only improve, at least so many.
 _FROZEN, _MENDING = 1e-15, 20_000
 # So many moves are made before the clock is asked again.
 _PIECE = 40_000
-
-
-@dataclass(frozen=True)
-class Cooling:
-    """How candidates are annealed, scaled to a file.
-
-    Temperatures are costs. `moves` are made by each candidate in a generation; a share
-    `swaps` of them swap a value between two records, the others change one value. Where
-    the full table is an objective, a share `whole` of all change a whole record.
-
-    A Jensen-Shannon distance is infinitely steep at 0: once most tables are exact, no
-    move may touch them any more for the sake of the others. So distances of one or two
-    variables are rounded off at `soft` times their present mean, but for the end.
-    """
-
-    moves: int
-    hot: float
-    cold: float
-    swaps: float = 0.5
-    whole: float = 0.1
-    late: int = 0
-    crossover: int = 4
-    crossover_rate: float = 0.1
-    soft: float = 1.0
-
-    def temperature(self, share: float) -> float:
-        """Return the temperature when `share` of the budget is spent."""
-        return float(self.hot * (self.cold / self.hot) ** min(1.0, share))
-
-    def softness(self, share: float, distance: float) -> float:
-        """Return where to round off distances that are `distance` on average."""
-        return self.soft * min(_SOFTEST, distance) if share < _HARD else 0.0
 
 
 class Memetic:
@@ -88,10 +62,10 @@ class Memetic:
         # Records of a candidate below the noise floor would carry others below it.
         apart = any(len(goal.mix) for goal in goals)
         self._rate = 0.0 if apart else cooling.crossover_rate
-        # Prices of Cramer cells hold only while margins do: swaps, no changes.
-        fixed = (population.problem.target.kind == CRAMER).any()
-        self._swaps = 1.0 if fixed else cooling.swaps
-        self._whole = 0.0 if fixed else cooling.whole
+        # A single candidate has nobody to share the work with: it stays here.
+        outpost = Outpost(self._mover)
+        self._crew = team.crew(outpost) if len(goals) > 1 else None
+        self._chosen: Chosen = {}
 
     def costs(self) -> Floats:
         """Return the cost of each candidate by its own goal."""
@@ -119,24 +93,71 @@ class Memetic:
                 if share >= 1.0:
                     break
             many = moves * (piece + 1) // pieces - moves * piece // pieces
-            self._cool(share, self._step / pieces, states, many)
-            self.evaluations += many * len(self.alive)
+            plan = [self._piece(share, self._step / pieces, many)]
+            self._improve([plan] * len(self.alive), states)
 
-    def _cool(
-        self, share: float, step: float, states: NDArray[np.uint64], moves: int
-    ) -> None:
-        """Anneal every candidate by so many moves, a `step` of the budget."""
+    def _piece(self, share: float, step: float, moves: int) -> Piece:
+        """Return so many moves on the whole of a candidate, a `step` of the budget."""
         hot = self.cooling.temperature(share)
-        cold = self.cooling.temperature(share + step)
-        target, groups = self.population.problem.target, self.population.groups
-        small = np.unique(target.group[target.small])
+        return Piece(share, hot, self.cooling.temperature(share + step), moves)
 
-        def work(k: int) -> None:
-            distance = groups[self.alive[k], small].mean() if len(small) else 0.0
-            soft = target.softened(self.cooling.softness(share, distance))
-            self._anneal(k, soft, states[k], hot, cold, moves)
+    def _improve(
+        self,
+        plans: Sequence[Sequence[Piece]],
+        states: NDArray[np.uint64],
+        seconds: float = math.inf,
+    ) -> None:
+        """Make the moves that are planned for each candidate."""
+        many = range(len(self.alive))
+        if self._crew is not None:
+            made = self._improve_elsewhere(self._crew, plans, states, seconds)
+        elif plans[0][0].streams:
+            # Blocks of one candidate share the threads, not candidates.
+            made = [self._improve_one(k, plans[k], states[k], self._team) for k in many]
+        else:
+            alone = Team(1)
+            made = self._team.each(
+                lambda k: self._improve_one(k, plans[k], states[k], alone), many
+            )
+        self.evaluations += sum(made)
 
-        self._team.each(work, range(len(self.alive)))
+    def _improve_one(
+        self, k: int, plan: Sequence[Piece], state: NDArray[np.uint64], team: Team
+    ) -> int:
+        return self._mover.improve(k, self._candidate(k, state), plan, team)
+
+    def _improve_elsewhere(
+        self,
+        crew: Crew[Outpost],
+        plans: Sequence[Sequence[Piece]],
+        states: NDArray[np.uint64],
+        seconds: float,
+    ) -> list[int]:
+        """Have every candidate moved by somebody else; return how many moves each."""
+        candidates = [self._candidate(k, state) for k, state in enumerate(states)]
+        errands = [
+            Errand(k, self._chosen, plans[k], seconds, candidate.arrays)
+            for k, candidate in enumerate(candidates)
+        ]
+        answers = crew.map(run_errand, errands)
+        for candidate, (arrays, _) in zip(candidates, answers, strict=True):
+            candidate.become(arrays)
+        return [made for _, made in answers]
+
+    @property
+    def _mover(self) -> Mover:
+        return Mover(self.population.problem, self.goals, self.cooling)
+
+    def _candidate(self, k: int, state: NDArray[np.uint64]) -> Candidate:
+        """Return candidate `k` as moves change it, in its slot."""
+        slot, population = int(self.alive[k]), self.population
+        return Candidate(
+            population.codes[slot],
+            self._tallies[k],
+            population.groups[slot],
+            population.risks[slot],
+            state,
+        )
 
     def _renew_tallies(self) -> None:
         problem = self.population.problem
@@ -200,68 +221,12 @@ class Memetic:
             goal = self.goals[k]
             over = (risks[slot] > goal.limit + 1e-12) & (goal.penalty > 0.0)
             if slot in slots and over.any():
-                self._anneal(k, target, states[k], _FROZEN, _FROZEN, many)
+                candidate = self._candidate(k, states[k])
+                self._mover.anneal(k, candidate, target, _FROZEN, _FROZEN, many)
 
     def prepare(self) -> None:
         """Compile the kernels, so that no clock runs meanwhile."""
         target = self.population.problem.target
-        self._anneal(0, target, np.zeros(1, np.uint64), 1.0, 1.0, 0)
+        candidate = self._candidate(0, np.zeros(1, np.uint64))
+        self._mover.anneal(0, candidate, target, 1.0, 1.0, 0)
         self.population.compile_breeding()
-
-    def _anneal(
-        self,
-        k: int,
-        target: Target,
-        state: NDArray[np.uint64],
-        hot: float,
-        cold: float,
-        moves: int,
-    ) -> None:
-        slot, tally = int(self.alive[k]), self._tallies[k]
-        codes, risk = self.population.codes[slot], self.population.problem.risk
-        self._moves(k, target, risk, codes, tally, state, hot, cold, moves)
-        self._priced(k)
-
-    def _moves(
-        self,
-        k: int,
-        target: Target,
-        risk: RiskIndex,
-        codes: Codes,
-        tally: Tally,
-        state: NDArray[np.uint64],
-        hot: float,
-        cold: float,
-        moves: int,
-    ) -> None:
-        """Make moves on records of candidate `k`, counted by `tally`."""
-        problem = self.population.problem
-        anneal(
-            target,
-            risk,
-            self.goals[k],
-            problem.rules,
-            problem.free,
-            problem.sizes,
-            codes,
-            tally.counts,
-            tally.outside,
-            tally.weights,
-            tally.keys,
-            tally.products,
-            state,
-            moves,
-            hot,
-            cold,
-            self._swaps,
-            self._whole,
-            problem.original,
-            np.zeros(self.cooling.late),
-        )
-
-    def _priced(self, k: int) -> None:
-        """Price candidate `k` from its counters."""
-        slot, tally = int(self.alive[k]), self._tallies[k]
-        if not self.goals[k].looks_at_risk:
-            tally.count_keys(self.population.codes[slot])
-        self.population.price(slot, tally)

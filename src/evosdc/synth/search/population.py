@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from types import TracebackType
-from typing import Any, Self
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.parallel import Closing, Crew, Help, open_crew
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.rules import RuleIndex
 from evosdc.synth.objective.aim import Aim
@@ -34,6 +34,7 @@ from evosdc.synth.objective.tally import count_all, workspace
 from evosdc.synth.search.breeding import breed
 from evosdc.synth.search.turns import new_counter
 
+S = TypeVar("S")
 _MOST_BYTES = 6 << 30
 
 
@@ -53,16 +54,27 @@ class SynthesisProblem:
     aim: Aim | None = None
 
 
-class Team:
+class Team(Closing):
     """Threads that run kernels; the kernels release the interpreter's lock.
 
     Each piece of work has its own random stream, so the number of threads changes
-    nothing but the time.
+    nothing but the time. With `help` there are workers elsewhere as well, for work that
+    is worth sending.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, help: Help | None = None) -> None:
         self.workers = max(1, workers)
+        self.help = help
         self._pool = ThreadPoolExecutor(self.workers) if self.workers > 1 else None
+        self._crews: list[Crew[Any]] = []
+
+    def crew(self, shared: S) -> Crew[S] | None:
+        """Return workers elsewhere who have `shared`, None where there are none."""
+        if self.help is None:
+            return None
+        crew = open_crew(self.help.workers, shared, self.help.cluster)
+        self._crews.append(crew)
+        return crew
 
     def each(
         self,
@@ -88,15 +100,9 @@ class Team:
                     f.exception()
             raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        for crew in self._crews:
+            crew.close()
         if self._pool is not None:
             self._pool.shutdown(wait=True)
 

@@ -1,80 +1,52 @@
-"""Cuts of any table, from the duals of the attacker's linear program.
-
-Let ``y`` be any multipliers of the equations ``M d = 0`` and ``r = e_k - M' y``. Then a
-deviation moves cell `k` by ``d_k = r . d``, so a pattern `x` that lets it move by a
-level has room for that (Fischetti and Salazar 2000)::
-
-    sum over cells i of (r_i > 0 ? r_i up_i : -r_i down_i) x_i >= level.
-
-This holds for every ``y``, so multipliers are rounded to a grid on which all the
-arithmetic is exact, and the cut is valid whatever the tolerances of the solver. As in
-networks, the room of primaries goes to the right-hand side and coefficients are cut
-down to what is left there.
-"""
+"""Cuts of any table, in rounds of attacks on many levels."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import highspy
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from evosdc.parallel import Hands
 from evosdc.suppress.engine.cut import Cut
-from evosdc.suppress.engine.general.model import load_program
+from evosdc.suppress.engine.general.level_programs import (
+    AskedLevels,
+    Basis,
+    Deviation,
+    attack_levels,
+    programs_of,
+)
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
-# Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
-_GRID = 720720
-# Cells that the relaxation does not hide count with this share, so that of all cuts
-# that are violated alike one that crosses few other cells is found.
-_SHADE = 1e-3
-# A level is covered when all but this share of it is.
-_SHORT = 1e-6
 _CUTS_A_ROUND = 60
+# Levels that one worker is asked for at a time, and cells above which it is one only:
+# its programs take so long that who gave them must be able to stop in between.
+_LEVELS, _LARGE = 4, 4000
+# Parts of the widest wave. What is asked for in a wave depends on no number of workers.
+_WIDEST = 16
 
 
 class AttackCuts:
-    """Find the cuts that a fractional pattern violates, one level after another."""
+    """Find the cuts that a fractional pattern violates.
 
-    def __init__(self, problem: Problem) -> None:
+    Parameters
+    ----------
+    hands
+        Who attacks the levels: others too, where it takes long. Cuts are the same.
+    """
+
+    def __init__(self, problem: Problem, hands: Hands[Problem] | None = None) -> None:
         self._problem = problem
-        table = problem.table
-        columns = sparse.csc_array(independent_equations(table, up_sets(table)))
-        self._cells = np.flatnonzero(problem.hideable)
-        self._at = np.full(len(table), -1, dtype=np.int64)
-        self._at[self._cells] = np.arange(len(self._cells))
-        self._matrix = sparse.csr_array(columns[:, self._cells])
-        self._lp = load_program(sparse.csc_array(self._matrix))
-        # Standing still is always feasible, and a new level changes mostly the goal:
-        # the primal simplex method took 17 ms where the dual took 41.
-        self._lp.setOptionValue("simplex_strategy", 4)
+        self._hands = Hands(problem) if hands is None else hands
+        self._programs = programs_of(problem)
+        self._size = _LEVELS if problem.hideable.sum() <= _LARGE else 1
         self._next = 0
-        self._index = np.arange(len(self._cells), dtype=np.int32)
-        self._up = problem.up[self._cells]
-        self._down = problem.down[self._cells]
-        self._primary = problem.primary[self._cells]
-        self._transposed = sparse.csr_array(self._matrix.T)
-        self._known: dict[int, tuple[NDArray[np.int64], NDArray[np.float64]]] = {}
-        self._whole = bool(np.all(self._matrix.data == np.rint(self._matrix.data)))
+        self._known: dict[int, Deviation] = {}
+        self._basis: Basis | None = None
 
     def first(self) -> Iterator[Cut]:
         """Yield the cuts of single equations: the row and column model, generalised."""
-        levels, matrix = self._problem.levels, self._matrix
-        for level in range(len(levels)):
-            k = int(self._at[levels.cell[level]])
-            sign = float(levels.sign[level])
-            for place in range(*self._transposed.indptr[k : k + 2]):
-                row = self._transposed.indices[place]
-                line = slice(*matrix.indptr[row : row + 2])
-                cells = matrix.indices[line]
-                others = cells != k
-                r = -sign * matrix.data[line][others] / self._transposed.data[place]
-                cut = self._write(level, cells[others], r)
-                if cut is not None:
-                    yield cut
+        return self._programs.first()
 
     def violated(
         self, x: NDArray[np.float64], stopped: Callable[[], bool]
@@ -82,114 +54,45 @@ class AttackCuts:
         """Yield cuts that cells hidden to the extent `x` violate.
 
         A round ends after some cuts, since one cut often serves several levels; the
-        next goes on where it ended. A round without cuts has asked every level.
+        next goes on where it ended. A round without cuts has asked every level. Waves
+        are of twice as many parts each time: often one cut is all that is wanted.
         """
         count, found = len(self._problem.levels), 0
-        for step in range(count):
-            level = (self._next + step) % count
-            if stopped() or found == _CUTS_A_ROUND:
-                self._next = level
-                return
-            if self._holds(level, x):
-                continue
-            cut = self._attack(level, x)
-            if cut is not None:
+        order = (self._next + np.arange(count)) % max(count, 1)
+        at, parts = 0, 1
+        while at < count and found < _CUTS_A_ROUND and not stopped():
+            wave: list[int] = []
+            while at < count and len(wave) < parts * self._size:
+                level = int(order[at])
+                at += 1
+                if not self._holds(level, x):
+                    wave.append(level)
+            for cut in self._attack(wave, x, stopped):
                 found += 1
                 yield cut
+            self._next = int(order[at % count])
+            parts = min(2 * parts, _WIDEST)
 
-    def _attack(self, level: int, x: NDArray[np.float64]) -> Cut | None:
-        """Keep a deviation that covers a level, or return a cut that forbids `x`."""
-        levels = self._problem.levels
-        k, sign = int(self._at[levels.cell[level]]), int(levels.sign[level])
-        for shade in (_SHADE, 0.0):
-            answer = self._ask(k, sign, *self._room(level, x, shade))
-            if answer is None:
-                return None
-            d, y = answer
-            if sign * d[k] < 1.0 - _SHORT:
-                cut = self._cut(level, y)
-                if cut is None or float(cut.coefficients @ x[cut.cells]) > 1.0 - _SHORT:
-                    return None
-                return cut
-            moved = np.flatnonzero(d)
-            self._known[level] = (moved, d[moved])
-            # A deviation that leans on cells which are not hidden proves nothing.
-            if self._holds(level, x):
-                return None
-        return None
-
-    def _ask(
-        self, k: int, sign: int, low: NDArray[np.float64], high: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """How far a cell can move within bounds: the deviation, and multipliers."""
-        if sign > 0:
-            high[k] = 1.0
-        else:
-            low[k] = -1.0
-        cost = np.zeros(len(self._cells))
-        cost[k] = -float(sign)
-        lp = self._lp
-        lp.changeColsBounds(len(self._index), self._index, low, high)
-        lp.changeColsCost(len(self._index), self._index, cost)
-        lp.run()
-        if lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            # A warm basis can mislead the simplex method; ask once more from scratch.
-            lp.clearSolver()
-            lp.run()
-            if lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-                return None
-        solution = lp.getSolution()
-        return np.array(solution.col_value), -np.array(solution.row_dual)
-
-    def _room(
-        self, level: int, x: NDArray[np.float64], shade: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Room of each cell in units of the level, as far as it is hidden."""
-        amount = float(self._problem.levels.amount[level])
-        share = np.clip(x[self._cells], 0.0, 1.0)
-        share += shade * (1.0 - share)
-        return (
-            -np.minimum(self._down / amount, 1.0) * share,
-            np.minimum(self._up / amount, 1.0) * share,
-        )
+    def _attack(
+        self, wave: list[int], x: NDArray[np.float64], stopped: Callable[[], bool]
+    ) -> Iterator[Cut]:
+        """Attack the levels of a wave, all from where the last wave ended."""
+        asked = [
+            AskedLevels(tuple(wave[k : k + self._size]), x, self._basis)
+            for k in range(0, len(wave), self._size)
+        ]
+        answers = self._hands.each(attack_levels, asked, stopped)
+        for part, answer in zip(asked, answers, strict=False):
+            self._basis = answer.basis
+            for level, cut, deviation in zip(
+                part.levels, answer.cuts, answer.deviations, strict=True
+            ):
+                if deviation is not None:
+                    self._known[level] = deviation
+                if cut is not None:
+                    yield cut
 
     def _holds(self, level: int, x: NDArray[np.float64]) -> bool:
-        """Whether the last deviation of a level fits into the room that `x` leaves."""
-        if level not in self._known:
-            return False
-        moved, by = self._known[level]
-        low, high = self._room(level, x, 0.0)
-        k = int(self._at[self._problem.levels.cell[level]])
-        own = moved == k
-        inside = (by <= high[moved] + _SHORT) & (by >= low[moved] - _SHORT)
-        return bool(np.all(inside | own))
-
-    def _cut(self, level: int, y: NDArray[np.float64]) -> Cut | None:
-        """Write the cut of a level for any multipliers of the equations."""
-        levels = self._problem.levels
-        k, sign = int(self._at[levels.cell[level]]), float(levels.sign[level])
-        grid = np.rint(y * _GRID)
-        r = -np.asarray(self._transposed @ grid)
-        r[k] += sign * _GRID
-        if not self._whole:
-            # Coefficients that are not whole leave rounding in the products.
-            r[np.abs(r) < 1e-6 * _GRID] = 0.0
-        moves = np.flatnonzero(r)
-        return self._write(level, moves, r[moves] / _GRID)
-
-    def _write(
-        self, level: int, moves: NDArray[np.int64], r: NDArray[np.float64]
-    ) -> Cut | None:
-        """Write the cut that a level's cell moves by ``r . d`` over some cells."""
-        amount = float(self._problem.levels.amount[level])
-        room = np.where(r > 0, self._up[moves], self._down[moves]) / amount
-        terms = np.abs(r) * room
-        primary = self._primary[moves]
-        rest = 1.0 - float(terms[primary].sum())
-        if not rest > _SHORT:
-            return None
-        chosen = ~primary & (terms > 0)
-        if not chosen.any():
-            return None
-        cells = self._cells[moves[chosen]]
-        return Cut(cells, np.minimum(terms[chosen] / rest, 1.0))
+        """Whether the last deviation of a level still covers it."""
+        known = self._known.get(level)
+        return known is not None and self._programs.holds(level, known, x)

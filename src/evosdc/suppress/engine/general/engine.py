@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from evosdc.errors import MethodError
+from evosdc.parallel import Hands
 from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, never
 from evosdc.suppress.engine.general import program_walker
 from evosdc.suppress.engine.general.cuts import AttackCuts
@@ -54,8 +55,8 @@ class GeneralEngine:
             state.witnesses.add(Move(cells, by))
         return state
 
-    def cuts(self) -> AttackCuts:
-        return AttackCuts(self.problem)
+    def cuts(self, hands: Hands[Problem] | None = None, /) -> AttackCuts:
+        return AttackCuts(self.problem, hands)
 
     def walker(
         self,

@@ -15,6 +15,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from evosdc.suppress.structure.movable import nearest
 from evosdc.suppress.structure.upsets import UpSets
@@ -47,7 +48,7 @@ class Unions:
 
     def __init__(self, table: Table, sets: UpSets) -> None:
         self._sets = sets
-        self._touch = (table.matrix != 0).astype(np.float64)
+        self._touch = sparse.csc_array(table.matrix != 0)
 
     def around(
         self, cell: int, price: NDArray[np.float64]
@@ -79,13 +80,20 @@ class Unions:
         return active
 
     def _union(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        return np.asarray(chosen.astype(np.float64) @ self._sets.reach) > 0
+        # By the few rows that are chosen: a product would look at every cell.
+        reach = self._sets.reach
+        active = np.zeros(reach.shape[1], dtype=bool)
+        active[reach[np.flatnonzero(chosen)].indices] = True
+        return active
 
     def _partners(
         self, active: NDArray[np.bool_], added: NDArray[np.float64]
     ) -> list[int]:
         """For each equation whose total would move alone, the cheapest inner cell."""
-        lone = np.flatnonzero(self._touch @ active.astype(np.float64) == 1)
+        rows, counts = np.unique(
+            self._touch[:, np.flatnonzero(active)].indices, return_counts=True
+        )
+        lone = rows[counts == 1]
         candidates = self._sets.candidates
         found: list[int] = []
         for row in lone.tolist():

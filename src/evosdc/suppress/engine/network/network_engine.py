@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from evosdc.parallel import Hands
 from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, never
 from evosdc.suppress.engine.network.cuts import NetworkCuts
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
@@ -51,7 +52,8 @@ class NetworkEngine:
     def restore(self, pattern: Pattern) -> PatternState:
         return self.start(pattern.hidden)
 
-    def cuts(self) -> NetworkCuts:
+    def cuts(self, _: Hands[Problem] | None = None, /) -> NetworkCuts:
+        # Minimum cuts take microseconds: nobody is asked to help.
         return NetworkCuts(self.problem)
 
     def walker(

@@ -1,0 +1,249 @@
+"""Cuts of some levels of any table, from the duals of the attacker's linear program.
+
+Let ``y`` be any multipliers of the equations ``M d = 0`` and ``r = e_k - M' y``. Then a
+deviation moves cell `k` by ``d_k = r . d``, so a pattern `x` that lets it move by a
+level has room for that (Fischetti and Salazar 2000)::
+
+    sum over cells i of (r_i > 0 ? r_i up_i : -r_i down_i) x_i >= level.
+
+This holds for every ``y``, so multipliers are rounded to a grid on which all the
+arithmetic is exact, and the cut is valid whatever the tolerances of the solver. As in
+networks, the room of primaries goes to the right-hand side and coefficients are cut
+down to what is left there.
+
+What is found for some levels depends on what is asked alone, not on what the solver did
+before: any worker may be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.general.model import load_program
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure.upsets import independent_equations, up_sets
+
+# Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
+_GRID = 720720
+# Cells that the relaxation does not hide count with this share, so that of all cuts
+# that are violated alike one that crosses few other cells is found.
+_SHADE = 1e-3
+# A level is covered when all but this share of it is.
+_SHORT = 1e-6
+
+# Where a solver begins: the state of each column and row.
+Basis = tuple[NDArray[np.int8], NDArray[np.int8]]
+
+
+@dataclass(frozen=True, eq=False)
+class Deviation:
+    """How far cells move in units of a level, by their place among the hideable."""
+
+    moved: NDArray[np.int64]
+    by: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class AskedLevels:
+    """Levels to be attacked, cells hidden to the extent `x`, and where to begin."""
+
+    levels: tuple[int, ...]
+    x: NDArray[np.float64]
+    basis: Basis | None
+
+
+@dataclass(frozen=True, eq=False)
+class AttackedLevels:
+    """For each level a cut that forbids `x`, or a deviation; and where it ended."""
+
+    cuts: tuple[Cut | None, ...]
+    deviations: tuple[Deviation | None, ...]
+    basis: Basis
+
+
+class LevelPrograms:
+    """The attacker's program on a table, for one level after another."""
+
+    def __init__(self, problem: Problem) -> None:
+        # Not the problem itself, by which these are found.
+        self._levels = problem.levels
+        table = problem.table
+        columns = sparse.csc_array(independent_equations(table, up_sets(table)))
+        self._cells = np.flatnonzero(problem.hideable)
+        self._at = np.full(len(table), -1, dtype=np.int64)
+        self._at[self._cells] = np.arange(len(self._cells))
+        self._matrix = sparse.csr_array(columns[:, self._cells])
+        self._lp = load_program(sparse.csc_array(self._matrix))
+        # Standing still is always feasible, and a new level changes mostly the goal:
+        # the primal simplex method took 17 ms where the dual took 41.
+        self._lp.setOptionValue("simplex_strategy", 4)
+        self._index = np.arange(len(self._cells), dtype=np.int32)
+        self._up = problem.up[self._cells]
+        self._down = problem.down[self._cells]
+        self._primary = problem.primary[self._cells]
+        self._transposed = sparse.csr_array(self._matrix.T)
+        self._whole = bool(np.all(self._matrix.data == np.rint(self._matrix.data)))
+
+    def first(self) -> Iterator[Cut]:
+        """Yield the cuts of single equations: the row and column model, generalised."""
+        levels, matrix = self._levels, self._matrix
+        for level in range(len(levels)):
+            k = int(self._at[levels.cell[level]])
+            sign = float(levels.sign[level])
+            for place in range(*self._transposed.indptr[k : k + 2]):
+                row = self._transposed.indices[place]
+                line = slice(*matrix.indptr[row : row + 2])
+                cells = matrix.indices[line]
+                others = cells != k
+                r = -sign * matrix.data[line][others] / self._transposed.data[place]
+                cut = self._write(level, cells[others], r)
+                if cut is not None:
+                    yield cut
+
+    def attack(self, asked: AskedLevels) -> AttackedLevels:
+        """Attack some levels, whatever was asked before."""
+        self._begin(asked.basis)
+        found = [self._attack(level, asked.x) for level in asked.levels]
+        return AttackedLevels(
+            tuple(cut for cut, _ in found),
+            tuple(deviation for _, deviation in found),
+            self._end(),
+        )
+
+    def holds(self, level: int, deviation: Deviation, x: NDArray[np.float64]) -> bool:
+        """Whether a deviation that covers a level fits into the room `x` leaves."""
+        low, high = self._room(level, x, 0.0)
+        moved, by = deviation.moved, deviation.by
+        own = moved == int(self._at[self._levels.cell[level]])
+        inside = (by <= high[moved] + _SHORT) & (by >= low[moved] - _SHORT)
+        return bool(np.all(inside | own))
+
+    def _begin(self, basis: Basis | None) -> None:
+        self._lp.clearSolver()
+        if basis is None:
+            return
+        start = highspy.HighsBasis()
+        start.col_status = [highspy.HighsBasisStatus(int(s)) for s in basis[0]]
+        start.row_status = [highspy.HighsBasisStatus(int(s)) for s in basis[1]]
+        self._lp.setBasis(start)
+
+    def _end(self) -> Basis:
+        end = self._lp.getBasis()
+        return (
+            np.array([int(s) for s in end.col_status], dtype=np.int8),
+            np.array([int(s) for s in end.row_status], dtype=np.int8),
+        )
+
+    def _attack(
+        self, level: int, x: NDArray[np.float64]
+    ) -> tuple[Cut | None, Deviation | None]:
+        """Return a cut that forbids `x`, or else a deviation that covers a level."""
+        k, sign = int(self._at[self._levels.cell[level]]), int(self._levels.sign[level])
+        deviation: Deviation | None = None
+        for shade in (_SHADE, 0.0):
+            answer = self._ask(k, sign, *self._room(level, x, shade))
+            if answer is None:
+                return None, deviation
+            d, y = answer
+            if sign * d[k] < 1.0 - _SHORT:
+                cut = self._cut(level, y)
+                if cut is None or float(cut.coefficients @ x[cut.cells]) > 1.0 - _SHORT:
+                    return None, deviation
+                return cut, deviation
+            moved = np.flatnonzero(d)
+            deviation = Deviation(moved, d[moved])
+            # A deviation that leans on cells which are not hidden proves nothing.
+            if self.holds(level, deviation, x):
+                return None, deviation
+        return None, deviation
+
+    def _ask(
+        self, k: int, sign: int, low: NDArray[np.float64], high: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """How far a cell can move within bounds: the deviation, and multipliers."""
+        if sign > 0:
+            high[k] = 1.0
+        else:
+            low[k] = -1.0
+        cost = np.zeros(len(self._cells))
+        cost[k] = -float(sign)
+        lp = self._lp
+        lp.changeColsBounds(len(self._index), self._index, low, high)
+        lp.changeColsCost(len(self._index), self._index, cost)
+        lp.run()
+        if lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            # A warm basis can mislead the simplex method; ask once more from scratch.
+            lp.clearSolver()
+            lp.run()
+            if lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+                return None
+        solution = lp.getSolution()
+        return np.array(solution.col_value), -np.array(solution.row_dual)
+
+    def _room(
+        self, level: int, x: NDArray[np.float64], shade: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Room of each cell in units of the level, as far as it is hidden."""
+        amount = float(self._levels.amount[level])
+        share = np.clip(x[self._cells], 0.0, 1.0)
+        share += shade * (1.0 - share)
+        return (
+            -np.minimum(self._down / amount, 1.0) * share,
+            np.minimum(self._up / amount, 1.0) * share,
+        )
+
+    def _cut(self, level: int, y: NDArray[np.float64]) -> Cut | None:
+        """Write the cut of a level for any multipliers of the equations."""
+        k, sign = (
+            int(self._at[self._levels.cell[level]]),
+            float(self._levels.sign[level]),
+        )
+        grid = np.rint(y * _GRID)
+        r = -np.asarray(self._transposed @ grid)
+        r[k] += sign * _GRID
+        if not self._whole:
+            # Coefficients that are not whole leave rounding in the products.
+            r[np.abs(r) < 1e-6 * _GRID] = 0.0
+        moves = np.flatnonzero(r)
+        return self._write(level, moves, r[moves] / _GRID)
+
+    def _write(
+        self, level: int, moves: NDArray[np.int64], r: NDArray[np.float64]
+    ) -> Cut | None:
+        """Write the cut that a level's cell moves by ``r . d`` over some cells."""
+        amount = float(self._levels.amount[level])
+        room = np.where(r > 0, self._up[moves], self._down[moves]) / amount
+        terms = np.abs(r) * room
+        primary = self._primary[moves]
+        rest = 1.0 - float(terms[primary].sum())
+        if not rest > _SHORT:
+            return None
+        chosen = ~primary & (terms > 0)
+        if not chosen.any():
+            return None
+        cells = self._cells[moves[chosen]]
+        return Cut(cells, np.minimum(terms[chosen] / rest, 1.0))
+
+
+# The programs of a problem in this process, which takes a while to load.
+_LOADED: WeakKeyDictionary[Problem, LevelPrograms] = WeakKeyDictionary()
+
+
+def programs_of(problem: Problem) -> LevelPrograms:
+    """Return the programs of a problem, loaded when they are asked for first."""
+    if problem not in _LOADED:
+        _LOADED[problem] = LevelPrograms(problem)
+    return _LOADED[problem]
+
+
+def attack_levels(problem: Problem, asked: AskedLevels) -> AttackedLevels:
+    """Attack some levels: what any worker can do."""
+    return programs_of(problem).attack(asked)
