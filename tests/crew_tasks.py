@@ -7,6 +7,7 @@ import signal
 import time
 from pathlib import Path
 
+from evosdc import small_jobs
 from evosdc.synth.search.mover import Arrays, Errand, Outpost, run_errand
 
 
@@ -17,6 +18,10 @@ def scaled(by: int, value: int) -> int:
 def process(_: int, seconds: float) -> int:
     time.sleep(seconds)
     return os.getpid()
+
+
+def is_small(_: int, __: int) -> bool:
+    return small_jobs.small()
 
 
 def deadly_once(_: int, flag: str) -> str:

@@ -32,6 +32,16 @@ def has(cells: int) -> None:
     _JOBS[-1] = cells
 
 
+def size() -> float:
+    """Return how many cells the job has, for the workers that it is shared with."""
+    return _JOBS[-1] if _JOBS else math.inf
+
+
+def begin(cells: float) -> None:
+    """Say in a worker how large the one job is that it works for."""
+    _JOBS[:] = [cells]
+
+
 def small() -> bool:
     """Whether the job is so small that Python had better run its kernels."""
     return bool(_JOBS) and _JOBS[-1] <= _FEW_CELLS

@@ -153,6 +153,22 @@ def test_equations_whose_sensitive_cells_cancel_are_combined() -> None:
     assert rows[0].coefficients[rows[0].cells == 1] == -1.0
 
 
+def test_sensitive_cells_without_end_are_combined_away() -> None:
+    """What a sensitive cell of unlimited room lends is infinite, and must cancel."""
+    table = Table.of(
+        # p + q + a = t and q + b = u: so p + a + u = t + b, without q.
+        [5.0, 7, 3, 15, 6, 13],
+        [[1, 1, 1, -1, 0, 0], [0, 1, 0, 0, 1, -1]],
+        status=[PRIMARY, PRIMARY, SAFE, SAFE, SAFE, SAFE],
+        upl=[1, 1, 0, 0, 0, 0],
+        lower=np.full(6, -np.inf),
+        upper=np.full(6, np.inf),
+    )
+    problem = Problem.of(table)
+    cuts = list(CombinedEquations(problem).violated(np.zeros(6)))
+    assert {tuple(sorted(cut.cells.tolist())) for cut in cuts} == {(2, 3, 4, 5), (4, 5)}
+
+
 @settings(max_examples=12)
 @given(tables)
 def test_branch_and_cut_ends_at_the_optimum(options: dict[str, Any]) -> None:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from crew_tasks import deadly_once, process, scaled
+from crew_tasks import deadly_once, is_small, process, scaled
+from evosdc import small_jobs
 from evosdc.errors import EvosdcError
-from evosdc.parallel import joined, open_crew
+from evosdc.parallel import Hands, Help, joined, open_crew
+from evosdc.parallel import hands as helping
 
 
 def deadly(_: int, __: int) -> None:
@@ -38,6 +40,20 @@ def test_processes_work_beside_this_one():
         assert time.monotonic() - began < 0.95
     assert os.getpid() not in workers
     assert len(set(workers)) == 2
+
+
+@pytest.mark.parametrize("cells", [49, 50_000])
+def test_workers_of_a_small_job_compile_nothing_either(cells: int):
+    with small_jobs.job(cells), open_crew(1, 0) as crew:
+        assert crew.map(is_small, [0]) == [cells == 49]
+
+
+@pytest.mark.parametrize("cells", [49, 50_000])
+def test_nobody_is_called_for_a_small_job(cells: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(helping, "_PATIENCE", -1.0)
+    with small_jobs.job(cells), Hands(10, help=Help(2)) as hands:
+        assert hands.map(scaled, [3, 1]) == [30, 10]
+        assert hands.helped is (cells == 50_000)
 
 
 def test_a_lost_worker_costs_its_task_only(tmp_path: Path):

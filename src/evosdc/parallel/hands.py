@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from evosdc import small_jobs
 from evosdc.clock import moment
 from evosdc.parallel.closing import Closing
 from evosdc.parallel.cluster import Cluster
@@ -97,7 +98,8 @@ class Hands(Closing, Generic[S]):
     def _call(self, tasks: int) -> None:
         """Open a crew where it is worth it: what has taken long will take longer."""
         slow = self._spent > _PATIENCE and min(tasks, self._help.workers) > 1
-        if slow and not self.helped:
+        # A small job is done sooner than others have begun.
+        if slow and not self.helped and not small_jobs.small():
             self._crew = open_crew(self._help.workers, self.shared, self._help.cluster)
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from loky import ProcessPoolExecutor
 
+from evosdc import small_jobs
 from evosdc.parallel.closing import Closing
 from evosdc.parallel.crew import Task
 from evosdc.parallel.lost import Given
@@ -21,10 +22,12 @@ R = TypeVar("R")
 _SHARED: list[Any] = []
 
 
-def _begin(shared: Any) -> None:
+def _begin(shared: Any, cells: float) -> None:
     # Ctrl-C reaches the whole group: who gave the work says when it ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _SHARED[:] = [shared]
+    # What this process need not compile, its workers need not either.
+    small_jobs.begin(cells)
 
 
 def _work(function: Callable[[Any, A], R], argument: A) -> R:
@@ -83,7 +86,7 @@ class ProcessCrew(Closing, Generic[S]):
         """Return the processes, started where there are none."""
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
-                self.size, initializer=_begin, initargs=(self._shared,)
+                self.size, initializer=_begin, initargs=(self._shared, small_jobs.size())
             )
         return self._pool
 

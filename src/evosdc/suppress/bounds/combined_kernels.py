@@ -19,7 +19,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-# What a sensitive cell weighs where it may not be there at all.
+# What a sensitive cell weighs where it may not be there at all, and at most: room
+# without end could not be taken off again.
 HEAVY = 1e6
 # A combination is of use where this much is missing.
 SHORT = 1e-3
@@ -83,7 +84,7 @@ def _weight(by: float, scale: float, cells: Cells, i: int) -> float:
     moves = by * scale
     room = moves * cells.up[i] if moves > 0 else -moves * cells.down[i]
     if cells.primary[i]:
-        return room
+        return min(room, HEAVY)
     return min(room, 1.0) * cells.share[i]
 
 
