@@ -74,7 +74,7 @@ def test_the_page_is_written(tmp_path: Path):
     page = paths[1].read_text()
     for name in ("evosdc", "sequential trees", "bootstrap"):
         assert f"| people | {name} | 1 | 2 |" in page
-    with pytest.raises(InputError, match="has people. Expected: other.csv"):
+    with pytest.raises(InputError, match=r"has people\. Expected: other\.csv"):
         numbers.conduct(out, data=tmp_path, files=["other"], **wanted)
     with pytest.raises(InputError, match="no data"):
         numbers.conduct(out, data=None, files=[], **wanted)

@@ -85,8 +85,9 @@ class ProcessCrew(Closing, Generic[S]):
     def pool(self) -> ProcessPoolExecutor:
         """Return the processes, started where there are none."""
         if self._pool is None:
+            known = (self._shared, small_jobs.size())
             self._pool = ProcessPoolExecutor(
-                self.size, initializer=_begin, initargs=(self._shared, small_jobs.size())
+                self.size, initializer=_begin, initargs=known
             )
         return self._pool
 
