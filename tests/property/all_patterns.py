@@ -37,6 +37,8 @@ class AllPatterns:
         self._up = np.maximum(table.upper - table.value, 0.0)
         self._down = np.maximum(table.value - table.lower, 0.0)
         self.primary = table.status == PRIMARY
+        room = np.concatenate([self._up, self._down])
+        self._least = float(room[room > 0].min(initial=1.0))
         moves = (self._up > 0) | (self._down > 0)
         self.free = np.flatnonzero(~self.primary & (table.status != FIXED) & moves)
         # Each asks for a sum of moves: one way, or up and down together.
@@ -74,8 +76,8 @@ class AllPatterns:
     def safe(self, hidden: Mask) -> bool:
         """Whether every level is reached, up to a small share of it."""
         for k, (cell, signs, amount) in enumerate(self._asked):
-            # Any move at all will do where there is no level: by a millionth.
-            unit = amount or 1e-6 * max(1.0, abs(float(self._table.value[cell])))
+            # Any move at all will do where there is no level: some of the least room.
+            unit = amount or self._least
             enough = (1.0 if amount else 1e-3) - _SHORT
             if sum(self._most(hidden, cell, sign, unit) for sign in signs) < enough:
                 # What failed last is likely to fail again.

@@ -49,6 +49,13 @@ def test_noise_in_one_total_does_not_blur_other_cells():
     assert found.down[2] * found.unit == pytest.approx(0.7)
 
 
+def test_a_room_next_to_a_whole_unit_is_read_as_decimals():
+    """25.300000000000004 is enough for 25.3, whatever subtracting doubles loses."""
+    bound = 16.859999999999996
+    found = whole_capacities(problem_of([42.16, 42.16], 25.3, bound, [67.46, np.inf]))
+    assert found.down.tolist() == found.amount.tolist()
+
+
 def test_rounding_never_adds_room():
     rng = np.random.default_rng(0)
     value = rng.uniform(0, 1000, 400)

@@ -15,7 +15,7 @@ from evosdc.api.checkpoint import Checkpoint, as_checkpoint
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, Requests, Stop, one_way
 from evosdc.api.requests import Labels, Preferences
 from evosdc.api.sources import as_table, assumed, known_before, template_of
-from evosdc.api.steps import Task, audit, prepare, search, settle
+from evosdc.api.steps import Task, audit, mended, prepare, search, settle
 from evosdc.evolution.record import Entry
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
@@ -186,6 +186,9 @@ def protect(
         if on_pattern is not None:
             on_pattern(settled.table)
         result = audit(prepared, found, settled, help)
+        again = mended(prepared, found, settled, result)
+        if again is not None:
+            result = audit(prepared, found, again, help)
     template = template_of(table)
     answer = replace(
         result,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from evosdc import __version__
 from evosdc.api.checkpoint import Checkpoint
 from evosdc.api.claims import claim_of
+from evosdc.api.mending import mend, missed
 from evosdc.api.options import Attacker, Requests, Stop
 from evosdc.api.pattern_checkpoint import Stored, following, take_up
 from evosdc.api.reach import within_reach
@@ -299,6 +300,22 @@ def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Pro
         wished=(prepared.granted.status == PRIMARY)
         & (prepared.given.status != PRIMARY),
     )
+
+
+def mended(
+    prepared: Prepared, found: Found, settled: Settled, result: Protection
+) -> Settled | None:
+    """Hide more where the judge misses a hair of a level; None where it does not."""
+    cells = missed(result.verdict.exposed)
+    if not cells or prepared.clock.over():
+        return None
+    attacker = prepared.task.attacker
+    hidden = mend(found.problem, settled.hidden, cells, attacker.strict)
+    if np.array_equal(hidden, settled.hidden):
+        return None
+    found.search.best = found.problem.pattern(hidden)
+    found.search.note(f"{len(cells)} levels were missed by rounding: more is hidden")
+    return replace(settled, table=settled.table.with_pattern(hidden), hidden=hidden)
 
 
 def _method(name: str, problem: Problem) -> Method:

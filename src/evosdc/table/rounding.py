@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 # A rule is violated when its measure passes the threshold by more than this share of
 # the cell: sums of decimals in floating point miss exact ties by less.
 ROUNDING = 1e-12
+# Last places by which value, bound and level may be off together, and the digits that
+# every double has.
+_LAST_PLACES, _DIGITS = 4, 15
 
 
 def significant(values: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
@@ -19,3 +22,21 @@ def significant(values: NDArray[np.float64], digits: int) -> NDArray[np.float64]
     # A whole number over a power of ten is the nearest double to the decimal, and one
     # times a power of ten is exact: scaled the other way round, 109 is not 109 again.
     return np.asarray(np.rint(values * up / down) / up * down)
+
+
+def at_the_bound(
+    value: NDArray[np.float64], bound: NDArray[np.float64], level: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return bound and level without made-up digits where one reaches to the other.
+
+    A tenth of 127.682 is 12.7682, and nine tenths as a double are 114.91380000000001:
+    read to its last digit, that bound rules this level out. Nobody means that.
+    """
+    finite = np.isfinite(bound) & (level > 0)
+    largest = np.where(finite, np.maximum(np.abs(value), np.abs(bound)), 1.0)
+    room = np.abs(np.where(finite, bound, 0.0) - value)
+    meet = finite & (np.abs(room - level) <= _LAST_PLACES * np.spacing(largest))
+    bound, level = bound.copy(), level.copy()
+    bound[meet] = significant(bound[meet], _DIGITS)
+    level[meet] = significant(level[meet], _DIGITS)
+    return bound, level

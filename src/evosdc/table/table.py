@@ -18,6 +18,7 @@ from scipy import sparse
 from evosdc.errors import NotAdditiveError, TableError
 from evosdc.table.hierarchy import Dimension
 from evosdc.table.origin import Origin
+from evosdc.table.rounding import at_the_bound
 from evosdc.table.status import FIXED, HIDDEN, PRIMARY, SECONDARY, STATUSES
 from evosdc.table.totals import natural_floor
 
@@ -162,7 +163,7 @@ class Table:
             notes=tuple(notes),
         )
         table.check()
-        return table
+        return table._with_levels_that_meet_bounds()
 
     def __len__(self) -> int:
         return len(self.value)
@@ -267,7 +268,15 @@ class Table:
         """Return a copy with some attributes changed, checked again."""
         table = replace(self, **changes)
         table.check()
-        return table
+        if changes.keys().isdisjoint(("value", "lower", "upper", "lpl", "upl")):
+            return table
+        return table._with_levels_that_meet_bounds()
+
+    def _with_levels_that_meet_bounds(self) -> Table:
+        """Return it without digits that floating point made up: see `at_the_bound`."""
+        lower, lpl = at_the_bound(self.value, self.lower, self.lpl)
+        upper, upl = at_the_bound(self.value, self.upper, self.upl)
+        return replace(self, lower=lower, upper=upper, lpl=lpl, upl=upl)
 
     def residuals(self) -> NDArray[np.float64]:
         """What each equation is off by."""

@@ -10,6 +10,7 @@ not whole multiples of it are rounded down.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal, localcontext
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,12 +92,24 @@ def _room(value: Real, bound: Real, room: Real, scale: float, most: int) -> Whol
     # One unit in the last place for reading each decimal, one for the difference.
     blur = 3 * np.spacing(np.maximum(np.abs(value), finite))
     rounded = np.floor((room - blur) * scale)
+    most_likely = np.floor((room + blur) * scale)
+    for cell in np.flatnonzero(~exact & np.isfinite(bound) & (rounded < most_likely)):
+        rounded[cell] = _decimal_room(float(value[cell]), float(bound[cell]), scale)
     difference = np.full(len(value), np.inf)
     np.subtract(units[1], units[0], out=difference, where=exact)
     whole = np.where(exact, np.abs(difference), rounded)
     # A value a hair outside its bounds has no room.
     whole[room == 0] = 0
     return np.clip(whole, 0, most).astype(np.int64)
+
+
+def _decimal_room(value: float, bound: float, scale: float) -> float:
+    """Distance in units, rounded down, of two numbers read as decimals."""
+    with localcontext() as context:
+        # Doubles next to each other and far apart alike: nothing is rounded.
+        context.prec = 700
+        apart = abs(Decimal(repr(value)) - Decimal(repr(bound)))
+        return float((apart * Decimal(repr(scale))).to_integral_value(ROUND_FLOOR))
 
 
 def _round_up(demands: Real, scale: float) -> Whole:
