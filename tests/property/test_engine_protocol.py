@@ -306,11 +306,13 @@ def test_stopped_at_once_is_safe_all_the_same(covered: Case) -> None:
 
 
 @both_engines
-def test_a_walk_never_ends_dearer_or_unsafe(covered: Case) -> None:
+@pytest.mark.parametrize("far", [False, True])
+def test_a_walk_never_ends_dearer_or_unsafe(covered: Case, far: bool) -> None:
     state = covered.state
     state.clean_up()
     start = state.cost
-    walker = covered.engine.walker(state, covered.rng)
+    options = covered.engine.roaming if far else None
+    walker = covered.engine.walker(state, covered.rng, options)
     if walker is None:
         return
     assert walker.steps == 0

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from all_patterns import AllPatterns
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -134,6 +135,45 @@ def test_combined_equations_hold_for_the_optimum(options: dict[str, Any]) -> Non
             assert float(cut.coefficients @ safe[cut.cells]) >= cut.least - 1e-9
     for cut in combined.violated(np.where(safe > 0, rng.random(len(safe)), 0.0)):
         assert float(cut.coefficients @ safe[cut.cells]) >= cut.least - 1e-9
+
+
+@settings(max_examples=5)
+@given(tables)
+def test_cells_that_cuts_call_needed_are_needed(options: dict[str, Any]) -> None:
+    problem = problem_of(options)
+    if problem is None or problem.network is not None:
+        return
+    engine, rng = GeneralEngine(problem), np.random.default_rng(options["seed"])
+    blockers = engine.table.programs.blockers
+    all_cells = AllPatterns(problem.table)
+    for _ in range(3):
+        state = engine.start()
+        state.cover(
+            price=problem.cost * np.exp(rng.normal(0.0, 0.5, len(state.hidden)))
+        )
+        before = state.hidden.copy()
+        state.clean_up()
+        slacks = blockers.look_at(before)
+        for cell in np.flatnonzero(before & ~problem.primary).tolist():
+            if slacks.needs(cell):
+                without = before.copy()
+                without[cell] = False
+                assert not all_cells.safe(without)
+
+
+def test_cuts_of_one_pattern_answer_for_the_next() -> None:
+    problem = Problem.of(make("random", 3, shape=(6, 5, 4), sensitive=0.15))
+    engine = GeneralEngine(problem)
+    first, again = engine.start(), engine.start()
+    first.cover()
+    again.cover()
+    programs = engine.table.programs
+    first.clean_up()
+    asked = programs.asked
+    assert programs.blockers.cuts
+    again.clean_up()
+    assert np.array_equal(first.hidden, again.hidden)
+    assert programs.asked - asked < 0.8 * asked
 
 
 def test_equations_whose_sensitive_cells_cancel_are_combined() -> None:

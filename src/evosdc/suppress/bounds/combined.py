@@ -27,7 +27,7 @@ from evosdc.suppress.bounds.combined_kernels import (
     Scratch,
     combinations,
 )
-from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.cut import Cut, leaning_cut
 from evosdc.suppress.problem import Problem
 
 # Equations in a combination at most: longer ones hardly ever cut.
@@ -114,12 +114,9 @@ class CombinedEquations:
             cells = cells[others]
             room = np.where(moves > 0, problem.up[cells], problem.down[cells])
             terms = np.abs(moves) * room
-            primary = problem.primary[cells]
-            # What sensitive cells lend is had for nothing.
-            rest = 1.0 - float(terms[primary].sum())
-            lends = ~primary & (terms > 0)
-            if rest > SHORT and lends.any():
-                yield Cut(cells[lends], np.minimum(terms[lends] / rest, 1.0))
+            cut = leaning_cut(cells, terms, problem.primary[cells], SHORT)
+            if cut is not None:
+                yield cut
         self._next = (last + 1) % len(levels)
 
 

@@ -165,6 +165,10 @@ class WalkOptions:
     patience
         Steps without a better pattern after which the walk begins anew from one that
         is largely rebuilt, and at least twenty per secondary; 0 for never.
+    slack
+        How much dearer than the best pattern met the next may be, as a share of it.
+    lure
+        To what extent a relaxation hides each cell: such cells are made cheaper.
     """
 
     most: int
@@ -172,6 +176,8 @@ class WalkOptions:
     turn: int
     memory: int = 1
     patience: int = 0
+    slack: float = 0.0
+    lure: Costs | None = None
 
 
 class Walker(Protocol):
@@ -241,6 +247,11 @@ class Engine(Protocol[S]):
     @property
     def agile(self) -> bool:
         """Whether a step of ruin and recreate takes no program either."""
+        ...
+
+    @property
+    def roaming(self) -> WalkOptions | None:
+        """How to walk far, where other options than those of a plain walk do."""
         ...
 
     @property

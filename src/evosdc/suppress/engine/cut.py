@@ -15,3 +15,21 @@ class Cut:
     cells: NDArray[np.int64]
     coefficients: NDArray[np.float64]
     least: float = 1.0
+
+
+def leaning_cut(
+    cells: NDArray[np.int64],
+    terms: NDArray[np.float64],
+    primary: NDArray[np.bool_],
+    short: float,
+) -> Cut | None:
+    """Write that a level leans on cells, each with a share of it as its term.
+
+    What sensitive cells lend is had for nothing, and no cell need lend more than what
+    is left. None where nothing is left, up to `short`, or nothing to lend it.
+    """
+    rest = 1.0 - float(terms[primary].sum())
+    lends = ~primary & (terms > 0)
+    if not rest > short or not lends.any():
+        return None
+    return Cut(cells[lends], np.minimum(terms[lends] / rest, 1.0))

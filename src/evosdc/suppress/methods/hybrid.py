@@ -22,7 +22,7 @@ from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.methods.island import Habits, Island
-from evosdc.suppress.methods.islands import Islands
+from evosdc.suppress.methods.islands import PARTS, Islands
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -245,8 +245,9 @@ def _cycle(run: _Run, cycle: int) -> bool:
 def _explores(run: _Run, cycle: int) -> bool:
     """Whether patterns are bettered at home before the next turn of the proof."""
     if not run.quick and run.small:
-        # A tree that has got somewhere steers better than the first relaxation.
-        if cycle < 2:
+        # A tree that has got somewhere steers better than the first relaxation, unless
+        # it is far from getting anywhere.
+        if cycle < 2 and run.near():
             return cycle == 1
     elif not cycle and (run.home.heavy or run.near()):
         return False
@@ -274,9 +275,13 @@ def _explore(run: _Run, cycle: int) -> None:
         home.breed(run.search.rng(2, cycle), run.slice(0.15))
     else:
         share = 0.1 if home.engine.agile else 0.15 if run.small else 0.4
-        home.steer(fractions, rng, run.slice(share))
-    share = 0.1 if run.small and not run.quick else 0.25
-    home.walk(run.search.rng(3, cycle), run.slice(share))
+        # Walks that roam find more from the best pattern than others from scratch.
+        if home.engine.roaming is None or cycle % 3 == 2:
+            home.steer(fractions, rng, run.slice(share))
+    share = 0.25
+    if run.small and not run.quick:
+        share = 0.1 if run.near() else 0.6
+    home.walk(fractions, run.search.rng(3, cycle), run.slice(share))
 
 
 def _start(run: _Run) -> bool:
@@ -304,6 +309,8 @@ def _start(run: _Run) -> bool:
             return
         home.guide(loop.fractions)
 
+    if run.timed and not run.islands and home.parts_pay:
+        home.solve_parts(PARTS * search.seconds_left())
     follow(loop.value)
     _raise(run, 0.3 if run.quick else 0.2, follow)
     if not (search.stopped() or home.slow):
@@ -420,6 +427,9 @@ def _share_of_tree(run: _Run, cycle: int) -> float:
     """How much of the time left to spend on the tree; a small one has most of it."""
     if not run.small:
         return 0.2
+    if not run.quick and not run.near() and not run.islands.busy:
+        # A tree that is far from its end must not keep patterns from getting better.
+        return 0.1 if not cycle else 0.25
     return 0.9 if cycle or run.quick else 0.1
 
 

@@ -7,12 +7,14 @@ differ in their randomness only; patterns travel between them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.evolution.stopping import AnyOf, TimeLimit
 from evosdc.suppress.engine.base import AnyEngine, Mender, State
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.methods.gensup import (
@@ -23,24 +25,33 @@ from evosdc.suppress.methods.gensup import (
     breed,
     guided_state,
 )
+from evosdc.suppress.methods.hitas import run as run_hitas
+from evosdc.suppress.methods.hitas_ahead import Together
+from evosdc.suppress.methods.hitas_part import HitasParameters
 from evosdc.suppress.methods.walking import walk_from
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
+from evosdc.suppress.structure.subtables import subtables
 
 Flags = NDArray[np.bool_]
 Fractions = NDArray[np.float64]
 Stopped = Callable[[], bool]
 # Share of the time left above which building one more pattern does not pay.
 _DEAR = 0.15
+# The same for sub-tables.
+_PARTS_PAY = 0.5
 # So many times slower are steps by programs, where no limit of time ends them.
 _SLOWER = 40
 # Walks by programs begin at one of so many best patterns.
 _STARTS = 3
+# How much cheaper a walk finds cells that the relaxation hides, at most.
+_LURE = 0.95
 # Patterns whose cells are made cheap for the next ones.
 _TRAIL = 6
-# Seconds that cleaning up the first pattern may take in any case.
-_TIDYING = 5.0
+# Seconds that cleaning up the first pattern may take in any case, and the share of the
+# time left that they are at most.
+_TIDYING, _TIDYING_SHARE = 5.0, 0.1
 # Secondaries above which changing and mending a pattern is slow.
 _LARGE = 1000
 
@@ -105,10 +116,39 @@ class Island:
         begun = search.seconds
         state: State = self.engine.start()
         state.cover(stopped=search.stopped)
-        end = search.seconds + max(_TIDYING, search.seconds - begun)
+        tidying = min(_TIDYING, _TIDYING_SHARE * self.horizon())
+        end = search.seconds + max(tidying, search.seconds - begun)
         state.clean_up(stopped=lambda: search.stopped() or search.seconds >= end)
         admit(self.population, state, search, "first pattern")
         self.building = search.seconds - begun
+
+    @cached_property
+    def parted(self) -> bool:
+        """Whether the table has sub-tables: hierarchies, or tables that are linked."""
+        return not self.engine.quick and len(subtables(self.problem.table)) > 1
+
+    @property
+    def parts_pay(self) -> bool:
+        """Whether there is time for sub-tables: they take less than whole patterns.
+
+        Where walks roam they are soon beyond what sub-tables can bring.
+        """
+        if self.engine.roaming is not None:
+            return False
+        return self.parted and self.building < _PARTS_PAY * self.horizon()
+
+    def solve_parts(self, seconds: float) -> None:
+        """Let in the pattern of HiTaS, sub-table by sub-table from the top down.
+
+        What is protected within a sub-table is hidden near the bottom, where it is
+        cheap. The order of levels that other patterns follow does not see that.
+        """
+        limit = AnyOf((TimeLimit(seconds), Together(self.search)))
+        run = Search(seed=self.search.seed, stop=limit)
+        pattern = run_hitas(self.problem, HitasParameters(), run)
+        self.search.count()
+        self.search.offer(pattern, "by sub-tables")
+        self.welcome(pattern)
 
     def welcome(self, pattern: Pattern) -> None:
         """Let in a pattern that was found elsewhere."""
@@ -191,16 +231,22 @@ class Island:
             )
             held = 0 if better else held + 1
 
-    def walk(self, rng: np.random.Generator, stopped: Stopped) -> None:
+    def walk(
+        self, fractions: Fractions, rng: np.random.Generator, stopped: Stopped
+    ) -> None:
         """Ruin and recreate from the best pattern."""
+        far = self.engine.roaming
+        if far is not None:
+            far = replace(far, lure=_LURE * np.clip(fractions, 0.0, 1.0))
         # Steps by programs are few, and the best pattern may be stuck.
-        first = 0 if self.engine.quick else int(rng.integers(_STARTS))
+        stuck = not (self.engine.quick or far)
+        first = int(rng.integers(_STARTS)) if stuck else 0
         states = self.population.states
         state = states[min(first, len(states) - 1)].copy()
         steps = self.habits.steps
         if not (self.engine.quick or np.isfinite(self.search.seconds_left())):
             steps //= _SLOWER
-        pattern = walk_from(self.engine, state, self.search, rng, steps, stopped)
+        pattern = walk_from(self.engine, state, self.search, rng, steps, stopped, far)
         if pattern is None:
             return
         # Walks of networks may end beside the best pattern they met.

@@ -38,6 +38,8 @@ _MANY = 2000
 _STEERING, _STEERING_LESS = 0.6, 0.1
 # Seconds before the end at which islands come home, and how long they are waited for.
 _HOMEWARD, _LATE, _NAP = 1.0, 2.0, 0.02
+# Share of the time left for the pattern of sub-tables.
+PARTS = 0.4
 # A stretch is long enough for so many patterns, where any are built.
 _ROOM = 2
 
@@ -53,6 +55,7 @@ class Stretch:
     fractions: Fractions | None
     seconds: float | None
     left: float
+    parts: float = 0.0  # seconds for sub-tables, before anything else
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,8 @@ def explore(problem: Problem, stretch: Stretch) -> Haul:
     fractions = stretch.fractions
     if fractions is None:
         fractions = np.zeros(len(problem.cost))
+    if stretch.parts and island.parts_pay:
+        island.solve_parts(stretch.parts)
     for turn in range(1_000_000 if stretch.seconds else 1):
         if search.stopped():
             break
@@ -113,13 +118,13 @@ def _turn(island: Island, fractions: Fractions, key: tuple[int, ...]) -> None:
         size = island.population.size
         island.refill(fractions, search.rng(*key, 1), size // 2, search.stopped)
         island.breed(search.rng(*key, 2), search.stopped)
-        island.walk(search.rng(*key, 3), search.stopped)
+        island.walk(fractions, search.rng(*key, 3), search.stopped)
         return
     share = _STEERING_LESS if island.engine.agile else _STEERING
     end = search.seconds + share * search.seconds_left()
     steered = search.rng(*key, 1)
     island.steer(fractions, steered, lambda: search.stopped() or search.seconds >= end)
-    island.walk(search.rng(*key, 3), search.stopped)
+    island.walk(fractions, search.rng(*key, 3), search.stopped)
 
 
 class Islands(Closing):
@@ -208,6 +213,7 @@ class Islands(Closing):
             fractions=fractions,
             seconds=min(longest, left - _HOMEWARD) if self._timed else None,
             left=left,
+            parts=PARTS * left if self._timed and number == island == 0 else 0.0,
         )
 
     def gather(self, *, wait: bool = False) -> None:

@@ -63,9 +63,10 @@ def walk_from(
     rng: np.random.Generator,
     steps: int,
     stopped: Stopped,
+    options: WalkOptions | None = None,
 ) -> Pattern | None:
     """Walk from a covered state, which is changed; None where it cannot."""
-    walker = engine.walker(state, rng)
+    walker = engine.walker(state, rng, options)
     return None if walker is None else walk(walker, search, steps, stopped)
 
 

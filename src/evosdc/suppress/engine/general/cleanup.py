@@ -25,7 +25,8 @@ def clean_up(
 
     A cell that no witness uses goes free of charge. Otherwise only the demands whose
     witness uses it are asked again, with the cell forbidden: boxes and cycles first,
-    and programs where there are few enough cells for it.
+    and programs where there are few enough cells for it. What they say of cells that
+    are needed is remembered for other patterns.
     """
     problem = programs.problem
     hidden = hidden | problem.primary
@@ -36,17 +37,17 @@ def clean_up(
             hidden[idle] = False
             return hidden
     ask = programs.among(hidden)
-    blockers: list[int] = []
+    refused: list[int] = []
+    slacks = programs.blockers.look_at(hidden)
     for cell in _in_turn(problem, hidden, order).tolist():
         users = witnesses.users(cell)
-        if len(users) and stopped():
+        if len(users) and (stopped() or slacks.needs(cell)):
             continue
         trial = hidden.copy()
         trial[cell] = False
-        if not len(users) or _replaced(
-            programs, ask, trial, witnesses, users, blockers
-        ):
+        if not len(users) or _replaced(programs, ask, trial, witnesses, users, refused):
             hidden = trial
+            slacks.publish(cell, hidden)
     return hidden
 
 
@@ -64,7 +65,7 @@ def _replaced(
     trial: Mask,
     witnesses: Witnesses,
     users: Cells,
-    blockers: list[int],
+    refused: list[int],
 ) -> bool:
     """Find new witnesses for `users` among the cells of `trial`, or change nothing."""
     problem, demands = programs.problem, witnesses.demands
@@ -73,7 +74,7 @@ def _replaced(
         return False
     # Witnesses that lean on primaries and cheap cells leave the others free to go.
     price = np.where(free, problem.cost, np.inf)
-    recent = {row: at for at, row in enumerate(blockers)}
+    recent = {row: at for at, row in enumerate(refused)}
     attempt = witnesses.begin_trial(users)
     for row in sorted(users.tolist(), key=lambda r: -recent.get(r, -1)):
         if witnesses.covered[row]:
@@ -87,8 +88,8 @@ def _replaced(
         if move is None:
             # A demand that kept one cell is likely to keep the next: ask it first.
             if row in recent:
-                blockers.remove(row)
-            blockers.append(row)
+                refused.remove(row)
+            refused.append(row)
             witnesses.put_back(attempt)
             return False
         witnesses.add(move, row)

@@ -9,12 +9,13 @@ import numpy as np
 from evosdc.errors import MethodError
 from evosdc.parallel import Hands
 from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, never
-from evosdc.suppress.engine.general import program_walker
+from evosdc.suppress.engine.general import program_walker, record_walker
 from evosdc.suppress.engine.general.cuts import AttackCuts
 from evosdc.suppress.engine.general.mend import GeneralMender
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.orders import ProgramEvaluator
 from evosdc.suppress.engine.general.program_walker import ProgramWalker
+from evosdc.suppress.engine.general.record_walker import RecordWalker
 from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
 from evosdc.suppress.engine.general.walker import DEFAULT, GeneralWalker
 from evosdc.suppress.pattern import Pattern
@@ -41,6 +42,12 @@ class GeneralEngine:
         return self.table.boxes is not None
 
     @property
+    def roaming(self) -> WalkOptions | None:
+        # Without boxes walks are by programs already, which cover more at a time.
+        small = self.agile and self.table.programs.is_small
+        return record_walker.DEFAULT if small else None
+
+    @property
     def demands(self) -> Demands:
         return self.table.demands
 
@@ -63,7 +70,7 @@ class GeneralEngine:
         state: GeneralState,
         rng: np.random.Generator,
         options: WalkOptions | None = None,
-    ) -> GeneralWalker | ProgramWalker | None:
+    ) -> GeneralWalker | ProgramWalker | RecordWalker | None:
         if options is not None and options.memory > 1:
             raise MethodError(
                 f"late acceptance over {options.memory} steps on a general table",
@@ -71,6 +78,8 @@ class GeneralEngine:
             )
         if not len(state.secondaries):
             return None
+        if options is not None and options.slack > 0:
+            return RecordWalker(state, rng, options)
         if self.table.boxes is None:
             return ProgramWalker(state, rng, options or program_walker.DEFAULT)
         return GeneralWalker(state, self.table.boxes, rng, options or DEFAULT)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.cut import Cut, leaning_cut
 from evosdc.suppress.engine.general.model import load_program
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
@@ -221,16 +221,8 @@ class LevelPrograms:
         """Write the cut that a level's cell moves by ``r . d`` over some cells."""
         amount = float(self._levels.amount[level])
         room = np.where(r > 0, self._up[moves], self._down[moves]) / amount
-        terms = np.abs(r) * room
-        primary = self._primary[moves]
-        rest = 1.0 - float(terms[primary].sum())
-        if not rest > _SHORT:
-            return None
-        chosen = ~primary & (terms > 0)
-        if not chosen.any():
-            return None
-        cells = self._cells[moves[chosen]]
-        return Cut(cells, np.minimum(terms[chosen] / rest, 1.0))
+        cells, primary = self._cells[moves], self._primary[moves]
+        return leaning_cut(cells, np.abs(r) * room, primary, _SHORT)
 
 
 # The programs of a problem in this process, which takes a while to load.

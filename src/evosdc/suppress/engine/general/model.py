@@ -1,7 +1,13 @@
-"""The attacker's linear program over some of the cells, kept warm between questions.
+"""The attacker's linear program over some of the cells, for one question after another.
 
 Smith et al. (2011) ask: which deviation ``d = y+ - y-`` that moves one cell by its
 level is cheapest, when moving a cell that is hidden already costs nothing?
+
+Every question begins with no cell moved. No price is negative, so that this is the
+best there is but for the few equations of the cell in question, which the dual simplex
+method mends one after the other, like a search for a shortest path. From the end of the
+question before, which had other prices and other bounds, it takes two to five times as
+long, and what is found would depend on what was asked before.
 """
 
 from __future__ import annotations
@@ -19,7 +25,6 @@ from scipy import sparse
 MOVED = 1e-9
 # No witness needs to move a cell by more than this many times the amount asked for.
 FAR = 1e7
-_LEAST_PATIENCE = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +59,9 @@ class DeviationModel:
         self._up = up[cells]
         self._down = down[cells]
         part = sparse.csr_array(columns[:, cells])
-        part = part[np.diff(part.indptr) > 0]
-        self._part = part
-        self._loaded: Any = None
+        self._rows = np.flatnonzero(np.diff(part.indptr) > 0)
+        self._part = part[self._rows]
+        self._loaded: tuple[Any, Any] | None = None
         self._index = np.arange(2 * len(cells), dtype=np.int32)
 
     def cheapest(
@@ -101,6 +106,16 @@ class DeviationModel:
             self.cells[moved], d[moved] * unit
         )
 
+    def refusal(self) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+        """Why the last question had no answer: multipliers of some equations.
+
+        What these say together leaves the cell too little room (Farkas).
+        """
+        if self._loaded is None:
+            return None
+        _, there, ray = self._loaded[0].getDualRay()
+        return (self._rows, np.array(ray)) if there else None
+
     def _room(self, amount: float, price: NDArray[np.float64]) -> NDArray[np.float64]:
         high = np.concatenate([self._up, self._down]) / amount
         high[high > FAR] = highspy.kHighsInf
@@ -114,17 +129,16 @@ class DeviationModel:
         high: NDArray[np.float64],
         cost: NDArray[np.float64],
     ) -> NDArray[np.float64] | None:
-        patience = highspy.kHighsIInf if self._loaded is None else self._patience()
-        solver = self._solver()
+        solver, nothing_moved = self._solver()
         count = len(self._index)
         solver.changeColsBounds(count, self._index, low, high)
         solver.changeColsCost(count, self._index, cost)
-        solver.setOptionValue("simplex_iteration_limit", patience)
+        solver.clearSolver()
+        solver.setBasis(nothing_moved)
         solver.run()
         status = solver.getModelStatus()
         if status not in _ANSWERED:
-            # A warm basis can mislead the simplex method; ask once more from scratch.
-            solver.setOptionValue("simplex_iteration_limit", highspy.kHighsIInf)
+            # A start can mislead the simplex method; ask once more without one.
             solver.clearSolver()
             solver.run()
             status = solver.getModelStatus()
@@ -132,18 +146,17 @@ class DeviationModel:
             return None
         return np.array(solver.getSolution().col_value)
 
-    def _patience(self) -> int:
-        """How many iterations a warm start may take before a cold one is tried.
-
-        On tables full of hidden cells a warm basis can be worse than none: 40,000
-        iterations were seen where 2,500 from scratch did.
-        """
-        return max(_LEAST_PATIENCE, self._part.shape[0] // 4)
-
-    def _solver(self) -> Any:
+    def _solver(self) -> tuple[Any, Any]:
+        """The program, and the basis in which nothing has moved."""
         if self._loaded is None:
             both = sparse.hstack([self._part, -self._part], format="csc")
-            self._loaded = load_program(sparse.csc_array(both))
+            solver = load_program(sparse.csc_array(both))
+            solver.setOptionValue("presolve", "off")
+            start = highspy.HighsBasis()
+            rows, columns = both.shape
+            start.col_status = [highspy.HighsBasisStatus.kLower] * columns
+            start.row_status = [highspy.HighsBasisStatus.kBasic] * rows
+            self._loaded = solver, start
         return self._loaded
 
     def _as_move(self, d: NDArray[np.float64], k: int, amount: float) -> Move | None:

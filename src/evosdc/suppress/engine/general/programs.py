@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.suppress.engine.general.blockers import Blockers
 from evosdc.suppress.engine.general.local import neighbourhoods
 from evosdc.suppress.engine.general.model import DeviationModel, Move
 from evosdc.suppress.problem import Problem
@@ -21,7 +21,7 @@ Question = Callable[[int, int, float, NDArray[np.float64]], Move | None]
 
 
 class Programs:
-    """Cheapest deviations on one table; keeps its solver warm between questions."""
+    """Cheapest deviations on one table, whose programs stay loaded."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -29,6 +29,7 @@ class Programs:
         table = problem.table
         self.sets = up_sets(table)
         self._columns = independent_equations(table, self.sets)
+        self.blockers = Blockers(problem, self._columns)
         self._around = neighbourhoods(table, self.sets)
         self._whole = self._model(np.flatnonzero(problem.hideable))
         self._equations = (
@@ -92,14 +93,25 @@ class Programs:
     def among(self, hidden: NDArray[np.bool_]) -> Question:
         """Return a way to ask many questions about deviations of hidden cells only.
 
-        Few cells are asked all together, with a warm start. Among many only the
-        neighbourhoods are asked, so that None may come too early: clean-up then keeps
-        a cell that it could have spared, and that is safe.
+        Few cells are asked all together. Among many only the neighbourhoods are asked,
+        so that None may come too early: clean-up then keeps a cell that it could have
+        spared, and that is safe. Why few cells had no answer is told to `blockers`.
         """
         cells = np.flatnonzero(hidden)
         if len(cells) > SMALL:
             return self.nearby
-        return partial(self._ask, self._model(cells))
+        model = self._model(cells)
+
+        def ask(
+            cell: int, sign: int, amount: float, price: NDArray[np.float64]
+        ) -> Move | None:
+            move = self._ask(model, cell, sign, amount, price)
+            why = model.refusal() if move is None else None
+            if why is not None:
+                self.blockers.learn(cell, sign, amount, *why)
+            return move
+
+        return ask
 
     def _model(self, cells: NDArray[np.int64]) -> DeviationModel:
         return DeviationModel(self._columns, cells, self.problem.up, self.problem.down)

@@ -1,6 +1,6 @@
 """Patterns of any table with their witnesses: programs, boxes and cycles cover demands.
 
-`GeneralTable` is what all states of a table share; its programs keep their solver warm.
+`GeneralTable` is what all states of a table share; its programs stay loaded.
 """
 
 from __future__ import annotations
@@ -130,6 +130,10 @@ class GeneralState:
     def forget(self, rows: Cells) -> None:
         """Open demands again, and publish the secondaries that no other one needs."""
         self.witnesses.open(rows)
+        self.publish_idle()
+
+    def publish_idle(self) -> None:
+        """Publish the secondaries that no witness uses."""
         idle = self.secondaries
         self.hidden[idle[~self.witnesses.used()[idle]]] = False
 

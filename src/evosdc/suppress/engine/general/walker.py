@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.suppress.engine.base import Cells, Stopped, WalkOptions
+from evosdc.suppress.engine.base import Stopped, WalkOptions
 from evosdc.suppress.engine.general.boxes import Boxes
+from evosdc.suppress.engine.general.ruin import dear_and_near
 from evosdc.suppress.engine.general.state import GeneralState
 from evosdc.suppress.pattern import Pattern
 
@@ -52,7 +53,9 @@ class GeneralWalker:
             blurred.rebuild(
                 state.witnesses,
                 state.hidden,
-                self._targets(secondaries),
+                dear_and_near(
+                    problem, state.hidden, secondaries, self._options.most, rng
+                ),
                 shuffle,
                 problem.cost,
             )
@@ -63,22 +66,3 @@ class GeneralWalker:
         self._boxes.drop(state.witnesses, state.hidden, few[state.hidden[few]])
         self.best_cost = problem.pattern(state.hidden).cost
         return True
-
-    def _targets(self, secondaries: Cells) -> Cells:
-        """Draw a secondary, dear ones more often, and others on one of its lines."""
-        problem, rng = self._problem, self._rng
-        table, hidden = problem.table, self._state.hidden
-        # The dearest of two draws: quick, and no cell is left out.
-        pair = secondaries[rng.integers(len(secondaries), size=2)]
-        cell = int(pair[np.argmax(problem.cost[pair])])
-        start, end = table.columns.indptr[cell : cell + 2]
-        if end == start:
-            return np.array([cell])
-        row = int(table.columns.indices[rng.integers(start, end)])
-        line = table.matrix.indices[
-            table.matrix.indptr[row] : table.matrix.indptr[row + 1]
-        ]
-        line = line[hidden[line] & ~problem.primary[line]]
-        more = int(rng.integers(0, self._options.most))
-        near = rng.permutation(line)[:more]
-        return np.append(cell, near).astype(np.int64)

@@ -24,6 +24,7 @@ class NetworkEngine:
 
     quick = True
     agile = True
+    roaming = None
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem

@@ -1,0 +1,137 @@
+"""Cells that a pattern cannot do without, told by cuts that other patterns have failed.
+
+Publishing a cell that is needed is found out by a program without a solution, again and
+again: for each cell of each pattern. The multipliers that show why (Farkas) are a cut,
+which every safe pattern satisfies. Kept, it answers the same question for all patterns
+after that, without a program.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from evosdc.suppress.engine.base import Mask
+from evosdc.suppress.engine.cut import Cut, leaning_cut
+from evosdc.suppress.problem import Problem
+
+# Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
+_GRID = 720720
+# A cut is violated where more than this is missing: well above rounding.
+_SHORT = 1e-6
+# Cuts that are kept: with more of them the older half is forgotten.
+_MOST = 4000
+
+
+class Blockers:
+    """The cuts that patterns of a problem have failed so far.
+
+    Parameters
+    ----------
+    columns
+        The equations that programs are made of, as CSC.
+    """
+
+    def __init__(self, problem: Problem, columns: Any) -> None:
+        self._problem = problem
+        self._transposed = sparse.csr_array(columns.T)
+        self.cuts: list[Cut] = []
+        self.having: dict[int, list[tuple[int, float]]] = {}
+        self.forgotten = 0  # how often cuts got other numbers
+
+    def look_at(self, hidden: Mask) -> Slacks:
+        """Begin with a pattern from which cells are to be published."""
+        return Slacks(self, hidden)
+
+    def learn(
+        self,
+        cell: int,
+        sign: int,
+        amount: float,
+        rows: NDArray[np.int64],
+        multipliers: NDArray[np.float64],
+    ) -> None:
+        """Keep what some equations together say of a level that was not reached."""
+        cut = self._cut(cell, sign, amount, rows, multipliers)
+        if cut is None:
+            return
+        if len(self.cuts) == _MOST:
+            self._forget()
+        number = len(self.cuts)
+        self.cuts.append(cut)
+        for i, by in zip(cut.cells.tolist(), cut.coefficients.tolist(), strict=True):
+            self.having.setdefault(i, []).append((number, by))
+
+    def _cut(
+        self,
+        cell: int,
+        sign: int,
+        amount: float,
+        rows: NDArray[np.int64],
+        multipliers: NDArray[np.float64],
+    ) -> Cut | None:
+        """Write the sum of equations as a cut: what the cell leans on must be hidden.
+
+        It holds for all multipliers, so they are rounded to numbers without dirt.
+        """
+        problem = self._problem
+        y = np.zeros(self._transposed.shape[1])
+        y[rows] = multipliers
+        at = slice(*self._transposed.indptr[cell : cell + 2])
+        own = self._transposed.indices[at], self._transposed.data[at]
+        size = float(own[1] @ y[own[0]])
+        if size == 0.0:
+            return None
+        z = np.asarray(self._transposed @ np.rint(y / size * _GRID))
+        if z[cell] == 0.0:
+            return None
+        leans = -sign * z / (z[cell] * amount)
+        leans[cell] = 0.0
+        leans[~problem.hideable] = 0.0
+        cells = np.flatnonzero(leans)
+        leans = leans[cells]
+        room = np.where(leans > 0, problem.up[cells], problem.down[cells])
+        return leaning_cut(cells, np.abs(leans) * room, problem.primary[cells], _SHORT)
+
+    def _forget(self) -> None:
+        """Keep the newer half."""
+        half = _MOST // 2
+        self.forgotten += 1
+        self.cuts = self.cuts[half:]
+        self.having = {
+            cell: [(number - half, by) for number, by in entries if number >= half]
+            for cell, entries in self.having.items()
+        }
+
+
+class Slacks:
+    """How much each cut has to spare in a pattern that gets smaller."""
+
+    def __init__(self, blockers: Blockers, hidden: Mask) -> None:
+        self._blockers, self._hidden = blockers, hidden
+        self._slack: list[float] = []
+        self._forgotten = blockers.forgotten
+
+    def needs(self, cell: int) -> bool:
+        """Whether a cut forbids to publish a cell."""
+        self._catch_up()
+        entries = self._blockers.having.get(cell, ())
+        return any(self._slack[number] - by < -_SHORT for number, by in entries)
+
+    def publish(self, cell: int, hidden: Mask) -> None:
+        """Take note that a cell is published, which leaves a smaller pattern."""
+        self._catch_up()
+        for number, by in self._blockers.having.get(cell, ()):
+            self._slack[number] -= by
+        self._hidden = hidden
+
+    def _catch_up(self) -> None:
+        """Look at cuts that are new."""
+        if self._forgotten != self._blockers.forgotten:
+            self._forgotten, self._slack = self._blockers.forgotten, []
+        for cut in self._blockers.cuts[len(self._slack) :]:
+            held = self._hidden[cut.cells]
+            self._slack.append(float(cut.coefficients[held].sum()) - cut.least)
