@@ -41,6 +41,8 @@ Stopped = Callable[[], bool]
 _DEAR = 0.15
 # The same for sub-tables.
 _PARTS_PAY = 0.5
+# Cells up to which walks that roam had a cheaper pattern than sub-tables in 15 seconds.
+_ROAMED = 900
 # So many times slower are steps by programs, where no limit of time ends them.
 _SLOWER = 40
 # Walks by programs begin at one of so many best patterns.
@@ -131,9 +133,9 @@ class Island:
     def parts_pay(self) -> bool:
         """Whether there is time for sub-tables: they take less than whole patterns.
 
-        Where walks roam they are soon beyond what sub-tables can bring.
+        Where walks roam in small tables they are soon beyond what sub-tables bring.
         """
-        if self.engine.roaming is not None:
+        if self.engine.roaming is not None and len(self.problem.cost) <= _ROAMED:
             return False
         return self.parted and self.building < _PARTS_PAY * self.horizon()
 
