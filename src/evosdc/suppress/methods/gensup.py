@@ -185,17 +185,20 @@ def guided_state(
     noise: NDArray[np.float64] | float = 1.0,
     stopped: Stopped = never,
     order: NDArray[np.int64] | None = None,
+    hopeless: float = np.inf,
 ) -> State:
     """Cover everything with cells cheap to the extent a relaxation hides them.
 
-    Demands are covered by weight unless an order is given.
+    Demands are covered by weight unless an order is given. What costs more than
+    `hopeless` before it is pruned is left as it is.
     """
     # A cell hidden in full keeps a thousandth of its cost: of two ways through such
     # cells the cheaper one is taken.
     price = engine.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
     state: State = engine.start()
     state.cover(order, price=price * noise, stopped=stopped)
-    mender.prune(state)
+    if state.cost <= hopeless:
+        mender.prune(state)
     return state
 
 

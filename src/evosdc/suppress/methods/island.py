@@ -45,10 +45,14 @@ _PARTS_PAY = 0.5
 _ROAMED = 900
 # So many times slower are steps by programs, where no limit of time ends them.
 _SLOWER = 40
-# Walks by programs begin at one of so many best patterns.
-_STARTS = 3
+# Walks by programs begin at one of so many best patterns; those that roam, at the best
+# one in this share of the cases.
+_STARTS, _FROM_BEST = 4, 0.4
 # How much cheaper a walk finds cells that the relaxation hides, at most.
 _LURE = 0.95
+# Where pruning takes programs, patterns that cost so many times the best are not worth
+# it: it takes ten times as long as building one, and spares a tenth.
+_HOPELESS = 1.15
 # Patterns whose cells are made cheap for the next ones.
 _TRAIL = 6
 # Seconds that cleaning up the first pattern may take in any case, and the share of the
@@ -169,8 +173,12 @@ class Island:
         order: NDArray[np.int64] | None = None,
     ) -> None:
         """Let in a pattern that follows the relaxation."""
-        stopped = self.search.stopped
-        state = guided_state(self.engine, self.mender, fractions, noise, stopped, order)
+        stopped, hopeless = self.search.stopped, np.inf
+        if not self.engine.quick and self.population.states:
+            hopeless = _HOPELESS * self.population.states[0].cost
+        state = guided_state(
+            self.engine, self.mender, fractions, noise, stopped, order, hopeless
+        )
         admit(self.population, state, self.search, "guided by the bound")
 
     def attempt(self, hidden: Flags, stopped: Stopped) -> None:
@@ -241,8 +249,8 @@ class Island:
         if far is not None:
             far = replace(far, lure=_LURE * np.clip(fractions, 0.0, 1.0))
         # Steps by programs are few, and the best pattern may be stuck.
-        stuck = not (self.engine.quick or far)
-        first = int(rng.integers(_STARTS)) if stuck else 0
+        best = self.engine.quick or (far is not None and rng.random() < _FROM_BEST)
+        first = 0 if best else int(rng.integers(_STARTS))
         states = self.population.states
         state = states[min(first, len(states) - 1)].copy()
         steps = self.habits.steps

@@ -43,9 +43,7 @@ class GeneralEngine:
 
     @property
     def roaming(self) -> WalkOptions | None:
-        # Without boxes walks are by programs already, which cover more at a time.
-        small = self.agile and self.table.programs.is_small
-        return record_walker.DEFAULT if small else None
+        return record_walker.DEFAULT if self.table.programs.is_small else None
 
     @property
     def demands(self) -> Demands:

@@ -20,6 +20,11 @@ from evosdc.suppress.pattern import Pattern
 DEFAULT = WalkOptions(most=2, blur=0.3, turn=24, slack=0.003)
 # Patterns that are dearer than the best by no more than this share are tidied up.
 _NEAR = 0.03
+# A walk that is stuck may get dearer and dearer, by so much each turn, until it begins
+# again from the best pattern.
+_WIDENS, _PATIENCE = 1.5, 10
+# Share of the steps that follow the relaxation; the others go where it does not.
+_LURED = 0.5
 # What a cell that was published costs in its step, times its cost.
 _DEARER = (2.0, 10.0, 100.0)
 
@@ -32,6 +37,7 @@ class RecordWalker:
     ) -> None:
         self._best, self._now = state, state.copy()
         self._rng, self._options = rng, options
+        self._stalled = 0  # turns since the last record
         self.steps = 0
         self.best_cost = state.cost
 
@@ -48,7 +54,11 @@ class RecordWalker:
             self.steps += 1
             if stopped():
                 break
+        self._stalled += 1
+        if self._stalled == _PATIENCE:
+            self._stalled, self._now = 0, self._best.copy()
         if self.best_cost < before:
+            self._stalled = 0
             # Cells that nothing needs are looked for once a turn: it takes programs.
             self._best.clean_up(stopped=stopped)
             self.best_cost = self._best.cost
@@ -65,7 +75,7 @@ class RecordWalker:
         trial = now.copy()
         trial.forget(rows)
         price = cost * np.exp(rng.normal(0.0, self._options.blur, len(cost)))
-        if self._options.lure is not None:
+        if self._options.lure is not None and rng.random() < _LURED:
             price *= 1.0 - rng.random() * self._options.lure
         price[cells] *= rng.choice(_DEARER)
         order = rng.permutation(trial.uncovered)
@@ -76,7 +86,8 @@ class RecordWalker:
             new_cells = np.flatnonzero(trial.hidden & ~now.hidden)
             trial.clean_up(new_cells[np.argsort(-cost[new_cells], kind="stable")])
         new = trial.cost
-        if new <= self.best_cost * (1.0 + self._options.slack):
+        slack = self._options.slack * _WIDENS**self._stalled
+        if new <= self.best_cost * (1.0 + min(slack, _NEAR)):
             self._now = trial
         if new < self.best_cost:
             self._best.become_like(trial.copy())
