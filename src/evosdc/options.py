@@ -88,7 +88,11 @@ def check_at_least(options: Any, **least: float) -> None:
     for name, lowest in least.items():
         value = getattr(options, name)
         if value is not None and not value >= lowest:
-            raise InputError(f"{name} is {value}", expected=f"at least {lowest:g}")
+            raise InputError(
+                f"{name} is {value}",
+                expected=f"at least {lowest:g}",
+                hint="leave it out for the usual value",
+            )
 
 
 def _is_of(value: Any, kind: Any) -> bool:

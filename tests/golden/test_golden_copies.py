@@ -15,17 +15,17 @@ KEY = ["age", "marital", "sex"]
 MEMETIC = {"moves": 40_000, "generations": 4, "time_limit": None}
 GENETIC = {"memetic": False, "population": 8, "generations": 4, "time_limit": None}
 CASES: list[tuple[str, dict[str, Any], str]] = [
-    ("codes", MEMETIC, "a578795ed8b9f8ba"),
+    ("codes", MEMETIC, "db8d5ea2e913b1cc"),
     (
         "codes",
         {**MEMETIC, "least": 0, "columns": ["marital", "health"]},
-        "6fad0a452c03d94a",
+        "909f81f4d9d4237a",
     ),
     ("codes", {**MEMETIC, "mode": "pareto", "population": 4}, "f11eba117fe2b0ba"),
     (
         "codes",
         {**MEMETIC, "initial": "network", "acceptance": "late"},
-        "a2bc1934f0e95ff2",
+        "6b70b4d2b3064b05",
     ),
     (
         "codes",
@@ -36,7 +36,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "numbers",
         {**MEMETIC, "rules": ["age < 2 and marital != 'a'"]},
-        "193b3f6c032993b0",
+        "b16fb5f0eb113a31",
     ),
 ]
 

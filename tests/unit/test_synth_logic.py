@@ -218,6 +218,14 @@ def test_what_must_hold_is_turned_round():
     assert must_hold("a >= 1 and b != 2") == "not (a >= 1 and b != 2)"
 
 
+@pytest.mark.parametrize("text", ["age >", "age > 1) or (age < 5", ""])
+def test_what_cannot_hold_is_shown_as_it_was_given(text):
+    with pytest.raises(InputError) as refused:
+        must_hold(text)
+    # Brackets that do not match would change what "not" is about.
+    assert str(refused.value).startswith(f"cannot read the rule {text!r}.")
+
+
 def test_what_is_missing_together_stays_together():
     rng = np.random.default_rng(3)
     asked = rng.random(2000) < 0.5

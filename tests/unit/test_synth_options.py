@@ -104,3 +104,20 @@ def test_a_time_limit_is_given_once() -> None:
         )
     with pytest.raises(InputError, match="key or target is missing"):
         evosdc.synthesise(frame, key=["a"])
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"workers": 0}, "workers is 0. Expected: at least 1. Next step: "),
+        ({"workers": -3}, "workers is -3. Expected: at least 1. Next step: "),
+        ({"seed": -1}, "seed is -1. Expected: at least 0. Next step: "),
+        ({"copies": 0}, "copies is 0. Expected: at least 1. Next step: "),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(
+    option: dict[str, int], message: str
+) -> None:
+    with pytest.raises(InputError) as refused:
+        Synthesiser(**option).fit({"a": [1, 2], "b": [3, 4]})
+    assert str(refused.value).startswith(message)

@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 from evosdc.errors import InputError
+from evosdc.options import check_at_least
 from evosdc.synth.data.domain import Coding
 from evosdc.synth.data.logic import Logic
 from evosdc.synth.data.rules import Rule
@@ -52,8 +53,7 @@ class Options:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Integral):
                 raise InputError(f"{name} is {value!r}", expected="a whole number")
-        if self.copies < 1:
-            raise InputError(f"copies is {self.copies}", expected="at least 1")
+        check_at_least(self, copies=1, seed=0)
         if self.schedule.memetic:
             # Said before anything is read or compiled.
             _ = self.operators.memetic_crossing

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.frames import kind_of, like, to_arrow
+from evosdc.options import check_at_least
 from evosdc.parallel import Help, joined
 from evosdc.synth.apart import rounds
 from evosdc.synth.data.derived import with_derived
@@ -233,6 +234,7 @@ class Synthesiser:
         ``notes_``
             What the user should know, in plain words.
         """
+        check_at_least(self, workers=1)
         threads = min(4, os.cpu_count() or 1)
         if self.workers and self.cluster is None:
             threads = self.workers

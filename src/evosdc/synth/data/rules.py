@@ -215,13 +215,14 @@ def _listed(value: Any) -> list[Any]:
     return list(value)
 
 
-def _parsed(rule: str) -> ast.Expression:
+def _parsed(rule: str, shown: str | None = None) -> ast.Expression:
     try:
-        return ast.parse(rule, mode="eval")
-    except SyntaxError:
+        return ast.parse(rule.strip(), mode="eval")
+    except (SyntaxError, ValueError):
         raise InputError(
-            f"cannot read the rule {rule!r}",
+            f"cannot read the rule {rule if shown is None else shown!r}",
             expected="an expression such as \"age < 16 and marital != 'single'\"",
+            hint="compare columns by name; quote text and leave numbers bare",
         ) from None
 
 
@@ -282,6 +283,9 @@ def _compared(node: ast.Compare, row: Mapping[str, Any]) -> bool:
 def must_hold(text: str) -> str:
     """Turn what must hold, as the command line takes it, into what is forbidden.
 
-    A single ``=`` is read as ``==``.
+    A single ``=`` is read as ``==``. It is read before it is turned round: brackets
+    that do not match would change what "not" is about, and messages show it as given.
     """
-    return f"not ({_EQUALS.sub('==', text)})"
+    plain = _EQUALS.sub("==", text)
+    _parsed(plain, shown=text)
+    return f"not ({plain})"

@@ -29,6 +29,10 @@ Floats = NDArray[np.float64]
 ERRORS = 0.5
 # What all of it weighs beside the mean distance of all pairs.
 _WEIGHT = 2.0
+# What is so far off counts twice, what is further still more. If all counted alike, a
+# dozen columns that go together would outvote the one pair that two others make, and
+# its correlation would be given away for trifles of theirs.
+_FAR = 0.02
 
 
 # What a term is: 1, a number, whether it is known, or its square.
@@ -164,8 +168,9 @@ def products_of(covariances, codes):  # type: ignore[no-untyped-def]
 
 @kernel(inner=True)
 def excess(total, records, wanted, room):  # type: ignore[no-untyped-def]
-    """Return how far a mean product is beyond what it may be off."""
-    return max(0.0, abs(total / records - wanted) - room)
+    """Return what a mean product costs that is beyond what it may be off."""
+    beyond = max(0.0, abs(total / records - wanted) - room)
+    return beyond * (1.0 + beyond / _FAR)
 
 
 @kernel

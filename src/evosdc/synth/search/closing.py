@@ -19,7 +19,7 @@ from evosdc.synth.objective.aim import Aim
 from evosdc.synth.objective.goal import CandidateGoal
 from evosdc.synth.search.blocks import blocks_at, moves_between, worth_cutting
 from evosdc.synth.search.cooling import Cooling
-from evosdc.synth.search.memetic import Memetic
+from evosdc.synth.search.memetic import PIECE, Memetic
 from evosdc.synth.search.mover import Piece
 from evosdc.synth.search.population import CandidatePopulation, Team
 from evosdc.synth.search.rng import streams
@@ -79,8 +79,29 @@ class Closing(Memetic):
                 self._plan_blocks(plans, part, step)
             else:
                 for plan in plans:
-                    plan.append(self._piece(part, step, self.cooling.moves))
-        self._improve(plans, states, _SECONDS if longer else math.inf)
+                    plan += self._whole_pieces(part, step)
+        if self._crew is not None:
+            self._improve(plans, states, _SECONDS if longer else math.inf)
+            return
+        # A generation of many moves must not outlast a limit of time, nor Ctrl-C.
+        turns = list(zip(*plans, strict=True))
+        for number, turn in enumerate(turns):
+            if number and self.pace and self.pace(number / len(turns)) >= 1.0:
+                break
+            self._improve([[piece] for piece in turn], states)
+
+    def _whole_pieces(self, share: float, step: float) -> list[Piece]:
+        """Return the moves of a generation on the whole of a candidate, in pieces."""
+        moves = self.cooling.moves
+        pieces = 1 if self.cooling.late else -(-moves // PIECE)
+        return [
+            self._piece(
+                share + step * k / pieces,
+                step / pieces,
+                moves * (k + 1) // pieces - moves * k // pieces,
+            )
+            for k in range(pieces)
+        ]
 
     def _plan_blocks(self, plans: list[list[Piece]], share: float, step: float) -> None:
         """Plan the moves of a generation for the blocks of every candidate."""

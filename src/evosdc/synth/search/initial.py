@@ -170,7 +170,9 @@ def _repaired(
     if not len(good):
         raise InputError(
             "the rules forbid every record",
-            hint="drop a rule; each names what is forbidden, not what is allowed",
+            expected="some record of the original that breaks none",
+            hint="drop a rule; --rule says what holds in every record, rules= in "
+            "Python what is forbidden",
         )
     out[bad] = good[rng.integers(0, len(good), int(bad.sum()))]
     return out

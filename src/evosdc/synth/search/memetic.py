@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 # A run of moves that only improve, at least so many.
 _FROZEN, _MENDING = 1e-15, 20_000
 # So many moves are made before the clock is asked again.
-_PIECE = 40_000
+PIECE = 40_000
 
 
 class Memetic:
@@ -85,7 +85,7 @@ class Memetic:
             self._cross(rate)
         states = streams(self._rng, len(self.alive))
         moves = self.cooling.moves
-        pieces = 1 if self.cooling.late else -(-moves // _PIECE)
+        pieces = 1 if self.cooling.late else -(-moves // PIECE)
         for piece in range(pieces):
             if piece > 0:
                 part = piece / pieces
