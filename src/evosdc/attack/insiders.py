@@ -183,8 +183,9 @@ class _Questions:
         if detect_network(self.shared.table.matrix) is not None:
             return witnesses, points, left  # judged in a moment
         for part in _waves(list(left), hands.deadline):
-            doubts = [self._doubt(who, left[who], hands.left()) for who in part]
-            for who, around in zip(part, hands.map(look_around, doubts), strict=True):
+            doubts = (self._doubt(who, left[who], hands.left()) for who in part)
+            found = hands.map(look_around, doubts, len(part))
+            for who, around in zip(part, found, strict=True):
                 witnesses += around.witnesses
                 points += [(who, cell) for cell in around.points]
                 left[who] = around.left
@@ -195,8 +196,9 @@ class _Questions:
     ) -> Iterator[tuple[int, tuple[Verdict, Certificate]]]:
         """Judge the table for each respondent of whom not all is known."""
         for part in _waves(list(left), hands.deadline):
-            doubts = [self._doubt(who, left[who], hands.left()) for who in part]
-            yield from zip(part, hands.map(judge_wholly, doubts), strict=True)
+            doubts = (self._doubt(who, left[who], hands.left()) for who in part)
+            found = hands.map(judge_wholly, doubts, len(part))
+            yield from zip(part, found, strict=True)
 
     def given_away(self, who: int, cell: int) -> Exposure:
         """Say of a cell that a respondent works it out."""

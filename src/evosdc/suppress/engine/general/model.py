@@ -53,9 +53,7 @@ class DeviationModel:
         self.cells = cells
         self._up = up[cells]
         self._down = down[cells]
-        part = sparse.csr_array(columns[:, cells])
-        part = part[np.diff(part.indptr) > 0]
-        self._part = part
+        self._part = _part_of(columns, cells)
         self._loaded: Any = None
         self._index = np.arange(2 * len(cells), dtype=np.int32)
 
@@ -156,6 +154,17 @@ class DeviationModel:
         if len(off) and off.max() > 10 * MOVED * max(1.0, np.abs(snapped).max()):
             return None
         return Move(self.cells[moved], snapped[moved] * amount)
+
+
+def _part_of(columns: Any, cells: NDArray[np.int64]) -> Any:
+    """Equations of some columns (CSC) that have an entry there, as CSR.
+
+    Looks at these columns alone: a small program must not cost what the table does.
+    """
+    part = columns[:, cells]
+    rows, place = np.unique(part.indices, return_inverse=True)
+    few = (part.data, place.astype(part.indices.dtype), part.indptr)
+    return sparse.csr_array(sparse.csc_array(few, shape=(len(rows), len(cells))))
 
 
 _ANSWERED = (
