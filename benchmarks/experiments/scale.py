@@ -27,7 +27,7 @@ RECORDS, CELLS, GUARDED, TASKS = "records", "cells", "guarded", "tasks"
 SIZES: Mapping[str, tuple[str, int]] = {
     **{f"{RECORDS}-{n}": (RECORDS, n) for n in (10**5, 10**6, 10**7, 10**8, 2 * 10**8)},
     **{f"{CELLS}-{n}": (CELLS, n) for n in (10**4, 10**5, 10**6, 10**7)},
-    **{f"{GUARDED}-{n}": (GUARDED, n) for n in (10**4, 10**5, 10**6)},
+    **{f"{GUARDED}-{n}": (GUARDED, n) for n in (10**4, 10**5, 10**6, 10**7)},
     **{f"{TASKS}-{name}": (TASKS, 0) for name in cluster_tasks.ROWS},
 }
 # Cores of the clusters that are simulated.

@@ -116,7 +116,7 @@ def test_nothing_is_said_of_what_there_is_no_time_for(table: Table) -> None:
 
 def test_doubts_are_all_that_a_verdict_would_blame(table: Table) -> None:
     verdict, certificate = judge(table)
-    doubts = set(insider_doubts(table, verdict, certificate))
+    doubts = set(insider_doubts(table, verdict, certificate)[0])
     word, _ = judge_insiders(table, verdict, certificate)
     blamed = {(e.cell, e.insider_cell) for e in word.exposed if e.insider}
     assert blamed

@@ -94,11 +94,13 @@ def settle_insiders(
     search: Search,
     clock: Clock,
     help: Help,
-) -> tuple[NDArray[np.bool_], tuple[str, ...], tuple[Hint, ...]]:
+) -> tuple[NDArray[np.bool_], tuple[str, ...], tuple[Hint, ...], Certificate | None]:
     """Hide more until no lone respondent finds a cell that can be protected.
 
-    Also returned is what could not be had, and what the judge may be told.
+    Also returned is what could not be had, what the judge may be told, and the exact
+    witnesses that the judge has seen so far.
     """
+    seen: Certificate | None = None
     hopeless: frozenset[Pair] = frozenset()
     before = int(hidden.sum())
     notes: tuple[str, ...] = ()
@@ -112,8 +114,10 @@ def settle_insiders(
             "hints": told,
             "help": help,
         }
-        verdict, certificate = judge(judged, **asking)
-        pairs = set(insider_doubts(judged, verdict, certificate, **asking)) - hopeless
+        verdict, certificate = judge(judged, **asking, seen=seen)
+        doubts, certificate = insider_doubts(judged, verdict, certificate, **asking)
+        seen = certificate if verdict.exact else None
+        pairs = set(doubts) - hopeless
         if not pairs:
             break
         if clock.over():
@@ -127,7 +131,7 @@ def settle_insiders(
             break
         hidden = found.hidden | hidden
     search.note(f"lone respondents: {int(hidden.sum()) - before:+} cells hidden")
-    return hidden, hopeless_words(table, hopeless) + notes, told
+    return hidden, hopeless_words(table, hopeless) + notes, told, seen
 
 
 def judge_all(
@@ -140,6 +144,7 @@ def judge_all(
     deadline: float | None = None,
     hints: Sequence[Hint] = (),
     help: Help | None = None,
+    seen: Certificate | None = None,
 ) -> tuple[Verdict, Certificate]:
     """Ask the judge, with each lone respondent as attacker too unless told not to.
 
@@ -153,6 +158,7 @@ def judge_all(
         deadline=deadline,
         hints=hints,
         help=help,
+        seen=seen,
     )
     if guarded(table, singletons):
         verdict, certificate = judge_insiders(

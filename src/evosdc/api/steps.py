@@ -45,7 +45,7 @@ from evosdc.errors import InputError, LevelError, MethodError
 from evosdc.evolution.record import Entry, RunRecord
 from evosdc.evolution.stopping import gap as gap_of
 from evosdc.parallel import Cluster, Help
-from evosdc.results import Protection
+from evosdc.results import Certificate, Protection
 from evosdc.suppress.auto import FLAGSHIP
 from evosdc.suppress.cost import costs
 from evosdc.suppress.pattern import Pattern
@@ -134,12 +134,16 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """The table with its final statuses, and which cells are hidden."""
+    """The table with its final statuses, and which cells are hidden.
+
+    `hints` and `seen` are what the judge may be told, and has seen while it was made.
+    """
 
     table: Table
     hidden: Mask
     notes: tuple[str, ...]
     hints: tuple[Hint, ...] = ()
+    seen: Certificate | None = None
 
 
 def prepare(table: Table, before: Known, task: Task) -> Prepared:
@@ -223,6 +227,7 @@ def settle(prepared: Prepared, found: Found, help: Help) -> Settled:
     table = granted.replace(status=status, lpl=given.lpl, upl=given.upl, spl=given.spl)
     notes: tuple[str, ...] = ()
     hints = found.pattern.hints
+    seen: Certificate | None = None
     if attacker.secondaries:
         hidden = settle_secondaries(
             table,
@@ -233,7 +238,7 @@ def settle(prepared: Prepared, found: Found, help: Help) -> Settled:
             search=found.search,
         )
     if prepared.insiders:
-        hidden, notes, hints = settle_insiders(
+        hidden, notes, hints, seen = settle_insiders(
             table,
             found.problem,
             hidden,
@@ -249,7 +254,7 @@ def settle(prepared: Prepared, found: Found, help: Help) -> Settled:
     found.search.note(
         ending(found.search, found.method.name, prepared.task.stop.evaluations)
     )
-    return Settled(table.with_pattern(hidden), hidden, notes, tuple(hints))
+    return Settled(table.with_pattern(hidden), hidden, notes, tuple(hints), seen)
 
 
 def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Protection:
@@ -265,6 +270,7 @@ def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Pro
         deadline=prepared.clock.end,
         hints=settled.hints,
         help=help,
+        seen=settled.seen,
     )
     seconds = found.search.seconds
     final = found.problem.pattern(settled.hidden)

@@ -21,7 +21,7 @@ from evosdc.suppress.engine.general.programs import Programs
 from evosdc.suppress.engine.general.windows import Windows
 from evosdc.suppress.problem import Problem
 from evosdc.table import Table
-from evosdc.table.singletons import OwnShares, lone_respondents
+from evosdc.table.singletons import OwnCells, OwnShares, lone_respondents
 
 # A sensitive cell and a cell of the lone respondent who finds it.
 Pair = tuple[int, int]
@@ -83,7 +83,7 @@ def guard(
         if stopped():
             break
         who = open_levels.who(own)
-        kept = open_levels.cells_of(who)
+        kept = open_levels.own.of(who)
         for sign in (1, -1):
             wanted = open_levels.amount(cell, who, sign)
             if not wanted:
@@ -109,11 +109,7 @@ class _OpenLevels:
         problem = programs.problem
         self._up, self._down = problem.up, problem.down
         self._respondent = lone_respondents(problem.table)
-        known = np.flatnonzero(self._respondent >= 0)
-        self._known = known[np.argsort(self._respondent[known], kind="stable")]
-        self._start = np.searchsorted(
-            self._respondent[self._known], np.arange(int(self._respondent.max()) + 2)
-        )
+        self.own = OwnCells(self._respondent)
         shares = OwnShares(problem.table)
         rooms: dict[int, dict[int, float]] = {}
         # By cell and way: what is asked against each respondent.
@@ -130,7 +126,7 @@ class _OpenLevels:
         ):
             for who in asked.get(cell, ()):
                 if who not in rooms:
-                    rooms[who] = shares.room(self.cells_of(who))
+                    rooms[who] = shares.room(self.own.of(who))
                 wanted = (
                     min(amount, rooms[who].get(cell, amount)) if sign < 0 else amount
                 )
@@ -140,10 +136,6 @@ class _OpenLevels:
     def who(self, own: int) -> int:
         """The respondent of a cell."""
         return int(self._respondent[own])
-
-    def cells_of(self, who: int) -> NDArray[np.int64]:
-        """The cells of a respondent."""
-        return self._known[self._start[who] : self._start[who + 1]]
 
     def amount(self, cell: int, who: int, sign: int) -> float:
         """How far a cell has still to move against a respondent; 0 where it does."""
