@@ -14,6 +14,7 @@ from evosdc.api.running import Clock
 from evosdc.attack import insider_doubts, judge, judge_insiders
 from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
+from evosdc.evolution.stopping import TimeLimit
 from evosdc.parallel import Help
 from evosdc.results import Certificate, Verdict
 from evosdc.suppress.problem import Problem
@@ -54,6 +55,7 @@ def settle_secondaries(
     *,
     strict: bool,
     search: Search,
+    clock: Clock,
 ) -> NDArray[np.bool_]:
     """Make the secondaries of a pattern safe: none can be worked out.
 
@@ -64,7 +66,9 @@ def settle_secondaries(
     asked = np.zeros(len(table), dtype=bool)
     for _ in range(_ROUNDS):
         judged = table.with_pattern(hidden | kept)
-        verdict, _ = judge(judged, strict=strict, secondaries=True)
+        verdict, _ = judge(
+            judged, strict=strict, secondaries=True, deadline=clock.settled
+        )
         bad = [e for e in verdict.exposed if judged.status[e.cell] == SECONDARY]
         useless = [
             e.cell for e in bad if e.low == e.high and not e.reason and not kept[e.cell]
@@ -79,7 +83,7 @@ def settle_secondaries(
             if not useless:
                 break
             continue
-        hidden = _protected(problem, hidden | kept, asked, strict, search)
+        hidden = _protected(problem, hidden | kept, asked, strict, search, clock)
     return hidden | kept
 
 
@@ -195,6 +199,7 @@ def _protected(
     asked: NDArray[np.bool_],
     strict: bool,
     search: Search,
+    clock: Clock,
 ) -> NDArray[np.bool_]:
     """Hide more so that some secondaries keep their levels."""
     from evosdc.suppress.engine.finish import cover_and_finish
@@ -203,7 +208,7 @@ def _protected(
     table = as_demands(problem.table, asked)
     wider = Problem.of(table, problem.cost, strict=strict)
     # A search of its own: the costs of the wider problem are not those of the run.
-    own = Search(seed=search.seed)
+    own = Search(seed=search.seed, stop=TimeLimit(clock.before(0.0)))
     state = GeneralEngine(wider).start(hidden)
     found = cover_and_finish(state, own, "secondaries")
     search.note(f"{int(asked.sum())} secondaries needed protection of their own")

@@ -185,9 +185,9 @@ class _Questions:
         if detect_network(self.shared.table.matrix) is not None:
             return witnesses, points, left  # judged in a moment
         for part in _waves(list(left), hands.deadline):
-            doubts = (self._doubt(who, left[who], hands.left()) for who in part)
-            found = hands.map(look_around, doubts, len(part))
-            for who, around in zip(part, found, strict=True):
+            found = hands.map(look_around, self._asked(hands, part, left), len(part))
+            # Those for whom there was no time stay as they are.
+            for who, around in zip(part, found, strict=False):
                 witnesses += around.witnesses
                 points += [(who, cell) for cell in around.points]
                 left[who] = around.left
@@ -198,9 +198,17 @@ class _Questions:
     ) -> Iterator[tuple[int, tuple[Verdict, Certificate]]]:
         """Judge the table for each respondent of whom not all is known."""
         for part in _waves(list(left), hands.deadline):
-            doubts = (self._doubt(who, left[who], hands.left()) for who in part)
-            found = hands.map(judge_wholly, doubts, len(part))
-            yield from zip(part, found, strict=True)
+            found = hands.map(judge_wholly, self._asked(hands, part, left), len(part))
+            yield from zip(part, found, strict=False)
+
+    def _asked(
+        self, hands: Hands[Insiders], part: list[int], left: dict[int, list[int]]
+    ) -> Iterator[Doubt]:
+        """Give out the questions about some respondents while there is time."""
+        for who in part:
+            if _late(hands.deadline):
+                return
+            yield self._doubt(who, left[who], hands.left())
 
     def given_away(self, who: int, cell: int) -> Exposure:
         """Say of a cell that a respondent works it out."""

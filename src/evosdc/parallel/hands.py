@@ -66,7 +66,7 @@ class Hands(Closing, Generic[S]):
     def map(
         self, function: Callable[[S, A], R], tasks: Iterable[A], many: int
     ) -> list[R]:
-        """Return the answers in the order of so many tasks.
+        """Return the answers in the order of the tasks, so many at most.
 
         A task is asked for when somebody is about to begin with it: what it says of the
         seconds left is true then, and a deadline holds however many tasks there are.
