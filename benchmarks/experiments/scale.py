@@ -143,9 +143,9 @@ def _page(rows: Sequence[Row], commands: Sequence[Provenance]) -> str:
         "```",
         "",
     ]
-    if commands:
-        runs = sum(made.runs for made in commands)
-        lines += [f"{runs} runs on: {commands[-1].machine}.", ""]
+    for machine in dict.fromkeys(made.machine for made in commands):
+        runs = sum(made.runs for made in commands if made.machine == machine)
+        lines += [f"{runs} runs on: {machine}.", ""]
     lines += _records_lines([row for row in rows if row["part"] == RECORDS])
     lines += _cells_lines([row for row in rows if row["part"] == CELLS])
     lines += _guarded_lines([row for row in rows if row["part"] == GUARDED])

@@ -124,7 +124,10 @@ def test_a_limit_that_is_too_short_says_what_would_do() -> None:
     words = rehearsal.too_short(clock, verdict, 6.0)
     # Six seconds decided 25 cells, so that 75 need eighteen more.
     assert "75 of 100 cells" in words
-    assert "--time-limit 30" in words
+    assert "about 30 s would do (--time-limit 30)" in words
+    # Where nothing is decided nobody knows: four times as long is a try.
+    nothing = replace(verdict, open=("x",) * 100)
+    assert "try 45 s (--time-limit 45)" in rehearsal.too_short(clock, nothing, 6.0)
 
 
 def test_a_part_of_a_clock_ends_earlier() -> None:

@@ -34,6 +34,8 @@ _PART = 0.5
 _QUICK = "hypercube"
 # The last pattern may take longer than the one that was rehearsed.
 _MARGIN = 1.25
+# Share of the cells that must be decided for a forecast, and what to try without one.
+_TELLING, _TIMES = 0.1, 4.0
 FIRST_INSTEAD = (
     "a cheaper pattern that was found later could not be settled and judged in the "
     "time left: this one was judged before; a longer limit of time gives both"
@@ -123,16 +125,20 @@ class Rehearsal:
 def too_short(clock: Clock, verdict: Verdict, judging: float) -> str:
     """Say that a limit was too short to judge what was found, and what would do.
 
-    By the share of the cells that is decided, twice the time for judging at least.
+    By the share of the cells that is decided, twice the time for judging at least;
+    where hardly any is, no forecast is to be had.
     """
-    decided = max(1, verdict.judged - len(verdict.open))
-    more = judging * max(1.0, len(verdict.open) / decided)
-    enough = clock.seconds + more
-    digits = 10 ** max(0, math.floor(math.log10(enough)) - 1)
+    decided = verdict.judged - len(verdict.open)
+    if decided < _TELLING * verdict.judged:
+        enough, words = _TIMES * clock.seconds, "try {} s"
+    else:
+        more = judging * max(1.0, len(verdict.open) / decided)
+        enough, words = clock.seconds + more, "about {} s would do"
+    digits = 10 ** max(0, math.floor(math.log10(max(1.0, enough))) - 1)
     about = math.ceil(enough / digits) * digits
     return (
         f"the limit of time was too short to judge what was found: "
-        f"{len(verdict.open):,} of {verdict.judged:,} cells are undecided; about "
-        f"{about:,} s would do (--time-limit {about}), or a quicker method "
+        f"{len(verdict.open):,} of {verdict.judged:,} cells are undecided; "
+        f"{words.format(f'{about:,}')} (--time-limit {about}), or a quicker method "
         "(--method hypercube)"
     )
