@@ -78,7 +78,6 @@ def test_unknown_names_are_refused() -> None:
     [
         ("hybrid", {"population": 0}),
         ("ls-ruin", {"steps": -1}),
-        ("order-ga", {"ruin": -2.0}),
         ("optimal", {"ease": float("nan")}),
     ],
 )
