@@ -43,14 +43,14 @@ def judge_row(share: float) -> Row:
     sizes: list[int] = []
 
     class Timed(Spread):
-        def map(self, function: Any, tasks: Any) -> list[Any]:
-            wave, answers = [], []
-            for task in tasks:
+        def map(self, function: Any, tasks: Any, many: int) -> list[Any]:
+            wave, answers, given = [], [], list(tasks)
+            for task in given:
                 start = time.process_time()
                 answers.append(function(case, task))
                 wave.append(time.process_time() - start)
             waves.append(wave)
-            sizes.append(len(pickle.dumps((tasks, answers))) // max(1, len(tasks)))
+            sizes.append(len(pickle.dumps((given, answers))) // max(1, many))
             return answers
 
     with Timed(case, None, Help()) as spread:

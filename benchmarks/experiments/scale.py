@@ -27,7 +27,7 @@ RECORDS, CELLS, GUARDED, TASKS = "records", "cells", "guarded", "tasks"
 SIZES: Mapping[str, tuple[str, int]] = {
     **{f"{RECORDS}-{n}": (RECORDS, n) for n in (10**5, 10**6, 10**7, 10**8, 2 * 10**8)},
     **{f"{CELLS}-{n}": (CELLS, n) for n in (10**4, 10**5, 10**6, 10**7)},
-    **{f"{GUARDED}-{n}": (GUARDED, n) for n in (10**4, 10**5, 10**6)},
+    **{f"{GUARDED}-{n}": (GUARDED, n) for n in (10**4, 10**5, 10**6, 10**7)},
     **{f"{TASKS}-{name}": (TASKS, 0) for name in cluster_tasks.ROWS},
 }
 # Cores of the clusters that are simulated.
@@ -143,9 +143,9 @@ def _page(rows: Sequence[Row], commands: Sequence[Provenance]) -> str:
         "```",
         "",
     ]
-    if commands:
-        runs = sum(made.runs for made in commands)
-        lines += [f"{runs} runs on: {commands[-1].machine}.", ""]
+    for machine in dict.fromkeys(made.machine for made in commands):
+        runs = sum(made.runs for made in commands if made.machine == machine)
+        lines += [f"{runs} runs on: {machine}.", ""]
     lines += _records_lines([row for row in rows if row["part"] == RECORDS])
     lines += _cells_lines([row for row in rows if row["part"] == CELLS])
     lines += _guarded_lines([row for row in rows if row["part"] == GUARDED])

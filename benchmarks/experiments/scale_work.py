@@ -115,6 +115,7 @@ def protect_cube(path: Path, cells: int, *, guarded: bool) -> dict[str, Any]:
         method=METHOD,
         time_limit=LIMIT,
         singletons=guarded,
+        workers=1,  # helpers' CPU and memory would not be in what is told
         on_pattern=lambda _: found.update(search=watch.lap()),
     )
     found["judge"] = watch.lap()

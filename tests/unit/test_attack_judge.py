@@ -352,7 +352,7 @@ def test_neighbourhood_is_a_sub_table() -> None:
         0, 2, 500,
         rows.indptr.astype(np.int64), rows.indices.astype(np.int64),
         columns.indptr.astype(np.int64), columns.indices.astype(np.int64),
-        np.ones(len(table)), *scratch,
+        *(np.ones(len(table)) for _ in range(3)), 1.0, *scratch,
     )  # fmt: skip
     assert len(found) == 27
     assert [len(np.unique(table.codes[found, k])) for k in range(3)] == [3, 3, 3]

@@ -11,11 +11,13 @@ import evosdc
 from builders import assert_same_judgement, half_hidden_cube
 from evosdc.attack import insider_doubts, judge, judge_insiders, spread
 from evosdc.attack.demands import judged_levels
+from evosdc.attack.general import GeneralFinder
+from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel, unpick
 from evosdc.clock import moment
 from evosdc.parallel import Help
 from evosdc.parallel import hands as helping
-from evosdc.table import Table
+from evosdc.table import Dimension, Hierarchy, Table, build_table
 from evosdc.table.singletons import lone_respondents
 
 
@@ -66,6 +68,43 @@ def test_parts_find_what_the_whole_finds(table: Table) -> None:
         assert one.high == pytest.approx(other.high, abs=1e-6)
 
 
+def test_totals_of_one_part_are_asked_about_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A region with one district has its level, and its witness is one of both."""
+    tree = Hierarchy.from_parents(
+        {"N": "Total", "S": "Total", "W": "Total", "n": "N", "s": "S", "w": "W"}
+    )
+    flat = Hierarchy.from_parents(dict.fromkeys("xyz", "Total"))
+    dims = [Dimension("region", tree), *(Dimension(d, flat) for d in ("k", "l"))]
+    leaves = [
+        [tree.node_of[r], flat.node_of[k], flat.node_of[c]]
+        for r in "nsw"
+        for k in "xyz"
+        for c in "xyz"
+    ]
+    table = build_table(dims, leaves, [10.0 + i for i in range(27)])
+    level = np.where(table.value < 15, 2.0, 0.0)
+    status = np.where(level > 0, "u", "m")
+    hidden = table.replace(status=status, upl=level, lpl=level)
+    monkeypatch.setattr(
+        spread, "easy_part", lambda case, part: Ledger(case.attacker, []).found()
+    )
+    asked: list[int] = []
+    reach = GeneralFinder.reach
+
+    def counted(finder: GeneralFinder, ledger: Ledger, *level: Any) -> bool:
+        asked.append(level[0])
+        return reach(finder, ledger, *level)
+
+    monkeypatch.setattr(GeneralFinder, "reach", counted)
+    verdict, _ = judge(hidden)
+    assert verdict.safe
+    sizes = len(set(hidden.value[hidden.primaries].tolist()))
+    assert sizes < len(hidden.primaries)
+    assert len(asked) <= 2 * sizes
+
+
 def test_nothing_is_said_of_what_there_is_no_time_for(table: Table) -> None:
     verdict, certificate = judge(table, deadline=moment() - 1.0, help=Help(2))
     assert verdict.safe is None
@@ -77,7 +116,7 @@ def test_nothing_is_said_of_what_there_is_no_time_for(table: Table) -> None:
 
 def test_doubts_are_all_that_a_verdict_would_blame(table: Table) -> None:
     verdict, certificate = judge(table)
-    doubts = set(insider_doubts(table, verdict, certificate))
+    doubts = set(insider_doubts(table, verdict, certificate)[0])
     word, _ = judge_insiders(table, verdict, certificate)
     blamed = {(e.cell, e.insider_cell) for e in word.exposed if e.insider}
     assert blamed

@@ -7,12 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from crew_tasks import deadly_once, is_small, process, scaled
 from evosdc import small_jobs
+from evosdc.clock import moment
 from evosdc.errors import EvosdcError
 from evosdc.parallel import Hands, Help, joined, open_crew
 from evosdc.parallel import hands as helping
@@ -52,8 +54,31 @@ def test_workers_of_a_small_job_compile_nothing_either(cells: int):
 def test_nobody_is_called_for_a_small_job(cells: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(helping, "_PATIENCE", -1.0)
     with small_jobs.job(cells), Hands(10, help=Help(2)) as hands:
-        assert hands.map(scaled, [3, 1]) == [30, 10]
+        assert hands.map(scaled, [3, 1], 2) == [30, 10]
         assert hands.helped is (cells == 50_000)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_task_is_told_what_is_left_when_it_begins(workers: int, monkeypatch):
+    """Told beforehand, each of many tasks would take all the time that is left."""
+    monkeypatch.setattr(helping, "_PATIENCE", -1.0)
+    with (
+        small_jobs.job(50_000),
+        Hands(0, moment() + 100.0, Help(workers)) as hands,
+    ):
+        told: list[float] = []
+
+        def tasks() -> Iterator[float]:
+            for _ in range(8):
+                left = hands.left()
+                assert left is not None
+                told.append(left)
+                yield 0.05
+
+        assert len(hands.map(process, tasks(), 8)) == 8
+        assert hands.helped is (workers == 2)
+    at_once = 2 * workers if workers > 1 else 1
+    assert told[0] - told[at_once + 1] >= 0.05
 
 
 def test_a_lost_worker_costs_its_task_only(tmp_path: Path):

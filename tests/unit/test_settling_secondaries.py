@@ -7,6 +7,7 @@ import pytest
 
 import evosdc
 from builders import flat_table
+from evosdc.api.running import Clock
 from evosdc.api.settling import settle_secondaries
 from evosdc.instances import make
 from evosdc.suppress.problem import Problem
@@ -40,7 +41,13 @@ def test_a_secondary_that_protects_nothing_is_published() -> None:
     search = Search()
     nobody = np.zeros(len(t), dtype=bool)
     hidden = settle_secondaries(
-        t, Problem.of(t), t.hidden, nobody, strict=False, search=search
+        t,
+        Problem.of(t),
+        t.hidden,
+        nobody,
+        strict=False,
+        search=search,
+        clock=Clock(None),
     )
     assert np.flatnonzero(t.hidden & ~hidden).tolist() == [15]
     assert not (hidden & ~t.hidden).any()

@@ -71,3 +71,28 @@ def test_unknown_names_are_refused() -> None:
         find_method("magic")
     assert "gensup" in str(caught.value)
     assert "evosdc methods" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("method", "option"),
+    [
+        ("hybrid", {"population": 0}),
+        ("ls-ruin", {"steps": -1}),
+        ("optimal", {"ease": float("nan")}),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(
+    method: str, option: dict[str, object]
+) -> None:
+    (name,) = option
+    with pytest.raises(
+        MethodError, match=f"option {name} of method '{method}' is"
+    ) as e:
+        find_method(method).configure(option)
+    assert "or more" in str(e.value)
+    assert "evosdc methods" in str(e.value)
+
+
+def test_what_turns_a_part_off_is_taken() -> None:
+    assert find_method("hybrid").configure({"steps": 0}).steps == 0
+    assert find_method("order-ga").configure({"ruin": -1.0}).ruin == -1.0

@@ -15,7 +15,8 @@ from evosdc.api.checkpoint import Checkpoint, as_checkpoint
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, Requests, Stop, one_way
 from evosdc.api.requests import Labels, Preferences
 from evosdc.api.sources import as_table, assumed, known_before, template_of
-from evosdc.api.steps import Task, audit, mended, prepare, search, settle
+from evosdc.api.stages import Task
+from evosdc.api.steps import audit, mended, prepare, search, settle
 from evosdc.evolution.record import Entry
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
@@ -180,8 +181,8 @@ def protect(
     # Joined before the clock of the run starts: a wrong address is told at once.
     with joined(cluster, workers) as workers_elsewhere:
         prepared = prepare(resolved, known_before(resolved, earlier), task)
-        found = search(prepared, workers_elsewhere)
         help = Help.of(workers, workers_elsewhere)
+        found = search(prepared, workers_elsewhere, help)
         settled = settle(prepared, found, help)
         if on_pattern is not None:
             on_pattern(settled.table)

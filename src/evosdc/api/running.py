@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from evosdc.clock import moment
@@ -30,10 +31,8 @@ _BOUND_SECONDS = 5.0
 # Up to so many cells bridgeless rows bound the cost before the search, for so long.
 _ROW_CELLS = 5_000
 _ROW_SECONDS = 2.0
-# Of a limit of time, where judging takes its share.
-_SEARCH_SHARE = 0.8
-# Of that, where lone respondents are guarded against as well.
-_INSIDER_SHARE = 0.7
+# Of a limit of time, until it is known what settling and judging take.
+_SEARCH_SHARE = 0.7
 
 
 class Clock:
@@ -41,6 +40,7 @@ class Clock:
 
     def __init__(self, limit: float | None) -> None:
         self._limit = limit
+        self._grace = None if limit is None else _grace(limit)
         self._start = moment()
 
     @property
@@ -51,9 +51,9 @@ class Clock:
     @property
     def end(self) -> float | None:
         """The moment by which everything is over; None without a limit."""
-        if self._limit is None:
+        if self._limit is None or self._grace is None:
             return None
-        return self._start + self._limit + _grace(self._limit)
+        return self._start + self._limit + self._grace
 
     @property
     def settled(self) -> float | None:
@@ -65,19 +65,37 @@ class Clock:
         spent = self.seconds
         limit = spent + _JUDGE_SECONDS
         self._limit = limit if self._limit is None else min(self._limit, limit)
+        self._grace = _grace(self._limit)
+
+    def part(self, seconds: float) -> Clock:
+        """Return a clock for a part of the run, which is over in so many seconds."""
+        other = copy(self)
+        other._limit, other._grace = self.seconds + seconds, 0.0
+        return other
 
     def count(self, seconds: float) -> None:
         """Count time that a run which was cut short has spent."""
         self._start -= seconds
 
-    def for_search(self, *, quick: bool, insiders: bool) -> float | None:
-        """How long the search may take, with time left to settle and to judge."""
+    def for_search(self, *, quick: bool) -> float | None:
+        """How long the search may take, with time left to settle and to judge.
+
+        All of it where these are `quick`; else a guess, until it has been measured.
+        """
         if self._limit is None:
             return None
         share = 1.0 if quick else _SEARCH_SHARE
-        if insiders:
-            share *= _INSIDER_SHARE
         return max(share * self._limit - self.seconds, 0.05 * self._limit)
+
+    def before(self, seconds: float) -> float:
+        """How long it is until only so many seconds of the limit are left."""
+        if self._limit is None:
+            return float("inf")
+        return self._limit - seconds - self.seconds
+
+    def spent(self) -> float:
+        """The share of the limit that has passed."""
+        return 0.0 if self._limit is None else self.seconds / self._limit
 
     def left(self) -> float:
         """Seconds until the end."""

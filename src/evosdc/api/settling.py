@@ -14,6 +14,7 @@ from evosdc.api.running import Clock
 from evosdc.attack import insider_doubts, judge, judge_insiders
 from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
+from evosdc.evolution.stopping import TimeLimit
 from evosdc.parallel import Help
 from evosdc.results import Certificate, Verdict
 from evosdc.suppress.problem import Problem
@@ -54,6 +55,7 @@ def settle_secondaries(
     *,
     strict: bool,
     search: Search,
+    clock: Clock,
 ) -> NDArray[np.bool_]:
     """Make the secondaries of a pattern safe: none can be worked out.
 
@@ -64,7 +66,9 @@ def settle_secondaries(
     asked = np.zeros(len(table), dtype=bool)
     for _ in range(_ROUNDS):
         judged = table.with_pattern(hidden | kept)
-        verdict, _ = judge(judged, strict=strict, secondaries=True)
+        verdict, _ = judge(
+            judged, strict=strict, secondaries=True, deadline=clock.settled
+        )
         bad = [e for e in verdict.exposed if judged.status[e.cell] == SECONDARY]
         useless = [
             e.cell for e in bad if e.low == e.high and not e.reason and not kept[e.cell]
@@ -79,7 +83,7 @@ def settle_secondaries(
             if not useless:
                 break
             continue
-        hidden = _protected(problem, hidden | kept, asked, strict, search)
+        hidden = _protected(problem, hidden | kept, asked, strict, search, clock)
     return hidden | kept
 
 
@@ -94,11 +98,13 @@ def settle_insiders(
     search: Search,
     clock: Clock,
     help: Help,
-) -> tuple[NDArray[np.bool_], tuple[str, ...], tuple[Hint, ...]]:
+) -> tuple[NDArray[np.bool_], tuple[str, ...], tuple[Hint, ...], Certificate | None]:
     """Hide more until no lone respondent finds a cell that can be protected.
 
-    Also returned is what could not be had, and what the judge may be told.
+    Also returned is what could not be had, what the judge may be told, and the exact
+    witnesses that the judge has seen so far.
     """
+    seen: Certificate | None = None
     hopeless: frozenset[Pair] = frozenset()
     before = int(hidden.sum())
     notes: tuple[str, ...] = ()
@@ -112,8 +118,10 @@ def settle_insiders(
             "hints": told,
             "help": help,
         }
-        verdict, certificate = judge(judged, **asking)
-        pairs = set(insider_doubts(judged, verdict, certificate, **asking)) - hopeless
+        verdict, certificate = judge(judged, **asking, seen=seen)
+        doubts, certificate = insider_doubts(judged, verdict, certificate, **asking)
+        seen = certificate if verdict.exact else None
+        pairs = set(doubts) - hopeless
         if not pairs:
             break
         if clock.over():
@@ -127,7 +135,7 @@ def settle_insiders(
             break
         hidden = found.hidden | hidden
     search.note(f"lone respondents: {int(hidden.sum()) - before:+} cells hidden")
-    return hidden, hopeless_words(table, hopeless) + notes, told
+    return hidden, hopeless_words(table, hopeless) + notes, told, seen
 
 
 def judge_all(
@@ -140,6 +148,7 @@ def judge_all(
     deadline: float | None = None,
     hints: Sequence[Hint] = (),
     help: Help | None = None,
+    seen: Certificate | None = None,
 ) -> tuple[Verdict, Certificate]:
     """Ask the judge, with each lone respondent as attacker too unless told not to.
 
@@ -153,6 +162,7 @@ def judge_all(
         deadline=deadline,
         hints=hints,
         help=help,
+        seen=seen,
     )
     if guarded(table, singletons):
         verdict, certificate = judge_insiders(
@@ -189,6 +199,7 @@ def _protected(
     asked: NDArray[np.bool_],
     strict: bool,
     search: Search,
+    clock: Clock,
 ) -> NDArray[np.bool_]:
     """Hide more so that some secondaries keep their levels."""
     from evosdc.suppress.engine.finish import cover_and_finish
@@ -197,7 +208,7 @@ def _protected(
     table = as_demands(problem.table, asked)
     wider = Problem.of(table, problem.cost, strict=strict)
     # A search of its own: the costs of the wider problem are not those of the run.
-    own = Search(seed=search.seed)
+    own = Search(seed=search.seed, stop=TimeLimit(clock.before(0.0)))
     state = GeneralEngine(wider).start(hidden)
     found = cover_and_finish(state, own, "secondaries")
     search.note(f"{int(asked.sum())} secondaries needed protection of their own")

@@ -8,21 +8,19 @@ all that was asked. *Audit* asks the judge, who sees the table and the pattern o
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc import __version__
-from evosdc.api.checkpoint import Checkpoint
 from evosdc.api.claims import claim_of
 from evosdc.api.mending import mend, missed
-from evosdc.api.options import Attacker, Requests, Stop
 from evosdc.api.pattern_checkpoint import Stored, following, take_up
 from evosdc.api.reach import within_reach
+from evosdc.api.rehearsal import FIRST_INSTEAD, Rehearsal, too_short
 from evosdc.api.requests import read_requests
 from evosdc.api.running import (
     Clock,
@@ -41,12 +39,12 @@ from evosdc.api.settling import (
     settle_secondaries,
 )
 from evosdc.api.sources import Known
-from evosdc.attack.hints import Hint
-from evosdc.errors import InputError, LevelError, MethodError
-from evosdc.evolution.record import Entry, RunRecord
+from evosdc.api.stages import Found, Judged, Prepared, Settled, Task
+from evosdc.errors import LevelError, MethodError
+from evosdc.evolution.record import RunRecord
 from evosdc.evolution.stopping import gap as gap_of
 from evosdc.parallel import Cluster, Help
-from evosdc.results import Protection
+from evosdc.results import Certificate, Protection, Verdict
 from evosdc.suppress.auto import FLAGSHIP
 from evosdc.suppress.cost import costs
 from evosdc.suppress.pattern import Pattern
@@ -58,89 +56,8 @@ from evosdc.table import Table
 from evosdc.table.singletons import lone_respondents
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
-Mask = NDArray[np.bool_]
-
 # Cells up to which judging takes a second or so, lone respondents aside.
 _SMALL = 1000
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What `protect` was asked for, beside the table."""
-
-    method: str
-    cost: str
-    stop: Stop
-    attacker: Attacker
-    requests: Requests
-    seed: int
-    workers: int | None
-    options: Mapping[str, Any]
-    on_progress: Callable[[Entry], None] | None
-    checkpoint: Checkpoint | None = None
-
-    def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise InputError(
-                f"seed is {self.seed}", expected="a whole number of 0 or more"
-            )
-        if self.workers is not None and self.workers < 1:
-            raise InputError(
-                f"workers is {self.workers}", expected="1 or more processes"
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """A table with its requests granted, and the problem that the search gets.
-
-    Attributes
-    ----------
-    given, granted
-        The table as it came, and with requested cells sensitive or fixed.
-    before
-        What everyone has from earlier publications.
-    kept, paid
-        Secondaries that stay hidden, and what they cost: free to the search, and paid
-        for by every pattern.
-    insiders
-        Whether lone respondents are attackers.
-    notes
-        What could not be asked of any pattern.
-    """
-
-    task: Task
-    given: Table
-    granted: Table
-    before: Known
-    requested: CellRequests
-    kept: Mask
-    paid: float
-    insiders: bool
-    problem: Problem
-    clock: Clock
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What the search found; its problem may ask for less than the one it got."""
-
-    method: Method
-    search: Search
-    problem: Problem
-    pattern: Pattern
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Settled:
-    """The table with its final statuses, and which cells are hidden."""
-
-    table: Table
-    hidden: Mask
-    notes: tuple[str, ...]
-    hints: tuple[Hint, ...] = ()
 
 
 def prepare(table: Table, before: Known, task: Task) -> Prepared:
@@ -177,8 +94,13 @@ def prepare(table: Table, before: Known, task: Task) -> Prepared:
     )
 
 
-def search(prepared: Prepared, cluster: Cluster | None = None) -> Found:
-    """Run the method until a criterion ends it, with the help of a cluster if any."""
+def search(
+    prepared: Prepared, cluster: Cluster | None = None, help: Help | None = None
+) -> Found:
+    """Run the method until a criterion ends it, with the help of a cluster if any.
+
+    `help` is who may help to settle and to judge a pattern on the way.
+    """
     task, problem, clock = prepared.task, prepared.problem, prepared.clock
     method = _method(task.method, problem)
     parameters = method.configure(task.options)
@@ -187,7 +109,8 @@ def search(prepared: Prepared, cluster: Cluster | None = None) -> Found:
     stored = _stored(prepared, method)
     spent = 0.0 if stored is None else stored.seconds
     clock.count(spent)
-    limit = clock.for_search(quick=moment, insiders=prepared.insiders)
+    at_once = moment and not (prepared.insiders or task.attacker.secondaries)
+    limit = clock.for_search(quick=at_once)
     if limit is not None:
         limit += spent
     running = Search(
@@ -204,69 +127,118 @@ def search(prepared: Prepared, cluster: Cluster | None = None) -> Found:
         running.resume(had, spent, stored.evaluations)
         running.note(stored.words())
     kept = task.checkpoint
+    rehearsal = None
+    if limit is not None and not at_once:
+        rehearsal = Rehearsal(prepared, running, help or Help(), rehearse)
     with nullcontext() if kept is None else following(kept, running, clock):
         first_bound(problem, running)
-        problem, pattern, notes = _searched(prepared, method, parameters, running)
+        problem, pattern, notes = _searched(
+            prepared, method, parameters, running, rehearsal
+        )
     if running.reason == "interrupted":
         clock.hurry()
-    return Found(method, running, problem, pattern, notes)
+    rehearsed = None if rehearsal is None else rehearsal.judged
+    if rehearsal is not None and rehearsed is not None and rehearsal.words:
+        pattern, notes = rehearsed.pattern, (*notes, *rehearsal.words)
+    return Found(method, running, problem, pattern, notes, rehearsed)
 
 
 def settle(prepared: Prepared, found: Found, help: Help) -> Settled:
     """Make of a pattern what was asked for beyond the problem of the search."""
+    before = found.rehearsed
+    if before is not None and before.is_of(found.pattern):
+        settled = before.settled
+    else:
+        settled = _settled(prepared, found.problem, found.pattern, found.search, help)
+    # What was settled after the search is part of the cost, and of the record.
+    found.search.best = found.problem.pattern(settled.hidden)
+    found.search.note(
+        ending(found.search, found.method.name, prepared.task.stop.evaluations)
+    )
+    return settled
+
+
+def rehearse(
+    prepared: Prepared, problem: Problem, pattern: Pattern, search: Search, help: Help
+) -> Judged:
+    """Settle and judge a pattern while the search goes on."""
+    settled = _settled(prepared, problem, pattern, search, help)
+    return Judged(pattern, settled, *_judged(prepared, settled, help))
+
+
+def _settled(
+    prepared: Prepared, problem: Problem, pattern: Pattern, search: Search, help: Help
+) -> Settled:
     given, granted = prepared.given, prepared.granted
     attacker = prepared.task.attacker
-    hidden = found.pattern.hidden | prepared.kept
+    hidden = pattern.hidden | prepared.kept
     hidden |= ~granted.shown | (granted.status == PRIMARY)
     # What must be published, or was, is fixed for the search only.
     status = np.where(granted.status == FIXED, given.status, granted.status)
     # A requested cell without levels is judged as such: nobody may work it out.
     table = granted.replace(status=status, lpl=given.lpl, upl=given.upl, spl=given.spl)
     notes: tuple[str, ...] = ()
-    hints = found.pattern.hints
+    hints = pattern.hints
+    seen: Certificate | None = None
     if attacker.secondaries:
         hidden = settle_secondaries(
             table,
-            found.problem,
+            problem,
             hidden,
             prepared.kept,
             strict=attacker.strict,
-            search=found.search,
+            search=search,
+            clock=prepared.clock,
         )
     if prepared.insiders:
-        hidden, notes, hints = settle_insiders(
+        hidden, notes, hints, seen = settle_insiders(
             table,
-            found.problem,
+            problem,
             hidden,
             strict=attacker.strict,
             known=prepared.before.cells,
             hints=hints,
-            search=found.search,
+            search=search,
             clock=prepared.clock,
             help=help,
         )
-    # What was settled after the search is part of the cost, and of the record.
-    found.search.best = found.problem.pattern(hidden)
-    found.search.note(
-        ending(found.search, found.method.name, prepared.task.stop.evaluations)
+    return Settled(table.with_pattern(hidden), hidden, notes, tuple(hints), seen)
+
+
+def _judged(
+    prepared: Prepared, settled: Settled, help: Help
+) -> tuple[Verdict, Certificate]:
+    attacker = prepared.task.attacker
+    return judge_all(
+        settled.table,
+        strict=attacker.strict,
+        secondaries=attacker.secondaries,
+        singletons=attacker.singletons,
+        known=prepared.before.cells,
+        deadline=prepared.clock.end,
+        hints=settled.hints,
+        help=help,
+        seen=settled.seen,
     )
-    return Settled(table.with_pattern(hidden), hidden, notes, tuple(hints))
 
 
 def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Protection:
     """Ask the judge, bound the cost, and say what was done."""
-    task, before, table = prepared.task, prepared.before, settled.table
-    attacker = task.attacker
-    verdict, certificate = judge_all(
-        table,
-        strict=attacker.strict,
-        secondaries=attacker.secondaries,
-        singletons=attacker.singletons,
-        known=before.cells,
-        deadline=prepared.clock.end,
-        hints=settled.hints,
-        help=help,
-    )
+    task, before, attacker = prepared.task, prepared.before, prepared.task.attacker
+    rehearsed, clock = found.rehearsed, prepared.clock
+    began = clock.seconds
+    if rehearsed is not None and rehearsed.settled is settled:
+        verdict, certificate = rehearsed.verdict, rehearsed.certificate
+    else:
+        verdict, certificate = _judged(prepared, settled, help)
+    late: tuple[str, ...] = ()
+    if rehearsed is not None and rehearsed.verdict.safe and not verdict.safe:
+        settled = rehearsed.settled
+        verdict, certificate = rehearsed.verdict, rehearsed.certificate
+        late = (FIRST_INSTEAD,)
+    elif verdict.safe is None and clock.over():
+        late = (too_short(clock, verdict, clock.seconds - began),)
+    table = settled.table
     seconds = found.search.seconds
     final = found.problem.pattern(settled.hidden)
     bound = lower_bound(found.problem, final, found.search, prepared.clock.left())
@@ -295,7 +267,7 @@ def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Pro
         version=__version__,
         reason=found.search.reason or "finished",
         settings=_settings(prepared, found.method.name, table),
-        notes=_notes(prepared, found, settled),
+        notes=(*_notes(prepared, found, settled), *late),
         known=before.cells if before.words else None,
         wished=(prepared.granted.status == PRIMARY)
         & (prepared.given.status != PRIMARY),
@@ -359,7 +331,11 @@ def _problem(
 
 
 def _searched(
-    prepared: Prepared, method: Method, parameters: Any, running: Search
+    prepared: Prepared,
+    method: Method,
+    parameters: Any,
+    running: Search,
+    rehearsal: Rehearsal | None,
 ) -> tuple[Problem, Pattern, tuple[str, ...]]:
     """Run the method, again with lower levels where some are beyond any pattern."""
     problem, strict = prepared.problem, prepared.task.attacker.strict
@@ -371,6 +347,8 @@ def _searched(
                 raise
     reach = within_reach(problem.table, strict=strict, deadline=prepared.clock.end)
     lower = Problem.of(reach.table, problem.cost, strict=strict)
+    if rehearsal is not None:
+        rehearsal.problem = lower
     running.note("some levels are beyond any pattern: the others go on")
     try:
         pattern, notes = run(lower, method, parameters, running)

@@ -25,7 +25,7 @@ from evosdc.attack.coverage import Levels, Reach
 from evosdc.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
-from evosdc.table.singletons import OwnShares, lone_respondents
+from evosdc.table.singletons import OwnCells, OwnShares, lone_respondents
 
 _FITS = 2**62  # whole numbers below this are added and multiplied in 64 bits
 _CHUNK = 400_000  # entries looked at together
@@ -176,14 +176,14 @@ def verify(
     if insiders:
         respondent = lone_respondents(table)
         many = int(respondent.max(initial=-1)) + 1
-        shares = OwnShares(table)
+        shares, own = OwnShares(table), OwnCells(respondent)
         against = levels.against(
             certificate,
             accepted,
             respondent,
             set(uncovered),
             deadline,
-            cache(lambda who: shares.room(np.flatnonzero(respondent == who))),
+            cache(lambda who: shares.room(own.of(who))),
         )
     refused = sorted(bad)
     return CheckReport(

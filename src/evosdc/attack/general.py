@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from copy import copy
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,9 +50,7 @@ class _Columns:
                 zip(self.cell.tolist(), self.sign.tolist(), strict=True)
             )
         }
-        columns = attacker.columns[:, self.cell]
-        columns = sparse.csr_array(columns.multiply(self.sign[None, :]))
-        self.rows = columns[np.flatnonzero(np.diff(columns.indptr))]
+        self.rows = _equations(attacker.columns, self.cell, self.sign)
         room_up, room_down = attacker.up, attacker.down
         self.room: list[int | None] = [
             (None if attacker.up_open[c] else room_up[c])
@@ -71,6 +70,19 @@ class _Columns:
                 cell = int(self.cell[j])
                 moves[cell] = moves.get(cell, 0) + number * int(self.sign[j])
         return {cell: move for cell, move in moves.items() if move}
+
+
+def _equations(columns: Any, cells: NDArray[np.int64], signs: NDArray[np.int64]) -> Any:
+    """The equations of some columns (CSC), each times a sign, as CSR.
+
+    Looks at these columns alone: a question about few cells costs the same in a table
+    of any size.
+    """
+    part = columns[:, cells]
+    rows, place = np.unique(part.indices, return_inverse=True)
+    data = part.data * np.repeat(signs, np.diff(part.indptr))
+    few = (data, place.astype(part.indices.dtype), part.indptr)
+    return sparse.csr_array(sparse.csc_array(few, shape=(len(rows), len(cells))))
 
 
 class GeneralFinder:
@@ -98,6 +110,9 @@ class GeneralFinder:
         self._inside = np.zeros(rows.shape[1], np.int64)
         data = rows.data
         self._whole_rows = bool(np.all(data == np.rint(data)))
+        self._plain_sums = bool(np.all(np.abs(data) == 1))
+        self._rx = data.astype(np.int64) if self._plain_sums else np.empty(0, np.int64)
+        self._cx = columns.data.astype(np.int64) if self._plain_sums else self._rx
         self._programs: dict[int, tuple[_Columns, Program]] = {}
         self._units: dict[int, int] = {}
 
@@ -119,7 +134,7 @@ class GeneralFinder:
 
     def cheap(self, ledger: Ledger) -> None:
         """Cover what small moves can cover."""
-        if not (np.abs(self.attacker.rows.data) == 1).all():
+        if not self._plain_sums:
             return
         for levels in ledger.batches(self.deadline):
             self._small_moves(ledger, levels)
@@ -133,10 +148,10 @@ class GeneralFinder:
             _TRIES,
             self._rp,
             self._ri,
-            a.rows.data.astype(np.int64),
+            self._rx,
             self._cp,
             self._ci,
-            a.columns.data.astype(np.int64),
+            self._cx,
             a.up_size,
             a.down_size,
             1,
@@ -213,8 +228,6 @@ class GeneralFinder:
 
     def _near(self, cell: int, amount: Fraction, branch: int) -> NDArray[np.int64]:
         a = self.attacker
-        size = float(amount / a.scale)
-        share = np.minimum(1.0, a.up_size / size) + np.minimum(1.0, a.down_size / size)
         found: NDArray[np.int64] = move_kernels.neighbourhood(
             cell,
             branch,
@@ -223,7 +236,10 @@ class GeneralFinder:
             self._ri,
             self._cp,
             self._ci,
-            self._freedom * share,
+            self._freedom,
+            a.up_size,
+            a.down_size,
+            float(amount / a.scale),
             self._touched,
             self._inside,
         )

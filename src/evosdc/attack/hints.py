@@ -14,7 +14,10 @@ from math import ceil, gcd
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.attack.certificate import Witness
 from evosdc.attack.ledger import Ledger
+from evosdc.attack.model import AttackModel
+from evosdc.results import Certificate
 
 Hint = tuple[NDArray[np.int64], NDArray[np.float64]]
 Places = dict[tuple[int, int], list[NDArray[np.int64]]]
@@ -41,6 +44,9 @@ def take_hints(ledger: Ledger, hints: Sequence[Hint]) -> Places:
         size = np.abs(by)
         if not len(cells) or not size.all() or not np.isfinite(size).all():
             continue
+        if not ledger.attacker.free[cells].all():
+            # Published, or known to who asks: no reading of it holds.
+            continue
         if len(np.unique(cells)) < len(cells):
             # Up and down again adds up to nothing, whatever it seems to show.
             continue
@@ -59,6 +65,29 @@ def take_hints(ledger: Ledger, hints: Sequence[Hint]) -> Places:
                 if ledger.is_open(cell, way):
                     places.setdefault((cell, way), []).append(cells)
     return places
+
+
+def take_seen(ledger: Ledger, seen: Certificate) -> None:
+    """Take the witnesses of an earlier pattern that move nothing which is known now.
+
+    Equations and bounds are those of the table, so they hold as they did.
+    """
+    if not len(seen.cells):
+        return
+    fixed = ~ledger.attacker.free[seen.indices]
+    broken = np.logical_or.reduceat(fixed, seen.indptr[:-1])
+    for w in np.flatnonzero(~broken).tolist():
+        part = slice(int(seen.indptr[w]), int(seen.indptr[w + 1]))
+        ledger.keep(
+            Witness(
+                int(seen.cells[w]),
+                int(seen.signs[w]),
+                seen.indices[part],
+                seen.numerators[part].tolist(),
+                int(seen.denominators[w]),
+                "seen",
+            )
+        )
 
 
 def _even(size: NDArray[np.float64]) -> bool:
@@ -83,12 +112,9 @@ def _readings(by: NDArray[np.float64], scale: int) -> Iterator[list[int]]:
 def _stretch(ledger: Ledger, cells: list[int], steps: list[int]) -> bool:
     """Use a deviation one way for the largest open level that it can reach.
 
-    False where it breaks an equation, moves a cell that cannot move or, perhaps by
-    rounding alone, reaches none.
+    False where it breaks an equation or, perhaps by rounding alone, reaches none.
     """
     attacker = ledger.attacker
-    if not all(attacker.free[c] for c in cells):
-        return False
     if attacker.whole:
         # The shortest deviation in whole numbers; only whole multiples of it count.
         part = gcd(*steps)
@@ -100,13 +126,14 @@ def _stretch(ledger: Ledger, cells: list[int], steps: list[int]) -> bool:
         for c, step in pairs
         if ledger.is_open(c, 1 if step > 0 else -1)
     ]
+    if not wanted:
+        return True
     if attacker.whole:
         wanted = [(Fraction(ceil(times)), c, step) for times, c, step in wanted]
-    slacks = [(attacker.room(c, 1 if step > 0 else -1), step) for c, step in pairs]
-    most = min((Fraction(r, abs(s)) for r, s in slacks if r is not None), default=None)
+    most = _times(attacker, pairs)
     reachable = [level for level in wanted if most is None or level[0] <= most]
     if not reachable:
-        return not wanted
+        return False
     times, cell, step = max(reachable)
     return ledger.add(
         cell,
@@ -116,3 +143,16 @@ def _stretch(ledger: Ledger, cells: list[int], steps: list[int]) -> bool:
         times.denominator,
         "hint",
     )
+
+
+def _times(attacker: AttackModel, pairs: list[tuple[int, int]]) -> Fraction | None:
+    """How many times a deviation fits into the room of its cells; None for no end.
+
+    Doubles tell which cells are tightest; those alone are compared exactly.
+    """
+    slacks = [(attacker.room(c, 1 if step > 0 else -1), abs(step)) for c, step in pairs]
+    bound = [(r / s, r, s) for r, s in slacks if r is not None]
+    if not bound:
+        return None
+    near = min(ratio for ratio, _, _ in bound) * (1 + _EQUAL)
+    return min(Fraction(r, s) for ratio, r, s in bound if ratio <= near)

@@ -28,7 +28,7 @@ from evosdc.clock import moment
 from evosdc.parallel import Hands, Help
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table, detect_network
-from evosdc.table.singletons import OwnShares, lone_respondents
+from evosdc.table.singletons import OwnCells, OwnShares, lone_respondents
 
 # Checking what was found may take this much longer than the deadline, in seconds.
 _GRACE = 0.5
@@ -124,18 +124,20 @@ def insider_doubts(
     known: NDArray[np.bool_] | None = None,
     hints: Sequence[Hint] = (),
     help: Help | None = None,
-) -> list[tuple[int, int]]:
+) -> tuple[list[tuple[int, int]], Certificate]:
     """Pairs of a sensitive cell and a cell of a respondent who may find it.
 
     For who makes patterns: no witness is known that leaves the respondent's cells
     alone, and none is found nearby. Whether there is one elsewhere is not asked, which
-    would take a program over the whole table for each. It is no verdict.
+    would take a program over the whole table for each. It is no verdict. The witnesses
+    that were found are returned with those of the certificate, for the judge to see.
     """
     case = _Questions(table, verdict, certificate, strict, known, None, hints)
     with Hands(case.shared, deadline, help or Help()) as hands:
-        _, points, left = case.looked_around(hands)
+        witnesses, points, left = case.looked_around(hands)
     pairs = [*points, *((who, cell) for who, cells in left.items() for cell in cells)]
-    return sorted((cell, case.name[who]) for who, cell in pairs)
+    doubts = sorted((cell, case.name[who]) for who, cell in pairs)
+    return doubts, joined([certificate, assemble(witnesses)])
 
 
 class _Questions:
@@ -159,7 +161,7 @@ class _Questions:
         self._demands = judged_levels(table, strict, False, whole=in_whole)
         self._certificate = certificate
         self._respondent = respondent
-        self._shares = OwnShares(table)
+        self._own, self._shares = OwnCells(respondent), OwnShares(table)
         self._rooms: dict[int, dict[int, float]] = {}
 
     def looked_around(
@@ -183,8 +185,9 @@ class _Questions:
         if detect_network(self.shared.table.matrix) is not None:
             return witnesses, points, left  # judged in a moment
         for part in _waves(list(left), hands.deadline):
-            doubts = [self._doubt(who, left[who], hands.left()) for who in part]
-            for who, around in zip(part, hands.map(look_around, doubts), strict=True):
+            found = hands.map(look_around, self._asked(hands, part, left), len(part))
+            # Those for whom there was no time stay as they are.
+            for who, around in zip(part, found, strict=False):
                 witnesses += around.witnesses
                 points += [(who, cell) for cell in around.points]
                 left[who] = around.left
@@ -195,8 +198,17 @@ class _Questions:
     ) -> Iterator[tuple[int, tuple[Verdict, Certificate]]]:
         """Judge the table for each respondent of whom not all is known."""
         for part in _waves(list(left), hands.deadline):
-            doubts = [self._doubt(who, left[who], hands.left()) for who in part]
-            yield from zip(part, hands.map(judge_wholly, doubts), strict=True)
+            found = hands.map(judge_wholly, self._asked(hands, part, left), len(part))
+            yield from zip(part, found, strict=False)
+
+    def _asked(
+        self, hands: Hands[Insiders], part: list[int], left: dict[int, list[int]]
+    ) -> Iterator[Doubt]:
+        """Give out the questions about some respondents while there is time."""
+        for who in part:
+            if _late(hands.deadline):
+                return
+            yield self._doubt(who, left[who], hands.left())
 
     def given_away(self, who: int, cell: int) -> Exposure:
         """Say of a cell that a respondent works it out."""
@@ -225,15 +237,14 @@ class _Questions:
         return replace(exposure, insider=insider, insider_cell=own)
 
     def _doubt(self, who: int, cells: list[int], seconds: float | None) -> Doubt:
-        own = tuple(np.flatnonzero(self._respondent == who).tolist())
+        own = tuple(self._own.of(who).tolist())
         room = self._room(who)
         few = {cell: room[cell] for cell in cells if cell in room}
         return Doubt(own, tuple(cells), few, seconds)
 
     def _room(self, who: int) -> dict[int, float]:
         if who not in self._rooms:
-            own = np.flatnonzero(self._respondent == who)
-            self._rooms[who] = self._shares.room(own)
+            self._rooms[who] = self._shares.room(self._own.of(who))
         return self._rooms[who]
 
 

@@ -20,7 +20,7 @@ from evosdc.attack.demands import (
     judged_levels,
     nothing_asked,
 )
-from evosdc.attack.hints import Hint, Places, take_hints
+from evosdc.attack.hints import Hint, Places, take_hints, take_seen
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel
 from evosdc.clock import moment
@@ -48,6 +48,7 @@ def judge(
     among: NDArray[np.bool_] | None = None,
     room: Mapping[int, float] | None = None,
     help: Help | None = None,
+    seen: Certificate | None = None,
 ) -> tuple[Verdict, Certificate]:
     """Judge the pattern in the statuses of a table.
 
@@ -78,6 +79,9 @@ def judge(
         them.
     help
         Who may help; the answer is the same, unless time runs out.
+    seen
+        Exact witnesses that were found when another pattern of this table was judged.
+        Those that move hidden cells only are taken up; the checker looks at all again.
 
     Returns
     -------
@@ -93,6 +97,8 @@ def judge(
     finder, spread = None, None
     with ExitStack() as helpers:
         if attacker.free.any() and len(demands.cells):
+            if seen is not None:
+                take_seen(ledger, seen)
             places = take_hints(ledger, hints)
             finder, spread = _finders(attacker, deadline, places, help or Help())
             helpers.enter_context(nullcontext() if spread is None else spread)

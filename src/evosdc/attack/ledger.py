@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +148,7 @@ class Ledger:
             # As plain whole numbers, which anyone can read.
             numerators = [n // denominator for n in numerators]
             denominator, full = 1, self.attacker.scale
-        self._keep(Witness(cell, sign, at, numerators, full, way))
+        self.keep(Witness(cell, sign, at, numerators, full, way))
         return True
 
     def found(self) -> Found:
@@ -161,18 +162,21 @@ class Ledger:
         Whether the rest holds is for the checker to say, who looks at every witness.
         """
         for witness in found.witnesses:
-            self._keep(witness, needed=True)
+            self.keep(witness, needed=True)
         self.floating += found.floating
         for cell, reason in found.refuted.items():
             self.refuted.setdefault(cell, reason)
         for (cell, sign), least in found.barred.items():
             self.bar(cell, sign, least)
 
-    def _keep(self, witness: Witness, needed: bool = False) -> None:
+    def keep(self, witness: Witness, needed: bool = False) -> None:
         """Close what a witness closes, and keep it unless it is not `needed`."""
-        denominator = witness.denominator // self.attacker.scale
+        # Over the attacker's scale, which a witness of another pattern need not be.
+        scale, denominator = self.attacker.scale, witness.denominator
+        part = gcd(scale, denominator)
+        times, denominator = scale // part, denominator // part
         news = [
-            self._close(other, move, denominator)
+            self._close(other, times * move, denominator)
             for other, move in zip(
                 witness.indices.tolist(), witness.numerators, strict=True
             )

@@ -205,13 +205,17 @@ def neighbourhood(
     ri: Ints,
     cp: Ints,
     ci: Ints,
-    worth: Floats,
+    freedom: Floats,
+    up: Floats,
+    down: Floats,
+    amount: float,
     touched: Ints,
     inside: Ints,
 ) -> Ints:
     """Grow a set of cells round one cell that can move among themselves.
 
-    Each equation of the cell gives its `branch` worthiest cells; then every cell joins
+    Each equation of the cell gives its `branch` worthiest cells, those with most room
+    for the amount and most others to move with; then every cell joins
     that brings in no new equation, or only one while standing in two known ones. In a
     table of dimensions this is a sub-table. `touched` and `inside` are scratch space of
     zeros and are left so.
@@ -228,11 +232,16 @@ def neighbourhood(
     for r in range(known):
         row = rows[r]
         for _ in range(branch):
-            best = -1
+            best, most = -1, 0.0
             for e in range(rp[row], rp[row + 1]):
                 c = ri[e]
-                if inside[c] == 0 and (best < 0 or worth[c] > worth[best]):
-                    best = c
+                if inside[c] != 0:
+                    continue
+                worth = freedom[c] * (
+                    min(1.0, up[c] / amount) + min(1.0, down[c] / amount)
+                )
+                if best < 0 or worth > most:
+                    best, most = c, worth
             if best < 0 or size == limit:
                 break
             inside[best] = 1

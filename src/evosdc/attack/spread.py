@@ -110,8 +110,11 @@ class Spread(Hands[Case]):
 
     def hard(self, ledger: Ledger) -> None:
         """Cover what is left by programs."""
-        # What programs find closes few others: nobody waits for a first wave.
-        self._waves(hard_part, ledger, ledger.levels(), _HARD, _WIDEST)
+        # What programs find closes few others, so nobody waits for a first wave: but
+        # a total of one part has its level, and a witness of one is one of the other.
+        firsts, alike = _one_of_each(ledger.levels())
+        self._waves(hard_part, ledger, firsts, _HARD, _WIDEST)
+        self._waves(hard_part, ledger, alike, _HARD, _WIDEST)
 
     def ends(self, cells: Iterable[int]) -> Ends:
         """Find how far some cells go, both ways."""
@@ -120,8 +123,9 @@ class Spread(Hands[Case]):
         found: dict[tuple[int, int], float | None] = {}
         for at in range(0, len(asked), _WIDEST):
             part = asked[at : at + _WIDEST]
-            tasks = [(cell, sign, self.left()) for cell, sign in part]
-            found.update(zip(part, self.map(end_part, tasks), strict=True))
+            tasks = ((cell, sign, self.left()) for cell, sign in part)
+            ends = self.map(end_part, tasks, len(part))
+            found.update(zip(part, ends, strict=True))
         return Ends(self.shared.attacker, found)
 
     def _waves(
@@ -136,9 +140,21 @@ class Spread(Hands[Case]):
             in_time(self.deadline)
             many = -(-len(wave) // size)
             # Neighbours in size are in different parts, so that parts take as long.
-            parts: list[Part] = [(wave[k::many], self.left()) for k in range(many)]
-            for found in self.map(function, parts):
+            parts = ((wave[k::many], self.left()) for k in range(many))
+            for found in self.map(function, parts, many):
                 ledger.take(found)
+
+
+def _one_of_each(levels: list[Level]) -> tuple[list[Level], list[Level]]:
+    """Part levels into the first of each size and way, and the others."""
+    seen: set[tuple[int, int]] = set()
+    firsts: list[Level] = []
+    alike: list[Level] = []
+    for level in levels:
+        _, sign, amount = level
+        (alike if (sign, amount) in seen else firsts).append(level)
+        seen.add((sign, amount))
+    return firsts, alike
 
 
 def _grown(

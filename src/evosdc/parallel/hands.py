@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -12,7 +13,7 @@ from evosdc import small_jobs
 from evosdc.clock import moment
 from evosdc.parallel.closing import Closing
 from evosdc.parallel.cluster import Cluster
-from evosdc.parallel.crew import Crew, SerialCrew
+from evosdc.parallel.crew import Crew, SerialCrew, Task
 from evosdc.parallel.open import open_crew
 
 S = TypeVar("S")
@@ -20,6 +21,8 @@ A = TypeVar("A")
 R = TypeVar("R")
 # Seconds of work in this process before others are asked: they need two to begin.
 _PATIENCE = 2.0
+# Tasks given for each worker: one to do, and one to begin with at once after it.
+_AHEAD = 2
 # Seconds between two looks at whether an answer is there.
 _NAP = 0.001
 
@@ -60,11 +63,23 @@ class Hands(Closing, Generic[S]):
         """Return the seconds until the deadline, which every process counts itself."""
         return None if self.deadline is None else self.deadline - moment()
 
-    def map(self, function: Callable[[S, A], R], tasks: Sequence[A]) -> list[R]:
-        """Return the answers in the order of the tasks."""
+    def map(
+        self, function: Callable[[S, A], R], tasks: Iterable[A], many: int
+    ) -> list[R]:
+        """Return the answers in the order of the tasks, so many at most.
+
+        A task is asked for when somebody is about to begin with it: what it says of the
+        seconds left is true then, and a deadline holds however many tasks there are.
+        """
         begun = moment()
-        self._call(len(tasks))
-        answers = self._crew.map(function, tasks)
+        self._call(many)
+        waiting: deque[Task[R]] = deque()
+        answers: list[R] = []
+        for argument in tasks:
+            waiting.append(self._crew.submit(function, argument))
+            if len(waiting) > _AHEAD * self._crew.size:
+                answers.append(waiting.popleft().result())
+        answers += [task.result() for task in waiting]
         self._spent += moment() - begun
         return answers
 

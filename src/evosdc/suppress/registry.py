@@ -7,7 +7,7 @@ call methods by these names, so a name never changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, fields
 from importlib import import_module
 from typing import Any
 
@@ -73,6 +73,11 @@ def networks_only(problem: Problem) -> str | None:
     return None
 
 
+_LISTED = "see: evosdc methods"
+# Options without which there is nothing to search with.
+_COUNTS = ("population", "individuals", "ants", "batch", "candidates")
+
+
 @dataclass(frozen=True)
 class Method:
     """A registered method.
@@ -113,13 +118,31 @@ class Method:
 
     def configure(self, options: Mapping[str, Any]) -> Any:
         """Turn ``name=value`` options into parameters."""
-        return configure(
+        parameters = configure(
             self.parameters,
             options,
             owner=f"method {self.name!r}",
             error=MethodError,
-            hint="see: evosdc methods",
+            hint=_LISTED,
         )
+        for field in fields(self.parameters):
+            value = getattr(parameters, field.name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                continue
+            if value != field.default and not value >= _least(field):
+                raise MethodError(
+                    f"option {field.name} of method {self.name!r} is {value}",
+                    expected=f"{_least(field)} or more",
+                    hint=f"{_LISTED}; without the option it is {field.default}",
+                )
+        return parameters
+
+
+def _least(field: Field[Any]) -> int:
+    """The least that an option can be; a default below 0 has a meaning of its own."""
+    if isinstance(field.default, (int, float)) and field.default < 0:
+        return -1
+    return 1 if field.name in _COUNTS else 0
 
 
 def load_methods() -> dict[str, Method]:

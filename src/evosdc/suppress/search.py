@@ -53,6 +53,8 @@ class Search:
         self.evaluations = 0
         self.generations = 0
         self.reason: str | None = None
+        # Called whenever the method asks whether to stop: between two of its steps.
+        self.between: Callable[[], None] | None = None
         # What a run that was cut short had found, and how long checking that took.
         self.stored: Pattern | None = None
         self.restoring = 0.0
@@ -161,6 +163,8 @@ class Search:
 
     def stopped(self) -> bool:
         """Whether the run is over; remembers why."""
+        if self.reason is None and self.between is not None:
+            self.between()
         if self.reason is None:
             self.reason = self.stop.reason(self.progress())
             self._ended_at = self.evaluations

@@ -9,9 +9,8 @@ more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +18,18 @@ from numpy.typing import NDArray
 from evosdc.suppress.engine.general.demands import demands_of
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.programs import Programs
+from evosdc.suppress.engine.general.windows import Windows
 from evosdc.suppress.problem import Problem
 from evosdc.table import Table
-from evosdc.table.singletons import OwnShares, lone_respondents
+from evosdc.table.singletons import OwnCells, OwnShares, lone_respondents
 
 # A sensitive cell and a cell of the lone respondent who finds it.
 Pair = tuple[int, int]
+Deviation = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 _SHOWN = 5
+# What moving a hidden cell costs, as a share of what hiding one does.
+_LITTLE = 1e-4
 # Shares of a level that are tried where all of it cannot be had.
 _SHARES = (0.9, 0.75, 0.5, 0.25, 0.1, 0.01)
 
@@ -40,7 +43,7 @@ class Guarded:
 
     hidden: NDArray[np.bool_]
     hopeless: frozenset[Pair]
-    hints: tuple[tuple[NDArray[np.int64], NDArray[np.float64]], ...]
+    hints: tuple[Deviation, ...]
 
 
 def guard(
@@ -64,51 +67,104 @@ def guard(
         Says when to end.
     """
     table = problem.table
-    respondent = lone_respondents(table)
     programs = Programs(problem)
-    demands = demands_of(programs)
-    levels: dict[int, list[tuple[int, float]]] = {}
-    for cell, sign, amount in zip(
-        demands.cell.tolist(),
-        demands.sign.tolist(),
-        demands.amount.tolist(),
-        strict=True,
-    ):
-        levels.setdefault(cell, []).append((sign, amount))
-    shares = OwnShares(table)
-    room = cache(lambda who: shares.room(np.flatnonzero(respondent == who)))
+    open_levels = _OpenLevels(programs, pairs)
     hidden = hidden.copy()
+    price = np.where(problem.hideable, problem.cost, np.inf)
+    # Hidden cells cost next to nothing: a deviation of few cells is one for many.
+    known = price[np.isfinite(price) & (price > 0)]
+    little = _LITTLE * float(np.median(known)) if len(known) else 0.0
+    price[hidden & problem.hideable] = little
+    windows = Windows(programs, price)
     hopeless: set[Pair] = set()
-    hints: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+    hints: list[Deviation] = []
     # Dear cells first, as in the searches: what they hide helps the others.
     for cell, own in sorted(pairs, key=lambda pair: (-table.weight[pair[0]], pair)):
         if stopped():
             break
-        who = int(respondent[own])
-        for sign, amount in levels.get(cell, ()):
-            wanted = amount
-            if sign < 0:
-                wanted = min(amount, room(who).get(cell, amount))
-            if wanted <= 0:
+        who = open_levels.who(own)
+        kept = open_levels.own.of(who)
+        for sign in (1, -1):
+            wanted = open_levels.amount(cell, who, sign)
+            if not wanted:
                 continue
-            price = np.where(hidden, 0.0, problem.cost)
-            price[respondent == who] = np.inf
-            move = programs.cheapest(cell, sign, wanted, price)
+            before = price[kept]
+            price[kept] = np.inf
+            move = windows.cheapest(cell, sign, wanted)
             if move is None:
                 hopeless.add((cell, own))
-                move = _partly(programs, cell, sign, wanted, price)
+                move = _partly(windows, cell, sign, wanted)
+            price[kept] = before
             if move is not None:
                 hidden[move.cells] = True
-                hints.append((move.cells, move.by))
+                price[move.cells] = little
+                hints += open_levels.close(move)
     return Guarded(hidden, frozenset(hopeless), tuple(hints))
 
 
-def _partly(
-    programs: Programs, cell: int, sign: int, amount: float, price: NDArray[np.float64]
-) -> Move | None:
+class _OpenLevels:
+    """Levels of cells against respondents that no deviation is known for yet."""
+
+    def __init__(self, programs: Programs, pairs: Iterable[Pair]) -> None:
+        problem = programs.problem
+        self._up, self._down = problem.up, problem.down
+        self._respondent = lone_respondents(problem.table)
+        self.own = OwnCells(self._respondent)
+        shares = OwnShares(problem.table)
+        rooms: dict[int, dict[int, float]] = {}
+        # By cell and way: what is asked against each respondent.
+        self._open: dict[tuple[int, int], dict[int, float]] = {}
+        demands = demands_of(programs)
+        asked: dict[int, list[int]] = {}
+        for cell, own in pairs:
+            asked.setdefault(cell, []).append(self.who(own))
+        for cell, sign, amount in zip(
+            demands.cell.tolist(),
+            demands.sign.tolist(),
+            demands.amount.tolist(),
+            strict=True,
+        ):
+            for who in asked.get(cell, ()):
+                if who not in rooms:
+                    rooms[who] = shares.room(self.own.of(who))
+                wanted = (
+                    min(amount, rooms[who].get(cell, amount)) if sign < 0 else amount
+                )
+                if wanted > 0:
+                    self._open.setdefault((cell, sign), {})[who] = wanted
+
+    def who(self, own: int) -> int:
+        """The respondent of a cell."""
+        return int(self._respondent[own])
+
+    def amount(self, cell: int, who: int, sign: int) -> float:
+        """How far a cell has still to move against a respondent; 0 where it does."""
+        return self._open.get((cell, sign), {}).get(who, 0.0)
+
+    def close(self, move: Move) -> Iterator[Deviation]:
+        """Close all that a deviation shows, forth and back, longer or shorter.
+
+        Who has a cell in it is not left with it. Gives the ways in which it was of use.
+        """
+        touched = set(self._respondent[move.cells].tolist())
+        for by in (move.by, -move.by):
+            room = np.where(by > 0, self._up[move.cells], self._down[move.cells])
+            most = float((room / np.abs(by)).min())
+            closed = by is move.by
+            for cell, step in zip(move.cells.tolist(), by.tolist(), strict=True):
+                left = self._open.get((cell, 1 if step > 0 else -1), {})
+                for who, wanted in tuple(left.items()):
+                    if who not in touched and wanted <= abs(step) * most:
+                        del left[who]
+                        closed = True
+            if closed:
+                yield move.cells, by
+
+
+def _partly(windows: Windows, cell: int, sign: int, amount: float) -> Move | None:
     """As much of a level as can be had, in a few steps; None for nothing."""
     for share in _SHARES:
-        move = programs.cheapest(cell, sign, share * amount, price)
+        move = windows.cheapest(cell, sign, share * amount)
         if move is not None:
             return move
     return None

@@ -8,6 +8,7 @@ after that, without a program.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,10 +38,14 @@ class Blockers:
 
     def __init__(self, problem: Problem, columns: Any) -> None:
         self._problem = problem
-        self._transposed = sparse.csr_array(columns.T)
+        self._columns = columns
         self.cuts: list[Cut] = []
         self.having: dict[int, list[tuple[int, float]]] = {}
         self.forgotten = 0  # how often cuts got other numbers
+
+    @cached_property
+    def _transposed(self) -> Any:
+        return sparse.csr_array(self._columns.T)
 
     def look_at(self, hidden: Mask) -> Slacks:
         """Begin with a pattern from which cells are to be published."""

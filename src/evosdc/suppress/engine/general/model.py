@@ -58,9 +58,7 @@ class DeviationModel:
         self.cells = cells
         self._up = up[cells]
         self._down = down[cells]
-        part = sparse.csr_array(columns[:, cells])
-        self._rows = np.flatnonzero(np.diff(part.indptr) > 0)
-        self._part = part[self._rows]
+        self._rows, self._part = _part_of(columns, cells)
         self._loaded: tuple[Any, Any] | None = None
         self._index = np.arange(2 * len(cells), dtype=np.int32)
 
@@ -169,6 +167,18 @@ class DeviationModel:
         if len(off) and off.max() > 10 * MOVED * max(1.0, np.abs(snapped).max()):
             return None
         return Move(self.cells[moved], snapped[moved] * amount)
+
+
+def _part_of(columns: Any, cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], Any]:
+    """Equations of some columns (CSC) that have an entry there: numbers, and as CSR.
+
+    Looks at these columns alone: a small program must not cost what the table does.
+    """
+    part = columns[:, cells]
+    rows, place = np.unique(part.indices, return_inverse=True)
+    few = (part.data, place.astype(part.indices.dtype), part.indptr)
+    shape = len(rows), len(cells)
+    return rows.astype(np.int64), sparse.csr_array(sparse.csc_array(few, shape=shape))
 
 
 _ANSWERED = (

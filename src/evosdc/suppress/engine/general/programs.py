@@ -81,6 +81,17 @@ class Programs:
                 return move
         return None
 
+    def within(
+        self,
+        cells: NDArray[np.int64],
+        cell: int,
+        sign: int,
+        amount: float,
+        price: NDArray[np.float64],
+    ) -> Move | None:
+        """Find the cheapest deviation of some cells; None says nothing of others."""
+        return self._ask(self._model(cells), cell, sign, amount, price)
+
     def farthest(self, cell: int, sign: int, unit: float) -> tuple[float, Move | None]:
         """How far a cell can move when everything that may be hidden is."""
         self.asked += 1
