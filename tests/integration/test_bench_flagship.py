@@ -27,7 +27,8 @@ def test_each_part_has_a_row_and_remarks_are_kept(tmp_path: Path) -> None:
         text = page.read_text(encoding="utf-8")
         page.write_text(text.replace("None.", "Seen."), encoding="utf-8")
     assert "Seen." in text
-    assert [row.part for row in rows] == 2 * list(flagship.PARTS)
+    rivals = [f"`{rival}` instead" for rival in flagship.RIVALS]
+    assert [row.part for row in rows] == 2 * [*flagship.PARTS, *rivals]
     assert all(0 <= row.bound <= row.cost for row in rows)
     assert text.count("| all |") == 1
 
