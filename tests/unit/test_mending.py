@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import evosdc
+
 from evosdc.api.mending import mend, missed
 from evosdc.attack import judge
 from evosdc.instances import make
 from evosdc.results import Exposure
+from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
@@ -54,3 +57,26 @@ def test_levels_at_the_end_of_what_can_be_had_hide_all_of_it():
     )
     problem = Problem.of(table)
     assert mend(problem, problem.primary, [0], strict=False).all()
+
+
+def test_a_run_ends_safe_though_the_search_missed_a_hair(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    table = Table.of(
+        [50.0, 40.0, 60.0, 150.0],
+        [[1, 1, 1, -1]],
+        status=["u", "s", "s", "z"],
+        upl=[10, 0, 0, 0],
+        lower=[0, 30 + 1e-5, 0, 0],
+    )
+    almost = np.array([True, True, False, False])
+
+    def search(problem: Problem, *_: object) -> tuple[Pattern, tuple[str, ...]]:
+        return problem.pattern(almost), ()
+
+    assert not evosdc.audit(table, almost).safe
+    monkeypatch.setattr("evosdc.api.steps.run", search)
+    found = evosdc.protect(table, method="attacker")
+    assert found.safe
+    assert found.cost == 100.0
+    assert any("missed by rounding" in entry.event for entry in found.record)

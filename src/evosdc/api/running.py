@@ -163,6 +163,10 @@ def ending(search: Search, method: str, evaluations: int | None) -> str:
     if search.resumed:
         return f"ended: {reason}; resumed from a checkpoint, which no seed repeats"
     budget = max(1, search.evaluations)
+    if reason == "time limit":
+        # What a clock ends, or shares out, no seed repeats.
+        words = f"for a run that repeats exactly: --evaluations {budget} {again}"
+        return f"ended: {reason}; {words}"
     return f"ended: {reason}; --evaluations {budget} {again} repeats exactly"
 
 

@@ -274,8 +274,12 @@ class Table:
 
     def _with_levels_that_meet_bounds(self) -> Table:
         """Return it without digits that floating point made up: see `at_the_bound`."""
-        lower, lpl = at_the_bound(self.value, self.lower, self.lpl)
-        upper, upl = at_the_bound(self.value, self.upper, self.upl)
+        lower, upper, lpl, upl = (
+            np.array(column, dtype=np.float64)
+            for column in (self.lower, self.upper, self.lpl, self.upl)
+        )
+        lower, lpl = at_the_bound(self.value, lower, lpl)
+        upper, upl = at_the_bound(self.value, upper, upl)
         return replace(self, lower=lower, upper=upper, lpl=lpl, upl=upl)
 
     def residuals(self) -> NDArray[np.float64]:
