@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import evosdc
-
 from evosdc.api.mending import mend, missed
 from evosdc.attack import judge
 from evosdc.instances import make
