@@ -143,6 +143,11 @@ class _Run:
         now = gap(self.best.cost, self.search.bound)
         return now is not None and now < _NEAR
 
+    @property
+    def roams(self) -> bool:
+        """Whether walks that roam bring more than a tree that is far from its end."""
+        return self.home.engine.roaming is not None and not self.near()
+
     def over(self) -> bool:
         return self.closed() or self.search.stopped()
 
@@ -245,9 +250,10 @@ def _cycle(run: _Run, cycle: int) -> bool:
 def _explores(run: _Run, cycle: int) -> bool:
     """Whether patterns are bettered at home before the next turn of the proof."""
     if not run.quick and run.small:
-        # A tree that has got somewhere steers better than the first relaxation, unless
-        # it is far from getting anywhere.
-        if cycle < 2 and run.near():
+        if run.roams:
+            return True
+        # A tree that has got somewhere steers better than the first relaxation.
+        if cycle < 2:
             return cycle == 1
     elif not cycle and (run.home.heavy or run.near()):
         return False
@@ -280,7 +286,7 @@ def _explore(run: _Run, cycle: int) -> None:
             home.steer(fractions, rng, run.slice(share))
     share = 0.25
     if run.small and not run.quick:
-        share = 0.1 if run.near() else 0.6
+        share = 0.6 if run.roams else 0.1
     home.walk(fractions, run.search.rng(3, cycle), run.slice(share))
 
 
@@ -427,7 +433,7 @@ def _share_of_tree(run: _Run, cycle: int) -> float:
     """How much of the time left to spend on the tree; a small one has most of it."""
     if not run.small:
         return 0.2
-    if not run.quick and not run.near() and not run.islands.busy:
+    if run.roams:
         # A tree that is far from its end must not keep patterns from getting better.
         return 0.1 if not cycle else 0.25
     return 0.9 if cycle or run.quick else 0.1

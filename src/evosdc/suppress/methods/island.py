@@ -137,11 +137,16 @@ class Island:
     def parts_pay(self) -> bool:
         """Whether there is time for sub-tables: they take less than whole patterns.
 
-        Where walks roam in small tables they are soon beyond what sub-tables bring.
+        Where walks roam in small tables they are soon beyond what sub-tables bring, and
+        in contracted tables, which have lost their dimensions, other patterns are.
         """
         if self.engine.roaming is not None and len(self.problem.cost) <= _ROAMED:
             return False
-        return self.parted and self.building < _PARTS_PAY * self.horizon()
+        return (
+            self.engine.agile
+            and self.parted
+            and self.building < _PARTS_PAY * self.horizon()
+        )
 
     def solve_parts(self, seconds: float) -> None:
         """Let in the pattern of HiTaS, sub-table by sub-table from the top down.

@@ -34,7 +34,7 @@ _TRAVEL, TAKEN = 6, 2
 # Levels above which patterns, with what covers each level, are large.
 _MANY = 2000
 # Share of a stretch for patterns from scratch on tables that are no networks: less
-# where boxes make walks quick; walks by programs get stuck.
+# where boxes make walks quick or walks roam; others by programs get stuck.
 _STEERING, _STEERING_LESS = 0.6, 0.1
 # Seconds before the end at which islands come home, and how long they are waited for.
 _HOMEWARD, _LATE, _NAP = 1.0, 2.0, 0.02

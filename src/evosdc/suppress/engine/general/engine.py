@@ -43,7 +43,9 @@ class GeneralEngine:
 
     @property
     def roaming(self) -> WalkOptions | None:
-        return record_walker.DEFAULT if self.table.programs.is_small else None
+        # Without dimensions patterns from scratch find more in the same time.
+        small = self.agile and self.table.programs.is_small
+        return record_walker.DEFAULT if small else None
 
     @property
     def demands(self) -> Demands:
