@@ -108,7 +108,7 @@ def test_a_quick_method_stands_in_where_nothing_can_be_judged(
     assert any("--time-limit" in note for note in result.notes)
 
 
-def test_a_limit_that_is_too_short_says_what_would_do() -> None:
+def test_a_limit_that_is_too_short_says_what_to_try() -> None:
     clock = Clock(10.0)
     clock.count(11.0)
     verdict = Verdict(
@@ -121,13 +121,16 @@ def test_a_limit_that_is_too_short_says_what_would_do() -> None:
         open=("x",) * 75,
         proofs={},
     )
-    words = rehearsal.too_short(clock, verdict, 6.0)
+    words = rehearsal.too_short(clock, verdict, 6.0, "hybrid")
     # Six seconds decided 25 cells, so that 75 need eighteen more.
     assert "75 of 100 cells" in words
-    assert "about 30 s would do (--time-limit 30)" in words
+    assert words.endswith(
+        "try 30 s or more (--time-limit 30), or a quicker method (--method hypercube)"
+    )
     # Where nothing is decided nobody knows: four times as long is a try.
     nothing = replace(verdict, open=("x",) * 100)
-    assert "try 45 s (--time-limit 45)" in rehearsal.too_short(clock, nothing, 6.0)
+    words = rehearsal.too_short(clock, nothing, 6.0, "hypercube")
+    assert words.endswith("try 45 s or more (--time-limit 45)")
 
 
 def test_a_part_of_a_clock_ends_earlier() -> None:

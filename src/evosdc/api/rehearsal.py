@@ -118,27 +118,27 @@ class Rehearsal:
                     f"the pattern of the search, of cost {failed.pattern.cost:,.6g}, "
                     f"could not be settled and judged in time: this one is by "
                     f"{_QUICK!r}, safe but dearer",
-                    too_short(clock, failed.verdict, took),
+                    too_short(clock, failed.verdict, took, _QUICK),
                 )
 
 
-def too_short(clock: Clock, verdict: Verdict, judging: float) -> str:
-    """Say that a limit was too short to judge what was found, and what would do.
+def too_short(clock: Clock, verdict: Verdict, judging: float, method: str) -> str:
+    """Say that a limit was too short to judge what was found, and what to try.
 
     By the share of the cells that is decided, twice the time for judging at least;
-    where hardly any is, no forecast is to be had.
+    where hardly any is, no forecast is to be had. It is no promise: the cells that are
+    left may be those that take longest.
     """
     decided = verdict.judged - len(verdict.open)
     if decided < _TELLING * verdict.judged:
-        enough, words = _TIMES * clock.seconds, "try {} s"
+        enough = _TIMES * clock.seconds
     else:
-        more = judging * max(1.0, len(verdict.open) / decided)
-        enough, words = clock.seconds + more, "about {} s would do"
+        enough = clock.seconds + judging * max(1.0, len(verdict.open) / decided)
     digits = 10 ** max(0, math.floor(math.log10(max(1.0, enough))) - 1)
     about = math.ceil(enough / digits) * digits
+    quicker = "" if method == _QUICK else f", or a quicker method (--method {_QUICK})"
     return (
         f"the limit of time was too short to judge what was found: "
         f"{len(verdict.open):,} of {verdict.judged:,} cells are undecided; "
-        f"{words.format(f'{about:,}')} (--time-limit {about}), or a quicker method "
-        "(--method hypercube)"
+        f"try {about:,} s or more (--time-limit {about}){quicker}"
     )

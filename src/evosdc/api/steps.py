@@ -237,7 +237,8 @@ def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Pro
         verdict, certificate = rehearsed.verdict, rehearsed.certificate
         late = (FIRST_INSTEAD,)
     elif verdict.safe is None and clock.over():
-        late = (too_short(clock, verdict, clock.seconds - began),)
+        spent = clock.seconds - began
+        late = (too_short(clock, verdict, spent, found.method.name),)
     table = settled.table
     seconds = found.search.seconds
     final = found.problem.pattern(settled.hidden)
