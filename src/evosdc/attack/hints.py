@@ -85,7 +85,7 @@ def take_seen(ledger: Ledger, seen: Certificate) -> None:
                 seen.indices[part],
                 seen.numerators[part].tolist(),
                 int(seen.denominators[w]),
-                "seen",
+                "earlier rounds",
             )
         )
 
