@@ -174,6 +174,9 @@ class Kernel(CPUDispatcher):
         """Whether Python runs the function: in a small job, while that is quick."""
         if not small_jobs.small() or self._interpreted > _LONG:
             return False
+        if self._interpreted:
+            # Looking at types and at the disk takes as long as a small kernel does.
+            return True
         types_ = tuple(self.typeof_pyval(argument) for argument in args)
         return not self._cache.holds(types_, self.targetctx.codegen())
 

@@ -108,6 +108,19 @@ def test_a_quick_method_stands_in_where_nothing_can_be_judged(
     assert any("--time-limit" in note for note in result.notes)
 
 
+def test_a_pattern_that_is_nearly_judged_has_what_is_left_of_the_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = undecided(monkeypatch, {0})
+    # One of two cells is open: more than half decided in this small table.
+    monkeypatch.setattr(rehearsal, "_nearly", lambda verdict: verdict.safe is None)
+    result = evosdc.protect(guarded_grid(), time_limit=30.0, evaluations=500)
+    assert said[1][0].safe  # the same pattern again; another may be found later
+    assert result.safe
+    assert sum(ON_THE_WAY in event for event in events(result)) == 2
+    assert not any("hypercube" in note for note in result.notes)
+
+
 def test_a_limit_that_is_too_short_says_what_to_try() -> None:
     clock = Clock(10.0)
     clock.count(11.0)

@@ -4,8 +4,9 @@ How long that takes depends on the table and on the pattern, from a blink to lon
 the search, so no share of a limit is right for all. A search that takes a while stops
 once, with the best pattern it has: as long as settling and judging that one took is
 kept for the last one. And where the last one cannot be judged in time after all, the
-one that was judged is there. Where not even that one could be, one of a quick method
-stands in: safe and dearer is worth more than what nobody had the time to look at.
+one that was judged is there. Where not even that one could be, though it has what is
+left of the time if most of it is done, one of a quick method stands in: safe and dearer
+is worth more than what nobody had the time to look at.
 """
 
 from __future__ import annotations
@@ -80,6 +81,8 @@ class Rehearsal:
             self.judged = self._held(best, part)
         if self.judged is None:
             return
+        if _nearly(self.judged.verdict):
+            self.judged = self._go_on(self.judged)
         took = clock.seconds - began
         if self.judged.verdict.safe is None:
             self._stand_in(self.judged, took)
@@ -103,6 +106,16 @@ class Rehearsal:
         )
         return judged
 
+    def _go_on(self, judged: Judged) -> Judged:
+        """Go on where time was up, with what was hidden and found until then."""
+        settled = judged.settled
+        so_far = replace(
+            self.problem.pattern(settled.hidden & self.problem.hideable),
+            hints=settled.hints,
+        )
+        again = self._held(so_far, self._prepared.clock)
+        return replace(again, pattern=judged.pattern)
+
     def _stand_in(self, failed: Judged, took: float) -> None:
         """Have a quick method's pattern judged where that of the search cannot be."""
         clock, method = self._prepared.clock, find_method(_QUICK)
@@ -120,6 +133,11 @@ class Rehearsal:
                     f"{_QUICK!r}, safe but dearer",
                     too_short(clock, failed.verdict, took, _QUICK),
                 )
+
+
+def _nearly(verdict: Verdict) -> bool:
+    """Whether most of the cells are decided, and none against the pattern."""
+    return verdict.safe is None and 2 * len(verdict.open) < verdict.judged
 
 
 def too_short(clock: Clock, verdict: Verdict, judging: float, method: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import numpy as np
@@ -153,20 +154,23 @@ class Levels:
         for cell, who in enumerate(respondent.tolist()):
             name.setdefault(who, cell)
         pairs = []
-        for cell, steps in moves.items():
+        for cell, ratios in moves.items():
             if cell in passed_over:
                 continue
-            near = set().union(*(touched[w] for _, w in steps))
+            near = set().union(*(touched[w] for _, _, w in ratios))
             near.discard(int(respondent[cell]))
             if not near:
                 continue
             late = deadline is not None and moment() >= deadline
-            # Furthest first, so that for most respondents one look is enough.
+            # Furthest first, so that for most respondents one look is enough; over one
+            # denominator, since whole numbers are sorted in no time.
+            scale = lcm(*{den for _, den, _ in ratios})
+            steps = [(num * (scale // den), w) for num, den, w in ratios]
             ups = sorted((s for s in steps if s[0] > 0), reverse=True)
             downs = sorted(s for s in steps if s[0] < 0)
             for who in sorted(near):
-                up = _first(ups, touched, who)
-                down = -_first(downs, touched, who)
+                up = Fraction(_first(ups, touched, who), scale)
+                down = Fraction(-_first(downs, touched, who), scale)
                 most = None if late else room(who).get(cell)
                 least = None if most is None else Fraction(repr(most))
                 if late or not self.covers(cell, up, down, least):
@@ -175,17 +179,17 @@ class Levels:
 
     def _moves(
         self, c: Certificate, accepted: NDArray[np.bool_]
-    ) -> dict[int, list[tuple[Fraction, int]]]:
-        """Moves of each sensitive cell, and the witness that makes each."""
+    ) -> dict[int, list[tuple[int, int, int]]]:
+        """Moves of each sensitive cell as ratios, and the witness that makes each."""
         judged = np.zeros(len(self.sensitive), dtype=bool)
         judged[self.cells] = True
         owner = np.repeat(np.arange(len(c.cells)), np.diff(c.indptr))
-        moves: dict[int, list[tuple[Fraction, int]]] = {}
+        moves: dict[int, list[tuple[int, int, int]]] = {}
         use = accepted[owner] & (judged & self.sensitive)[c.indices]
         for j in np.flatnonzero(use).tolist():
             w = int(owner[j])
-            step = Fraction(int(c.numerators[j]), int(c.denominators[w]))
-            moves.setdefault(int(c.indices[j]), []).append((step, w))
+            step = int(c.numerators[j]), int(c.denominators[w]), w
+            moves.setdefault(int(c.indices[j]), []).append(step)
         return moves
 
 
@@ -222,8 +226,6 @@ def _touched(c: Certificate, respondent: NDArray[np.int64]) -> list[set[int]]:
     return touched
 
 
-def _first(
-    steps: Iterable[tuple[Fraction, int]], touched: list[set[int]], who: int
-) -> Fraction:
+def _first(steps: Iterable[tuple[int, int]], touched: list[set[int]], who: int) -> int:
     """The first step whose witness leaves a respondent alone, else none."""
-    return next((step for step, w in steps if who not in touched[w]), _ZERO)
+    return next((step for step, w in steps if who not in touched[w]), 0)

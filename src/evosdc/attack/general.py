@@ -78,11 +78,16 @@ def _equations(columns: Any, cells: NDArray[np.int64], signs: NDArray[np.int64])
     Looks at these columns alone: a question about few cells costs the same in a table
     of any size.
     """
-    part = columns[:, cells]
-    rows, place = np.unique(part.indices, return_inverse=True)
-    data = part.data * np.repeat(signs, np.diff(part.indptr))
-    few = (data, place.astype(part.indices.dtype), part.indptr)
-    return sparse.csr_array(sparse.csc_array(few, shape=(len(rows), len(cells))))
+    begin = columns.indptr[cells].astype(np.int64)
+    many = columns.indptr[cells + 1] - begin
+    ends = np.cumsum(many)
+    entry = np.repeat(begin - ends + many, many) + np.arange(int(many.sum()))
+    rows, place = np.unique(columns.indices[entry], return_inverse=True)
+    order = np.argsort(place, kind="stable")
+    data = (columns.data[entry] * np.repeat(signs, many))[order]
+    column = np.repeat(np.arange(len(cells)), many)[order]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(place, minlength=len(rows)))])
+    return sparse.csr_array((data, column, starts), shape=(len(rows), len(cells)))
 
 
 class GeneralFinder:

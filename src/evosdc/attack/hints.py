@@ -7,8 +7,9 @@ every bound in exact arithmetic, or it is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, gcd
 
 import numpy as np
@@ -33,37 +34,64 @@ _OFF = 1e-4
 _PARTS = (1, 10**3, 10**6)
 
 
+class Suggestion:
+    """A suggested deviation in exact readings, which are worked out only once.
+
+    What a reading needs of equations and bounds is the same for everyone who attacks
+    a table, whatever else they know: many lone respondents are asked about.
+    """
+
+    def __init__(self, hint: Hint, attacker: AttackModel) -> None:
+        self.cells, self.by = hint
+        self.at: list[int] = self.cells.tolist()
+        self._attacker = attacker
+        size = np.abs(self.by)
+        # Up and down again adds up to nothing, whatever it seems to show.
+        self.makes_sense = bool(
+            len(self.at)
+            and size.all()
+            and np.isfinite(size).all()
+            and len(set(self.at)) == len(self.at)
+        )
+
+    @cached_property
+    def readings(self) -> list[_Reading]:
+        """Whole steps in the proportions of the deviation, the likeliest first."""
+        found = _readings(self.by, self._attacker.scale)
+        return [_Reading(self._attacker, self.at, steps) for steps in found]
+
+
 def take_hints(ledger: Ledger, hints: Sequence[Hint]) -> Places:
     """Take what suggested deviations prove.
 
     Where one cannot be made exact by rounding, its cells are returned by the level that
     they might cover: a program over so few cells is quick.
     """
+    return take_suggestions(ledger, (Suggestion(h, ledger.attacker) for h in hints))
+
+
+def take_suggestions(ledger: Ledger, suggestions: Iterable[Suggestion]) -> Places:
+    """Take what suggestions prove; they may have been read for another attacker."""
     places: Places = {}
-    for cells, by in hints:
-        size = np.abs(by)
-        if not len(cells) or not size.all() or not np.isfinite(size).all():
+    free = ledger.attacker.free
+    for suggestion in suggestions:
+        if not (ledger.open_up or ledger.open_down):
+            break
+        # Published, or known to who asks: no reading of it holds.
+        if not suggestion.makes_sense or not free[suggestion.cells].all():
             continue
-        if not ledger.attacker.free[cells].all():
-            # Published, or known to who asks: no reading of it holds.
-            continue
-        if len(np.unique(cells)) < len(cells):
-            # Up and down again adds up to nothing, whatever it seems to show.
-            continue
-        at = cells.tolist()
-        for steps in _readings(by, ledger.attacker.scale):
-            if not all(steps):
-                continue
-            forth = _stretch(ledger, at, steps)
-            back = _stretch(ledger, at, [-step for step in steps])
+        for reading in suggestion.readings:
+            forth = reading.stretch(ledger, 1)
+            back = reading.stretch(ledger, -1)
             if forth and back:
                 break
         else:
-            if _even(size):
+            if _even(np.abs(suggestion.by)):
                 continue
-            for cell, way in zip(at, np.sign(by).astype(int).tolist(), strict=True):
+            ways = np.sign(suggestion.by).astype(int).tolist()
+            for cell, way in zip(suggestion.at, ways, strict=True):
                 if ledger.is_open(cell, way):
-                    places.setdefault((cell, way), []).append(cells)
+                    places.setdefault((cell, way), []).append(suggestion.cells)
     return places
 
 
@@ -95,7 +123,7 @@ def _even(size: NDArray[np.float64]) -> bool:
 
 
 def _readings(by: NDArray[np.float64], scale: int) -> Iterator[list[int]]:
-    """Whole steps in the proportions of a deviation."""
+    """Whole steps in the proportions of a deviation; all of them move."""
     if _even(np.abs(by)):
         yield np.sign(by).astype(int).tolist()
         return
@@ -103,56 +131,82 @@ def _readings(by: NDArray[np.float64], scale: int) -> Iterator[list[int]]:
         steps = by * 10.0**digits
         nearest = np.rint(steps)
         if np.abs(nearest).max() < 2.0**53 and np.abs(steps - nearest).max() < _OFF:
-            yield nearest.astype(np.int64).tolist()
+            if nearest.all():
+                yield nearest.astype(np.int64).tolist()
             break
     for parts in _PARTS:
-        yield [round(step * scale * parts) for step in by.tolist()]
+        steps_in_parts = [round(step * scale * parts) for step in by.tolist()]
+        if all(steps_in_parts):
+            yield steps_in_parts
 
 
-def _stretch(ledger: Ledger, cells: list[int], steps: list[int]) -> bool:
-    """Use a deviation one way for the largest open level that it can reach.
+class _Reading:
+    """A deviation in whole steps; only multiples of it are looked at."""
 
-    False where it breaks an equation or, perhaps by rounding alone, reaches none.
-    """
-    attacker = ledger.attacker
-    if attacker.whole:
-        # The shortest deviation in whole numbers; only whole multiples of it count.
-        part = gcd(*steps)
-        steps = [step // part for step in steps]
-    pairs = list(zip(cells, steps, strict=True))
-    # How many times the deviation each open level needs, and how many fit at most.
-    wanted = [
-        (Fraction(attacker.needs[c][0 if step > 0 else 1], abs(step)), c, step)
-        for c, step in pairs
-        if ledger.is_open(c, 1 if step > 0 else -1)
-    ]
-    if not wanted:
-        return True
-    if attacker.whole:
-        wanted = [(Fraction(ceil(times)), c, step) for times, c, step in wanted]
-    most = _times(attacker, pairs)
-    reachable = [level for level in wanted if most is None or level[0] <= most]
-    if not reachable:
-        return False
-    times, cell, step = max(reachable)
-    return ledger.add(
-        cell,
-        1 if step > 0 else -1,
-        cells,
-        [times.numerator * s for s in steps],
-        times.denominator,
-        "hint",
-    )
+    def __init__(self, attacker: AttackModel, cells: list[int], steps: list[int]):
+        if attacker.whole:
+            # The shortest deviation in whole numbers; only whole multiples count.
+            part = gcd(*steps)
+            steps = [step // part for step in steps]
+        self._attacker, self._cells, self._steps = attacker, cells, steps
+        self._most: dict[int, Fraction | None] = {}
 
+    def stretch(self, ledger: Ledger, way: int) -> bool:
+        """Use the deviation one way for the largest open level that it can reach.
 
-def _times(attacker: AttackModel, pairs: list[tuple[int, int]]) -> Fraction | None:
-    """How many times a deviation fits into the room of its cells; None for no end.
+        False where it breaks an equation or, perhaps by rounding alone, reaches none.
+        """
+        rising, falling = ledger.open_up, ledger.open_down
+        if way < 0:
+            rising, falling = falling, rising
+        needs = ledger.attacker.needs
+        # How many times the deviation each open level needs.
+        wanted = [
+            (
+                Fraction(needs[c][0 if step * way > 0 else 1], abs(step)),
+                c,
+                1 if step * way > 0 else -1,
+            )
+            for c, step in zip(self._cells, self._steps, strict=True)
+            if c in (rising if step > 0 else falling)
+        ]
+        if not wanted:
+            return True
+        if not self.balanced:
+            return False
+        if self._attacker.whole:
+            wanted = [(Fraction(ceil(times)), c, sign) for times, c, sign in wanted]
+        if way not in self._most:
+            self._most[way] = self._times(way)
+        most = self._most[way]
+        reachable = [level for level in wanted if most is None or level[0] <= most]
+        if not reachable:
+            return False
+        times, cell, sign = max(reachable)
+        moves = [way * times.numerator * step for step in self._steps]
+        return ledger.add(cell, sign, self._cells, moves, times.denominator, "hint")
 
-    Doubles tell which cells are tightest; those alone are compared exactly.
-    """
-    slacks = [(attacker.room(c, 1 if step > 0 else -1), abs(step)) for c, step in pairs]
-    bound = [(r / s, r, s) for r, s in slacks if r is not None]
-    if not bound:
-        return None
-    near = min(ratio for ratio, _, _ in bound) * (1 + _EQUAL)
-    return min(Fraction(r, s) for ratio, r, s in bound if ratio <= near)
+    @cached_property
+    def balanced(self) -> bool:
+        """Whether every equation is kept."""
+        indptr, rows, factors = self._attacker.coefficients
+        sums: dict[int, int] = {}
+        for cell, step in zip(self._cells, self._steps, strict=True):
+            for i in range(indptr[cell], indptr[cell + 1]):
+                sums[rows[i]] = sums.get(rows[i], 0) + step * factors[i]
+        return not any(sums.values())
+
+    def _times(self, way: int) -> Fraction | None:
+        """How often the deviation fits into the room of its cells; None for no end.
+
+        Doubles tell which cells are tightest; those alone are compared exactly.
+        """
+        slacks = [
+            (self._attacker.room(c, 1 if step * way > 0 else -1), abs(step))
+            for c, step in zip(self._cells, self._steps, strict=True)
+        ]
+        bound = [(r / s, r, s) for r, s in slacks if r is not None]
+        if not bound:
+            return None
+        near = min(ratio for ratio, _, _ in bound) * (1 + _EQUAL)
+        return min(Fraction(r, s) for ratio, r, s in bound if ratio <= near)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from evosdc.attack.certificate import Witness
 from evosdc.attack.demands import judged_levels
-from evosdc.attack.hints import Hint, take_hints
+from evosdc.attack.hints import Hint, Suggestion, take_suggestions
 from evosdc.attack.judge import judge
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel
@@ -72,10 +72,11 @@ class Insiders:
     known: NDArray[np.bool_] | None
     whole: bool
     hints: Sequence[Hint]
+    programs: bool = True  # whether programs are solved as well
 
     def __getstate__(self) -> dict[str, object]:
         # Solvers do not travel, and what was read is read again.
-        names = ("table", "strict", "known", "whole", "hints")
+        names = ("table", "strict", "known", "whole", "hints", "programs")
         return {name: getattr(self, name) for name in names}
 
     @cached_property
@@ -92,6 +93,11 @@ class Insiders:
         from evosdc.attack.general import GeneralFinder
 
         return GeneralFinder(self.base)
+
+    @cached_property
+    def suggestions(self) -> list[Suggestion]:
+        """The hints, read once for all respondents."""
+        return [Suggestion(hint, self.base) for hint in self.hints]
 
     @cached_property
     def suggested(self) -> dict[int, list[int]]:
@@ -129,11 +135,11 @@ def look_around(case: Insiders, doubt: Doubt) -> Around:
     points = [cell for cell in doubt.cells if not attacker.free[cell]]
     ledger = Ledger(attacker)
     numbers = sorted({n for cell in doubt.cells for n in case.suggested.get(cell, ())})
-    places = take_hints(ledger, [case.hints[n] for n in numbers])
+    places = take_suggestions(ledger, (case.suggestions[n] for n in numbers))
     finder = case.finder.about(attacker, deadline, places)
     try:
         finder.cheap(ledger)
-        for cell, sign, amount in ledger.levels():
+        for cell, sign, amount in ledger.levels() if case.programs else ():
             in_time(deadline)
             if ledger.is_open(cell, sign) and attacker.has_room(cell, sign, amount):
                 finder.nearby(ledger, cell, sign, Fraction(amount))

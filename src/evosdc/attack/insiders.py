@@ -10,20 +10,19 @@ checker looks at all witnesses together, and only what it accepts counts.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.attack.certificate import FLOATING, Witness, assemble, joined
 from evosdc.attack.checker import verify
-from evosdc.attack.demands import JudgedLevels, counts_whole, judged_levels
+from evosdc.attack.demands import counts_whole, judged_levels
 from evosdc.attack.hints import Hint
 from evosdc.attack.insider_parts import Doubt, Insiders, judge_wholly, look_around
+from evosdc.attack.shown import Shown
 from evosdc.clock import moment
 from evosdc.parallel import Hands, Help
 from evosdc.results import Certificate, Exposure, Verdict
@@ -32,8 +31,8 @@ from evosdc.table.singletons import OwnCells, OwnShares, lone_respondents
 
 # Checking what was found may take this much longer than the deadline, in seconds.
 _GRACE = 0.5
-# Respondents that are asked about between two looks at the clock.
-_WAVE = 64
+# Respondents that are asked about at a time; the next ones profit from what is found.
+_FIRST_WAVE, _WAVE = 4, 64
 
 
 def judge_insiders(
@@ -128,11 +127,13 @@ def insider_doubts(
     """Pairs of a sensitive cell and a cell of a respondent who may find it.
 
     For who makes patterns: no witness is known that leaves the respondent's cells
-    alone, and none is found nearby. Whether there is one elsewhere is not asked, which
-    would take a program over the whole table for each. It is no verdict. The witnesses
-    that were found are returned with those of the certificate, for the judge to see.
+    alone, and no small move is one. Programs are not solved: whoever hides more solves
+    one for each pair, which tells whether there is anything to hide. It is no verdict.
+    The witnesses found are returned with those of the certificate, for the judge.
     """
-    case = _Questions(table, verdict, certificate, strict, known, None, hints)
+    case = _Questions(
+        table, verdict, certificate, strict, known, None, hints, programs=False
+    )
     with Hands(case.shared, deadline, help or Help()) as hands:
         witnesses, points, left = case.looked_around(hands)
     pairs = [*points, *((who, cell) for who, cells in left.items() for cell in cells)]
@@ -152,10 +153,11 @@ class _Questions:
         known: NDArray[np.bool_] | None,
         whole: bool | None,
         hints: Sequence[Hint],
+        programs: bool = True,
     ) -> None:
         respondent = lone_respondents(table)
         in_whole = counts_whole(table, whole)
-        self.shared = Insiders(table, strict, known, in_whole, hints)
+        self.shared = Insiders(table, strict, known, in_whole, hints, programs)
         self.name = _names(respondent)
         self.settled = {e.cell for e in verdict.exposed}
         self._demands = judged_levels(table, strict, False, whole=in_whole)
@@ -172,25 +174,29 @@ class _Questions:
         Returns the witnesses found, the respondents and cells that follow from the
         equations alone, and the cells of which nothing is known by respondent.
         """
-        asked = _doubts(
-            self._demands, self._certificate, self._respondent, hands.deadline
-        )
+        shown = Shown(self._demands, self._respondent, self._certificate)
+        asked = shown.doubts(hands.deadline)
         left = {
             who: cells
             for who in sorted(asked)
-            if (cells := sorted(asked[who] - self.settled))
+            if (cells := sorted(set(asked[who]) - self.settled))
         }
         witnesses: list[Witness] = []
         points: list[tuple[int, int]] = []
         if detect_network(self.shared.table.matrix) is not None:
             return witnesses, points, left  # judged in a moment
         for part in _waves(list(left), hands.deadline):
+            # What was found for others may do for these as well.
+            for who in part:
+                left[who] = [c for c in left[who] if shown.doubtful(c, who)]
+            part = [who for who in part if left[who]]
             found = hands.map(look_around, self._asked(hands, part, left), len(part))
             # Those for whom there was no time stay as they are.
             for who, around in zip(part, found, strict=False):
                 witnesses += around.witnesses
                 points += [(who, cell) for cell in around.points]
                 left[who] = around.left
+                shown.take(assemble(around.witnesses))
         return witnesses, points, {who: cells for who, cells in left.items() if cells}
 
     def judged(
@@ -249,11 +255,11 @@ class _Questions:
 
 
 def _waves(who: list[int], deadline: float | None) -> Iterator[list[int]]:
-    """Give out some at a time, until time is up."""
-    for at in range(0, len(who), _WAVE):
-        if _late(deadline):
-            return
-        yield who[at : at + _WAVE]
+    """Give out some at a time, a few at first, until time is up."""
+    at, many = 0, _FIRST_WAVE
+    while at < len(who) and not _late(deadline):
+        yield who[at : at + many]
+        at, many = at + many, min(2 * many, _WAVE)
 
 
 def _late(deadline: float | None) -> bool:
@@ -266,70 +272,3 @@ def _names(respondent: NDArray[np.int64]) -> dict[int, int]:
     for cell in np.flatnonzero(respondent >= 0).tolist():
         first.setdefault(int(respondent[cell]), cell)
     return first
-
-
-def _doubts(
-    demands: JudgedLevels,
-    certificate: Certificate,
-    respondent: NDArray[np.int64],
-    deadline: float | None,
-) -> dict[int, set[int]]:
-    """For each respondent the cells that no witness proves without moving its own.
-
-    As far as time allows: what is left out, the checker finds not covered.
-    """
-    if _late(deadline):
-        return {}
-    moves = _moves(demands, certificate)
-    touched = _touched(certificate, respondent)
-    doubts: dict[int, set[int]] = defaultdict(set)
-    for i, cell in enumerate(demands.cells.tolist()):
-        if _late(deadline):
-            break
-        up, down, width = (
-            Fraction(repr(float(a[i])))
-            for a in (demands.up, demands.down, demands.width)
-        )
-        # Only who is moved by some witness of the cell can be moved by all of them.
-        near = {who for w, _ in moves[cell] for who in touched[w]}
-        near.discard(int(respondent[cell]))
-        longest = sorted(moves[cell], key=lambda move: move[1])
-        for who in near:
-            over = _furthest(reversed(longest), touched, who)
-            under = -_furthest(longest, touched, who)
-            over, under = max(over, Fraction(0)), max(under, Fraction(0))
-            enough = over >= up and under >= down and over + under >= width
-            if not enough or (demands.apart[i] and not over + under):
-                doubts[who].add(cell)
-    return doubts
-
-
-def _furthest(
-    moves: Iterable[tuple[int, Fraction]], touched: list[frozenset[int]], who: int
-) -> Fraction:
-    """The first move whose witness leaves a respondent alone."""
-    return next((step for w, step in moves if who not in touched[w]), Fraction(0))
-
-
-def _moves(
-    demands: JudgedLevels, certificate: Certificate
-) -> dict[int, list[tuple[int, Fraction]]]:
-    """Witnesses that move each judged cell, and by how much."""
-    moves: dict[int, list[tuple[int, Fraction]]] = defaultdict(list)
-    owner = np.repeat(np.arange(len(certificate.cells)), np.diff(certificate.indptr))
-    for j in np.flatnonzero(np.isin(certificate.indices, demands.cells)).tolist():
-        w = int(owner[j])
-        step = Fraction(
-            int(certificate.numerators[j]), int(certificate.denominators[w])
-        )
-        moves[int(certificate.indices[j])].append((w, step))
-    return moves
-
-
-def _touched(
-    certificate: Certificate, respondent: NDArray[np.int64]
-) -> list[frozenset[int]]:
-    """The respondents whose cells each witness moves."""
-    ends = certificate.indptr.tolist()
-    who = respondent[certificate.indices].tolist()
-    return [frozenset(x for x in who[a:b] if x >= 0) for a, b in pairwise(ends)]
