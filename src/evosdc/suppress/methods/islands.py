@@ -38,8 +38,8 @@ _MANY = 2000
 _STEERING, _STEERING_LESS = 0.6, 0.1
 # Seconds before the end at which islands come home, and how long they are waited for.
 _HOMEWARD, _LATE, _NAP = 1.0, 2.0, 0.02
-# Share of the time left for the pattern of sub-tables.
-PARTS = 0.4
+# Share of the time left for the pattern of sub-tables, where walks are slow.
+PARTS = 0.6
 # A stretch is long enough for so many patterns, where any are built.
 _ROOM = 2
 
@@ -91,7 +91,7 @@ def explore(problem: Problem, stretch: Stretch) -> Haul:
     fractions = stretch.fractions
     if fractions is None:
         fractions = np.zeros(len(problem.cost))
-    if stretch.parts and island.parts_pay:
+    if stretch.parts:
         island.solve_parts(stretch.parts)
     for turn in range(1_000_000 if stretch.seconds else 1):
         if search.stopped():
@@ -205,6 +205,10 @@ class Islands(Closing):
         longest = min(_LONGEST, _FIRST * _LONGER**number)
         if not self._home.slow:
             longest = max(longest, _ROOM * self._home.building)
+        parts = 0.0
+        if self._timed and number == island == 0 and self._home.parts_pay:
+            parts = PARTS * left
+            longest = max(longest, parts)
         return Stretch(
             seed=self._search.seed,
             key=(island + 1, number),
@@ -213,7 +217,7 @@ class Islands(Closing):
             fractions=fractions,
             seconds=min(longest, left - _HOMEWARD) if self._timed else None,
             left=left,
-            parts=PARTS * left if self._timed and number == island == 0 else 0.0,
+            parts=parts,
         )
 
     def gather(self, *, wait: bool = False) -> None:

@@ -13,12 +13,15 @@ long, and what is found would depend on what was asked before.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import highspy
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from evosdc.suppress.engine.general.chains import Chains
 
 # Deviations are solved in units of the amount asked for, so that tables of 1e15 and
 # of 1e-9 look alike to the solver. A cell counts as moved above this share.
@@ -60,7 +63,16 @@ class DeviationModel:
         self._down = down[cells]
         self._rows, self._part = _part_of(columns, cells)
         self._loaded: tuple[Any, Any] | None = None
-        self._index = np.arange(2 * len(cells), dtype=np.int32)
+        # Of the last question that had no answer: the cell, and the one it waits for.
+        self._refused: tuple[int, int | None] | None = None
+
+    @cached_property
+    def _chains(self) -> Chains:
+        return Chains(self._part)
+
+    @cached_property
+    def _class_room(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return self._chains.room(self._up, self._down)
 
     def cheapest(
         self,
@@ -75,30 +87,54 @@ class DeviationModel:
         cell must not move.
         """
         k = int(np.searchsorted(self.cells, cell))
-        high = self._room(amount, price)
+        chains = self._chains
+        by_class = chains.price(price)
+        high = self._room(amount, by_class)
         low = np.zeros(len(high))
-        n = len(self.cells)
-        chosen, other = (k, k + n) if sign > 0 else (k + n, k)
+        n, c = len(chains), int(chains.of[k])
+        chosen, other = (c, c + n) if sign * chains.sign[k] > 0 else (c + n, c)
+        self._refused = (k, None)
+        held = self._held(k, sign, amount)
+        if held is not None:
+            self._refused = (k, held)
+            return None
         low[chosen] = high[chosen] = 1.0
         high[other] = 0.0
-        cost = _level_prices(price)
-        cost[k] = 0.0
+        cost = _level_prices(by_class)
+        cost[c] = 0.0
         values = self._run(low, high, np.concatenate([cost, cost]))
         if values is None:
             return None
-        return self._as_move(values[:n] - values[n:], k, amount)
+        self._refused = None
+        return self._as_move(chains.moves(values[:n] - values[n:]), k, amount)
+
+    def _held(self, k: int, sign: int, amount: float) -> int | None:
+        """A cell that moves with another and has not the room for it, if any."""
+        ahead, back = self._class_room
+        way = sign * self._chains.sign[k]
+        if (ahead if way > 0 else back)[self._chains.of[k]] >= amount:
+            return None
+        mates = self._chains.mates(k)
+        mates = mates[mates != k]
+        ways = way * self._chains.sign[mates]
+        room = np.where(ways > 0, self._up[mates], self._down[mates])
+        if not len(room) or room.min() >= amount * (1.0 - MOVED):
+            return None
+        return int(mates[np.argmin(room)])
 
     def farthest(self, cell: int, sign: int, unit: float) -> tuple[float, Move | None]:
         """How far `cell` can move, at most `FAR` times `unit`, and the deviation."""
         k = int(np.searchsorted(self.cells, cell))
-        n = len(self.cells)
+        chains = self._chains
+        n, c = len(chains), int(chains.of[k])
         high = np.minimum(self._room(unit, np.zeros(n)), FAR)
         cost = np.zeros(2 * n)
-        cost[k], cost[k + n] = -float(sign), float(sign)
+        way = float(sign * chains.sign[k])
+        cost[c], cost[c + n] = -way, way
         values = self._run(np.zeros(2 * n), high, cost)
         if values is None:
             return 0.0, None
-        d = values[:n] - values[n:]
+        d = chains.moves(values[:n] - values[n:])
         moved = np.flatnonzero(d)
         return max(0.0, sign * float(d[k])) * unit, Move(
             self.cells[moved], d[moved] * unit
@@ -109,13 +145,26 @@ class DeviationModel:
 
         What these say together leaves the cell too little room (Farkas).
         """
+        if self._refused is None:
+            return None
+        chains, (k, held) = self._chains, self._refused
+        if held is not None:
+            alone = np.zeros(len(self.cells))
+            alone[k] = -1.0
+            nothing = np.zeros(len(chains.rows))
+            y = chains.multipliers(nothing, held, self._up, self._down, alone)
+            return self._rows, y
         if self._loaded is None:
             return None
         _, there, ray = self._loaded[0].getDualRay()
-        return (self._rows, np.array(ray)) if there else None
+        if not there:
+            return None
+        y = chains.multipliers(np.array(ray), k, self._up, self._down)
+        return self._rows, y
 
     def _room(self, amount: float, price: NDArray[np.float64]) -> NDArray[np.float64]:
-        high = np.concatenate([self._up, self._down]) / amount
+        """Room of classes both ways in units of an amount; none without a price."""
+        high: NDArray[np.float64] = np.concatenate(self._class_room) / amount
         high[high > FAR] = highspy.kHighsInf
         shut = ~np.isfinite(price)
         high[np.concatenate([shut, shut])] = 0.0
@@ -128,9 +177,9 @@ class DeviationModel:
         cost: NDArray[np.float64],
     ) -> NDArray[np.float64] | None:
         solver, nothing_moved = self._solver()
-        count = len(self._index)
-        solver.changeColsBounds(count, self._index, low, high)
-        solver.changeColsCost(count, self._index, cost)
+        count, index = len(cost), np.arange(len(cost), dtype=np.int32)
+        solver.changeColsBounds(count, index, low, high)
+        solver.changeColsCost(count, index, cost)
         solver.clearSolver()
         solver.setBasis(nothing_moved)
         solver.run()
@@ -147,7 +196,8 @@ class DeviationModel:
     def _solver(self) -> tuple[Any, Any]:
         """The program, and the basis in which nothing has moved."""
         if self._loaded is None:
-            both = sparse.hstack([self._part, -self._part], format="csc")
+            equations = self._chains.matrix
+            both = sparse.hstack([equations, -equations], format="csc")
             solver = load_program(sparse.csc_array(both))
             solver.setOptionValue("presolve", "off")
             start = highspy.HighsBasis()
