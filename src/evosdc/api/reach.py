@@ -52,7 +52,7 @@ def within_reach(table: Table, *, strict: bool, deadline: float | None) -> Reach
             levels[way][cell] = _lowered(had[way] - margin[cell], table.is_integer)
         if not levels["upl"][cell] and not levels["lpl"][cell]:
             status[cell] = FIXED
-        short.append(f"{e.label} (at most {100 * e.share:.3g} % of its levels)")
+        short.append(f"{e.label} ({_share_in_words(e.share)})")
     if not short:
         return Reach(table, ())
     shown = "; ".join(short[:_MOST])
@@ -60,6 +60,16 @@ def within_reach(table: Table, *, strict: bool, deadline: float | None) -> Reach
     number = "1 cell has" if len(short) == 1 else f"{len(short)} cells have"
     note = f"{number} levels beyond any pattern: {shown}{rest}"
     return Reach(table.replace(status=status, **levels), (note,))
+
+
+def _share_in_words(share: float) -> str:
+    """Say how much of its levels a cell can have; never "100 %", which it cannot."""
+    if share > 1 - _SHORT:
+        return (
+            "all of its levels but for rounding: levels a millionth lower, or known "
+            "bounds as much wider, can be had"
+        )
+    return f"at most {min(100 * share, 99.9):.3g} % of its levels"
 
 
 def _lowered(had: float, whole: bool) -> float:
