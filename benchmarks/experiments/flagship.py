@@ -62,6 +62,9 @@ def made_up() -> dict[str, Callable[[], Table]]:
         "ons-H3": partial(make, "ons", 1, table="H3"),
         "cube-9x8x6": partial(make, "random", 1, shape=(9, 8, 6)),
         "tree-10x8x5": partial(make, "random", 1, shape=(10, 8, 5), trees=1),
+        "tree-12x10x5": partial(make, "random", 9, shape=(12, 10, 5), trees=2),
+        "tree-6x6x4x3": partial(make, "random", 3, shape=(6, 6, 4, 3), trees=1),
+        "tree-15x12x8": partial(make, "random", 4, shape=(15, 12, 8), trees=3),
         "linked-12x8x6": partial(make, "random", 1, shape=(12, 8, 6), linked=True),
         "register-60x40": partial(make, "register", 1),
         "register-150x100": partial(
