@@ -218,4 +218,3 @@ class Aim:
             rng,
             anew=anew,
         )
-
