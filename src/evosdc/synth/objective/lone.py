@@ -31,7 +31,7 @@ ORDER = 5
 SHARE = 0.85
 # So many tables are followed at most, of twice as many that are looked at; less where
 # there are many records, and none where there would be only a few.
-_BUDGET, _VISITS, _FEWEST = 60, 4_000_000, 10
+_BUDGET, _VISITS, _FEWEST = 60, 1_000_000, 10
 _SPLITS = 4
 
 
