@@ -204,7 +204,7 @@ class Aim:
     ) -> Choice:
         """Choose tables of an order for a candidate to follow from now on."""
         if order == LONE and self.lone is not None:
-            found = self.lone.choose(candidate, earlier.get(LONE, ()), rng)
+            found = self.lone.choose(candidate, earlier.get(LONE, ()))
             return Choice(found, True)
         anew = self.drawn is not None
         return choose(

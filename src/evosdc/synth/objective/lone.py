@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
+from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, strides
 
 Table = tuple[int, ...]
 
@@ -71,14 +72,10 @@ class Lone:
             self._shares[table] = SHARE * found
         return self._shares[table]
 
-    def choose(
-        self, candidate: Codes, earlier: Sequence[Table], rng: np.random.Generator
-    ) -> tuple[Table, ...]:
+    def choose(self, candidate: Codes, earlier: Sequence[Table]) -> tuple[Table, ...]:
         """Return tables with too many people, the worst first; earlier ones stay."""
         budget = self._budget
-        if not budget:
-            return ()
-        seen = list(dict.fromkeys([*earlier, *self._some(2 * budget, rng)]))
+        seen = list(dict.fromkeys([*earlier, *self._looked_at]))
         over = np.array([self._found(candidate, t) - self.share(t) for t in seen])
         kept = [
             k
@@ -87,11 +84,13 @@ class Lone:
         ]
         return tuple(seen[k] for k in kept[:budget])
 
-    def _some(self, many: int, rng: np.random.Generator) -> list[Table]:
-        """Return all tables, or so many of them."""
-        variables = self._variables
-        if comb(len(variables), ORDER) <= many:
+    @cached_property
+    def _looked_at(self) -> list[Table]:
+        """All tables, or twice as many as are followed; the same in every round."""
+        variables, many = self._variables, 2 * self._budget
+        if many and comb(len(variables), ORDER) <= many:
             return list(combinations(variables, ORDER))
+        rng = np.random.default_rng([self.seed, 15])
         out: dict[Table, None] = {}
         while len(out) < many:
             drawn = np.sort(rng.permutation(len(variables))[:ORDER])
@@ -100,28 +99,26 @@ class Lone:
 
     def _found(self, candidate: Codes, table: Table) -> float:
         """Return which part of the people alone in a table a candidate has."""
-        stride, cells = strides(self.sizes, table)
-        numbers = cell_numbers(self.codes, stride)
-        return _share_found(numbers, cell_numbers(candidate, stride), cells)
+        stride, _ = strides(self.sizes, table)
+        cells, count = np.unique(cell_numbers(self.codes, stride), return_counts=True)
+        alone = cells[count == 1]
+        there = np.isin(alone, cell_numbers(candidate, stride))
+        return float(there.mean()) if len(alone) else 0.0
 
 
 def fresh_matches(
     codes: NDArray[np.integer], sizes: Ints, rng: np.random.Generator
 ) -> float:
     """Return which share of lone people a fresh sample has whole, by split halves."""
-    stride, cells = strides(sizes, tuple(range(len(sizes))))
-    numbers = cell_numbers(codes, stride)
+    stride, _ = strides(sizes, tuple(range(len(sizes))))
+    cells, place = np.unique(cell_numbers(codes, stride), return_inverse=True)
     half = len(codes) // 2
     found = 0.0
     for _ in range(_SPLITS):
         order = rng.permutation(len(codes))
-        one, two = numbers[order[:half]], numbers[order[half : 2 * half]]
-        found += _share_found(one, two, cells)
+        one, two = (
+            np.bincount(place[part], minlength=len(cells))
+            for part in (order[:half], order[half : 2 * half])
+        )
+        found += float((two[one == 1] > 0).mean()) if (one == 1).any() else 0.0
     return found / _SPLITS
-
-
-def _share_found(one: Ints, two: Ints, cells: int) -> float:
-    """Return which share of those alone in the first are in the second."""
-    seen, count, _ = seen_cells(one, cells)
-    alone = seen[count == 1]
-    return float(np.isin(alone, two).mean()) if len(alone) else 0.0
