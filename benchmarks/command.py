@@ -108,6 +108,7 @@ def bench(
             time_limit=time_limit,
             families=_names(families),
             target="tx2019",
+            force=force,
             command=_command(),
             on_row=lambda e: typer.echo(
                 f"{e.features} {e.library} {e.seed}: {e.score:.1f}, {e.matched:.2f} %"
@@ -140,6 +141,7 @@ def bench(
             seeds=seeds,
             time_limit=time_limit,
             files=_names(families),
+            force=force,
             command=_command(),
             on_row=lambda r: typer.echo(
                 f"{r.file} {r.synthesiser} {r.seed}: {r.means_off} means, "
@@ -159,6 +161,7 @@ def bench(
             seeds=seeds,
             time_limit=time_limit,
             files=_names(families),
+            force=force,
             command=_command(),
             on_row=lambda r: typer.echo(
                 f"{r.file} {r.copy} {r.seed}, {r.name}: {r.value:.4f}"

@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 from benchmarks.experiments import attacks_guess
 from benchmarks.experiments.files import csv_files
 from benchmarks.experiments.mixed_cart import features, mixed_cart
+from benchmarks.experiments.pieces import Pieces
 from benchmarks.experiments.provenance import Provenance, provenance_now
-from benchmarks.experiments.write import markdown_table, write_rows, write_under_remarks
+from benchmarks.experiments.write import markdown_table, write_under_remarks
 from evosdc.errors import InputError, MissingExtraError
 from evosdc.io import read_records
 from evosdc.metrics import evaluate
@@ -68,8 +69,12 @@ def conduct(
     files: Sequence[str],
     command: str,
     on_row: Callable[[Row], object],
+    force: bool = False,
 ) -> list[Path]:
-    """Make copies of every file of a directory, attack them, and write a page."""
+    """Make copies of every file of a directory, attack them, and write a page.
+
+    Files and seeds that the directory has already are left, but with `force`.
+    """
     if python is None:
         raise InputError(
             "there is no --python",
@@ -78,14 +83,21 @@ def conduct(
             "then --python anon/bin/python",
         )
     paths = csv_files(data, files)
-    rows: list[Row] = []
+    pieces = Pieces(
+        output / "attacks.csv", Row, lambda r: (r.file, f"{r.seed:09d}"), anew=force
+    )
     for path in paths:
         table = pa.table(read_records(path).frame)
         for seed in range(1, seeds + 1):
-            for row in measure(path.stem, table, python, seed, time_limit):
-                rows.append(row)
+            if (path.stem, f"{seed:09d}") in pieces:
+                continue
+            rows = list(measure(path.stem, table, python, seed, time_limit))
+            pieces.add(rows)
+            for row in rows:
                 on_row(row)
-    return _write(output, rows, provenance_now(command, seeds * len(paths)))
+    rows = pieces.rows
+    made = len({(r.file, r.seed) for r in rows})
+    return _write(output, rows, provenance_now(command, made))
 
 
 def measure(
@@ -184,9 +196,7 @@ def _guesses(python: Path, folder: Path, seed: int) -> list[dict[str, Any]]:
 
 
 def _write(output: Path, rows: Sequence[Row], made: Provenance) -> list[Path]:
-    output.mkdir(parents=True, exist_ok=True)
     table, page = output / "attacks.csv", output / "attacks.md"
-    write_rows(table, rows)
     parts = [
         "# Attacks on copies",
         "",

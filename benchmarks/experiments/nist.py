@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from benchmarks.experiments.nist_page import write_nist
 from benchmarks.experiments.nist_rules import impossible_records
+from benchmarks.experiments.pieces import Pieces
 from benchmarks.experiments.provenance import provenance_now
 from evosdc.errors import InputError
 from evosdc.synth import Synthesiser
@@ -81,8 +82,12 @@ def conduct(
     target: str,
     command: str,
     on_row: Callable[[Entry], object],
+    force: bool = False,
 ) -> list[Path]:
-    """Synthesise every set of features and write the board with our lines on it."""
+    """Synthesise every set of features and write the board with our lines on it.
+
+    Lines that the directory has already are not made again, but with `force`.
+    """
     if data is None:
         raise InputError(
             "no data are given",
@@ -93,18 +98,27 @@ def conduct(
     if unknown:
         raise InputError(f"unknown features {unknown[0]!r}", expected=", ".join(SETS))
     original = read_excerpt(data / f"{target}.csv.gz")
-    entries = read_board(data / "crc_scores.csv", target)
+    board = read_board(data / "crc_scores.csv", target)
+    pieces = Pieces(
+        output / "nist.csv", Entry, lambda e: (e.features, e.seed), anew=force
+    )
     for name in families or SETS:
         names = [n for n in SETS[name] or original if n in original]
         columns = {n: original[n] for n in names}
-        entries.append(bootstrap(name, columns))
-        on_row(entries[-1])
-        for seed in range(1, seeds + 1):
-            entries.append(ours(name, columns, seed, time_limit))
-            on_row(entries[-1])
-    shown = [e for e in entries if not families or e.features in families]
-    made = sum(e.library == "evosdc" for e in shown)
-    return write_nist(output, target, shown, provenance_now(command, made))
+        for seed in range(seeds + 1):
+            if (name, str(seed or "")) in pieces:
+                continue
+            entry = (
+                ours(name, columns, seed, time_limit)
+                if seed
+                else bootstrap(name, columns)
+            )
+            pieces.add([entry])
+            on_row(entry)
+    shown = {e.features for e in pieces.rows}
+    entries = [*(e for e in board if e.features in shown), *pieces.rows]
+    made = sum(e.library == "evosdc" for e in entries)
+    return write_nist(output, target, entries, provenance_now(command, made))
 
 
 def read_excerpt(path: Path) -> dict[str, NDArray[np.str_]]:

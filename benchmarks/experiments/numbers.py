@@ -19,9 +19,10 @@ import pyarrow as pa
 
 from benchmarks.experiments.files import csv_files
 from benchmarks.experiments.mixed_cart import mixed_cart
+from benchmarks.experiments.pieces import Pieces
 from benchmarks.experiments.provenance import Provenance, provenance_now
 from benchmarks.experiments.thesis_rivals import bootstrap
-from benchmarks.experiments.write import write_rows, write_under_remarks
+from benchmarks.experiments.write import write_under_remarks
 from evosdc.io import read_records
 from evosdc.metrics.amounts import compare_numbers
 from evosdc.synth import Synthesiser
@@ -65,14 +66,23 @@ def conduct(
     files: Sequence[str],
     command: str,
     on_row: Callable[[Row], object],
+    force: bool = False,
 ) -> list[Path]:
-    """Make copies of every file of a directory, and write how numbers come out."""
+    """Make copies of every file of a directory, and write how numbers come out.
+
+    Rows that the directory has already are not made again, but with `force`.
+    """
 
     def ours(frame: Any, seed: int) -> Any:
         return Synthesiser(seed=seed, time_limit=time_limit).fit_sample(frame)
 
     paths = csv_files(data, files)
-    rows: list[Row] = []
+    pieces = Pieces(
+        output / "numbers.csv",
+        Row,
+        lambda r: (r.file, f"{r.seed:09d}", r.synthesiser),
+        anew=force,
+    )
     for path in paths:
         frame = pa.table(read_records(path).frame)
         for seed in range(1, seeds + 1):
@@ -81,9 +91,14 @@ def conduct(
                 ("sequential trees", mixed_cart),
                 ("bootstrap", bootstrap),
             ):
-                rows.append(measure(path.stem, name, frame, make, seed))
-                on_row(rows[-1])
-    return _write(output, rows, provenance_now(command, seeds * len(paths)))
+                if (path.stem, f"{seed:09d}", name) in pieces:
+                    continue
+                row = measure(path.stem, name, frame, make, seed)
+                pieces.add([row])
+                on_row(row)
+    rows = pieces.rows
+    made = sum(r.synthesiser == "evosdc" for r in rows)
+    return _write(output, rows, provenance_now(command, made))
 
 
 def measure(
@@ -118,9 +133,7 @@ def measure(
 
 
 def _write(output: Path, rows: Sequence[Row], made: Provenance) -> list[Path]:
-    output.mkdir(parents=True, exist_ok=True)
     table, page = output / "numbers.csv", output / "numbers.md"
-    write_rows(table, rows)
     parts = [
         "# Numbers: means, spreads and correlations of copies",
         "",

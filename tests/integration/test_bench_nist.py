@@ -97,5 +97,10 @@ def test_the_board_is_written_with_our_line_on_it(
     rng = np.random.default_rng(1)
     apart = {name: rng.permutation(values) for name, values in one.items()}
     assert nist.k_marginal(one, apart) < float(mine["score"]) <= 1000
+    # What is there is not made again, and stays on the page of other features.
+    monkeypatch.setattr(nist, "Synthesiser", None)
+    asked["on_row"] = pytest.fail
+    again = nist.conduct(tmp_path / "out", families=["family-focused"], **asked)
+    assert again[1].read_text().splitlines()[:9] == page.splitlines()[:9]
     with pytest.raises(InputError, match="unknown features 'all'"):
         nist.conduct(tmp_path / "out", families=["all"], **asked)

@@ -7,8 +7,8 @@ import pytest
 
 from evosdc.synth import Synthesiser
 from evosdc.synth.data.encoding import Support, build_index, cell_at
-from evosdc.synth.objective.aim import fresh_matches
 from evosdc.synth.objective.choice import choose
+from evosdc.synth.objective.lone import fresh_matches
 from evosdc.synth.objective.noise import distances
 from evosdc.synth.objective.redrawn import redrawn_noise
 from evosdc.synth.objective.tables import (

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from evosdc.metrics.data import exact_codes
 from evosdc.synth.data.encoding import Ints
-from evosdc.synth.objective.aim import fresh_matches
+from evosdc.synth.objective.lone import fresh_matches
 from evosdc.synth.objective.scenario import FRESH_SHARE
 
 _ROUNDS = 6

@@ -21,12 +21,13 @@ from evosdc.synth.data.impossible import (
 )
 from evosdc.synth.data.rules import broken, build_rules, cut_points
 from evosdc.synth.data.shades import Exact, exact_values
-from evosdc.synth.objective.aim import Aim, fresh_matches
+from evosdc.synth.objective.aim import Aim
 from evosdc.synth.objective.anew import draw_anew
 from evosdc.synth.objective.choice import measurable
 from evosdc.synth.objective.covariances import NONE, find_covariances
 from evosdc.synth.objective.front import Front
 from evosdc.synth.objective.goal import CandidateGoal
+from evosdc.synth.objective.lone import Lone, fresh_matches
 from evosdc.synth.objective.names import parse_objective
 from evosdc.synth.objective.noise import (
     Floor,
@@ -232,13 +233,15 @@ def _aim(
 ) -> Aim:
     """Return what a single answer aims at."""
     noise, matches, sizes = options.trade_off.noise_floor, None, domain.sizes
-    drawn = None
+    drawn = lone = None
     if noise and options.columns is None:
         # A stream of its own: what is looked for changes no other draw.
         rng = np.random.default_rng([options.seed, 7])
         matches = FRESH_SHARE * fresh_matches(codes, sizes, rng)
         rng = np.random.default_rng([options.seed, 14])
         drawn = draw_anew(codes, sizes, domain.ordered, rng)
+        binned = np.array([v.edges is not None for v in domain.variables])
+        lone = Lone(codes, sizes, binned, options.seed)
     return Aim(
         codes,
         sizes,
@@ -253,6 +256,7 @@ def _aim(
         if options.coding.moments and noise
         else NONE,
         drawn,
+        lone,
     )
 
 

@@ -16,10 +16,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, seen_cells, strides
+from evosdc.synth.data.encoding import Codes, Ints, cell_numbers, strides
 from evosdc.synth.objective.anew import cells_anew
 from evosdc.synth.objective.choice import Choice, Table, choose
 from evosdc.synth.objective.covariances import NONE, Covariances
+from evosdc.synth.objective.lone import ORDER as LONE
+from evosdc.synth.objective.lone import Lone
 from evosdc.synth.objective.noise import floors_that_bind
 from evosdc.synth.objective.pairs import Stirred
 from evosdc.synth.objective.redrawn import (
@@ -42,7 +44,6 @@ Floats = NDArray[np.float64]
 
 # What a whole record too many costs, beside distances: more than any table gains by it.
 _PENALTY = 5.0
-_SPLITS = 4
 # A tenth is added to what a sample drawn anew shows of pairs, see `FRESH`.
 _PAIRS = 1.1
 # However much stirring moved: large cells are not to be exact.
@@ -71,6 +72,8 @@ class Aim:
     matches
         The largest share of people, alone in the original, who may be there whole; None
         for any.
+    lone
+        What finds people who are alone in some columns; None where any may be there.
     covariances
         What is wanted of means, variances and covariances of numbers.
     drawn
@@ -88,6 +91,7 @@ class Aim:
     matches: float | None
     covariances: Covariances = NONE
     drawn: Ints | None = None
+    lone: Lone | None = None
 
     @property
     def chosen_orders(self) -> list[int]:
@@ -95,9 +99,15 @@ class Aim:
         return [c.order for c in self.components if c.chosen]
 
     @property
+    def followed_orders(self) -> list[int]:
+        """These and the number of variables of the tables of lone people."""
+        return [*self.chosen_orders, *([LONE] if self.lone is not None else [])]
+
+    @property
     def groups(self) -> int:
-        """How many parts the objective has, with whole records and covariances."""
-        more = (self.matches is not None) + (len(self.covariances.wanted) > 0)
+        """How many parts the objective has, with people and covariances."""
+        people = (self.lone is not None) + (self.matches is not None)
+        more = people + (len(self.covariances.wanted) > 0)
         return len(self.components) + more
 
     def target(self, chosen: Chosen) -> Target:
@@ -106,6 +116,9 @@ class Aim:
             c._replace(sets=chosen.get(c.order, ())) if c.chosen else c
             for c in self.components
         )
+        if self.lone is not None:
+            tables = tuple(chosen.get(LONE, ()))
+            components += (Component(MATCH, LONE, sets=tables),)
         if self.matches is not None:
             components += (Component(MATCH, 0),)
         target = build_target(
@@ -125,8 +138,12 @@ class Aim:
             )
         target = target._replace(floor=floor)
         if self.matches is not None:
-            target.reference[target.kind == MATCH] = self.matches
+            target.reference[target.group == len(components) - 1] = self.matches
             target.group_weight[-1] *= _PENALTY
+        if self.lone is not None:
+            group = len(self.components)
+            shares = [self.lone.share(t) for t in tables]
+            target.reference[target.group == group] = shares
         margins = np.array([c.order == 1 for c in components])
         target.group_weight[margins] *= _MARGINS
         if len(self.covariances.wanted):
@@ -186,6 +203,9 @@ class Aim:
         self, order: int, candidate: Codes, earlier: Chosen, rng: np.random.Generator
     ) -> Choice:
         """Choose tables of an order for a candidate to follow from now on."""
+        if order == LONE and self.lone is not None:
+            found = self.lone.choose(candidate, earlier.get(LONE, ()))
+            return Choice(found, True)
         anew = self.drawn is not None
         return choose(
             self.codes[self.drawn] if anew else self.codes,
@@ -198,20 +218,3 @@ class Aim:
             rng,
             anew=anew,
         )
-
-
-def fresh_matches(
-    codes: NDArray[np.integer], sizes: Ints, rng: np.random.Generator
-) -> float:
-    """Return which share of lone people a fresh sample has whole, by split halves."""
-    stride, cells = strides(sizes, tuple(range(len(sizes))))
-    numbers = cell_numbers(codes, stride)
-    half = len(codes) // 2
-    found = 0.0
-    for _ in range(_SPLITS):
-        order = rng.permutation(len(codes))
-        one, two = numbers[order[:half]], numbers[order[half : 2 * half]]
-        seen, count, _ = seen_cells(one, cells)
-        alone = seen[count == 1]
-        found += float(np.isin(alone, two).mean()) if len(alone) else 0.0
-    return found / _SPLITS

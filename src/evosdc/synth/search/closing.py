@@ -139,7 +139,7 @@ class Closing(Memetic):
         }
         variables = range(len(self._aim.sizes))
         if any(
-            order not in self._aim.chosen_orders
+            order not in self._aim.followed_orders
             or any(len(t) != order or not set(t) <= set(variables) for t in tables)
             for order, tables in self._chosen.items()
         ):
@@ -163,7 +163,7 @@ class Closing(Memetic):
     def _begin_round(self, due: int) -> None:
         self._round = due
         best = self.population.codes[self.alive[int(self.costs().argmin())]]
-        for order in self._aim.chosen_orders:
+        for order in self._aim.followed_orders:
             found = self._aim.choose(order, best, self._chosen, self._rng)
             self._chosen = {**self._chosen, order: found.tables}
         self._retarget()
