@@ -20,6 +20,7 @@ _HOMES = {
     "methods": "evosdc.api",
     "synthesise": "evosdc.api",
     "evaluate": "evosdc.api",
+    "inspect": "evosdc.api",
     "Attacker": "evosdc.api",
     "Requests": "evosdc.api",
     "Stop": "evosdc.api",
@@ -68,6 +69,7 @@ __all__ = [
     "bounds",
     "errors",
     "evaluate",
+    "inspect",
     "methods",
     "protect",
     "synthesise",
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
     from evosdc import errors
     from evosdc.api.audit import Audit, audit
     from evosdc.api.bounds import LowerBound, bounds
+    from evosdc.api.inspecting import inspect
     from evosdc.api.methods import MethodInfo, methods
     from evosdc.api.microdata import Synthesis, evaluate, synthesise
     from evosdc.api.options import Attacker, Requests, Stop
