@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.attack.certificate import witness_arrays
+from evosdc.evolution.stopping import AnyOf, Progress, TimeLimit
 from evosdc.instances import make
 from evosdc.results import Certificate, Verdict
 from evosdc.suppress.pattern import Pattern
@@ -82,6 +83,32 @@ def run_method(
     method = find_method(name)
     problem = Problem.of(table) if isinstance(table, Table) else table
     return method.run(problem, method.configure(options), search or Search())
+
+
+class UntilHelped(Search):
+    """A run that ends when another worker's pattern, a bound and a gain are there.
+
+    Its limit of time is long: a busy machine is slow to start workers.
+    """
+
+    def __init__(self, seed: int, seconds: float = 120.0, **more: Any) -> None:
+        self.helped = False
+        super().__init__(seed, AnyOf((TimeLimit(seconds), _Helped(self))), **more)
+
+    def offer(
+        self, pattern: Pattern, event: str = "", diversity: float | None = None
+    ) -> bool:
+        self.helped |= event == "from another worker"
+        return super().offer(pattern, event, diversity)
+
+
+class _Helped:
+    def __init__(self, run: UntilHelped) -> None:
+        self._run = run
+
+    def reason(self, progress: Progress) -> str | None:
+        there = progress.bound is not None and progress.gained > 0
+        return "helped" if self._run.helped and there else None
 
 
 def synthesis_problem(
