@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,16 @@ def caller(
         return int(ended.value.code or 0), shown.out, shown.err
 
     return call
+
+
+def stopwatch() -> Callable[[], float]:
+    """Return what tells the seconds of work since now.
+
+    The lesser of time gone by and processor time: other work on the machine does not
+    make it longer.
+    """
+    wall, own = time.perf_counter(), time.process_time()
+    return lambda: min(time.perf_counter() - wall, time.process_time() - own)
 
 
 def flat_table(
