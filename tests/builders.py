@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.attack.certificate import witness_arrays
+from evosdc.evolution.stopping import AnyOf, Progress, TimeLimit
 from evosdc.instances import make
 from evosdc.results import Certificate, Verdict
 from evosdc.suppress.pattern import Pattern
@@ -46,6 +48,16 @@ def caller(
         return int(ended.value.code or 0), shown.out, shown.err
 
     return call
+
+
+def stopwatch() -> Callable[[], float]:
+    """Return what tells the seconds of work since now.
+
+    The lesser of time gone by and processor time: other work on the machine does not
+    make it longer.
+    """
+    wall, own = time.perf_counter(), time.process_time()
+    return lambda: min(time.perf_counter() - wall, time.process_time() - own)
 
 
 def flat_table(
@@ -82,6 +94,32 @@ def run_method(
     method = find_method(name)
     problem = Problem.of(table) if isinstance(table, Table) else table
     return method.run(problem, method.configure(options), search or Search())
+
+
+class UntilHelped(Search):
+    """A run that ends when another worker's pattern, a bound and a gain are there.
+
+    Its limit of time is long: a busy machine is slow to start workers.
+    """
+
+    def __init__(self, seed: int, seconds: float = 120.0, **more: Any) -> None:
+        self.helped = False
+        super().__init__(seed, AnyOf((TimeLimit(seconds), _Helped(self))), **more)
+
+    def offer(
+        self, pattern: Pattern, event: str = "", diversity: float | None = None
+    ) -> bool:
+        self.helped |= event == "from another worker"
+        return super().offer(pattern, event, diversity)
+
+
+class _Helped:
+    def __init__(self, run: UntilHelped) -> None:
+        self._run = run
+
+    def reason(self, progress: Progress) -> str | None:
+        there = progress.bound is not None and progress.gained > 0
+        return "helped" if self._run.helped and there else None
 
 
 def synthesis_problem(

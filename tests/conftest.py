@@ -18,7 +18,7 @@ settings.register_profile(
 settings.load_profile("evosdc")
 
 # Words in the names of files that test synthesis.
-SYNTHESIS = {"synth", "synthesis", "metrics", "thesis"}
+SYNTHESIS = {"synth", "synthesis", "metrics", "thesis", "copies"}
 
 
 @pytest.fixture

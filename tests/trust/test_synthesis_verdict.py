@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -291,14 +292,22 @@ CHANGES = {
 }
 
 
+def claimed(**options: Any) -> dict[str, str]:
+    usual = {"key": KEY, "target": "ill", "generations": 1, "moves": 1000}
+    usual |= {"time_limit": 1.0}
+    return api.synthesise(people(300, 10), **usual | options).claim.summary()
+
+
+@pytest.fixture(scope="module")
+def before() -> dict[str, str]:
+    return claimed()
+
+
 @pytest.mark.parametrize("part", CHANGES)
-def test_an_option_changes_its_part_of_the_claim(part: str) -> None:
-    frame = people(300, 10)
-    options = {"key": KEY, "target": "ill", "generations": 1, "moves": 1000}
-    options |= {"time_limit": 1.0}
-    plain = api.synthesise(frame, **options).claim
-    changed = api.synthesise(frame, **options | CHANGES[part]).claim
-    before, after = plain.summary(), changed.summary()
+def test_an_option_changes_its_part_of_the_claim(
+    part: str, before: dict[str, str]
+) -> None:
+    after = claimed(**CHANGES[part])
     assert before[part] != after[part]
     others = {name for name in before if before[name] != after[name]} - {part}
     assert not others

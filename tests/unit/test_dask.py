@@ -6,36 +6,34 @@ import os
 import signal
 import socket
 import threading
-import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import evosdc
-from builders import assert_same_judgement, half_hidden_cube
+from builders import UntilHelped, assert_same_judgement, half_hidden_cube
 from crew_tasks import deadly_once, errand_lost_once, process, scaled
 from evosdc.api import checkpoint as checkpoints
 from evosdc.attack import judge, judge_insiders, spread
 from evosdc.errors import EvosdcError, LevelError
-from evosdc.evolution.stopping import TimeLimit
 from evosdc.instances import make
 from evosdc.parallel import Help, hands, joined, open_crew
 from evosdc.parallel import cluster as clusters
 from evosdc.suppress.methods import hitas_ahead, islands
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
-from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
 from evosdc.synth.search import memetic
 
+dask = pytest.importorskip("dask", reason="Dask is not installed")
 distributed = pytest.importorskip(
     "distributed", reason="Dask is not installed: pip install 'evosdc[dask]'"
 )
@@ -47,34 +45,48 @@ def wrong(_: int, flag: str) -> None:
     raise LevelError("no pattern gives it")
 
 
-@contextmanager
-def two_workers() -> Iterator[Any]:
-    with (
-        distributed.LocalCluster(
+# On a busy machine a worker takes long to start, and must not be given up meanwhile.
+PATIENT = {
+    "distributed.comm.timeouts.connect": "300s",
+    "distributed.comm.timeouts.tcp": "300s",
+}
+
+
+class Workers:
+    """Two workers; where those that a test has killed do not come back, two others."""
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+        self.renew()
+
+    def renew(self) -> None:
+        self.close()
+        known = distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as local,
-        distributed.Client(local, set_as_default=False) as known,
-    ):
-        yield known
+        )
+        self._open.enter_context(known)
+        client = distributed.Client(known, set_as_default=False)
+        self.client = self._open.enter_context(client)
+
+    def close(self) -> None:
+        self._open.close()
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    with two_workers() as known:
+def workers() -> Iterator[Workers]:
+    with dask.config.set(PATIENT), closing(Workers()) as known:
         yield known
 
 
 @pytest.fixture
-def both(client: Any) -> Iterator[Any]:
+def both(workers: Workers) -> Any:
     """The client, when workers that a test has killed are back."""
     try:
-        client.wait_for_workers(2, timeout=20)
+        workers.client.wait_for_workers(2, timeout=60)
     except TimeoutError:
-        # On a busy machine a nanny that starts a worker anew gives up: others, then.
-        with two_workers() as other:
-            yield other
-    else:
-        yield client
+        workers.renew()
+        workers.client.wait_for_workers(2, timeout=300)
+    return workers.client
 
 
 def test_answers_are_those_of_this_process(both: Any):
@@ -109,27 +121,15 @@ def test_errors_of_a_task_come_home_and_are_not_tried_again(both: Any, tmp_path:
     assert flag.read_text() == "x"
 
 
-class Hearing(Search):
-    """A run that remembers who offered patterns."""
-
-    heard: ClassVar[list[str]] = []
-
-    def offer(
-        self, pattern: Pattern, event: str = "", diversity: float | None = None
-    ) -> bool:
-        self.heard.append(event)
-        return super().offer(pattern, event, diversity)
-
-
 def test_under_a_clock_what_islands_find_comes_home(
     both: Any, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(islands, "_SHORT", 0.5)
     asked = Problem.of(make("random", 3, shape=(6, 5, 5), sensitive=0.15))
     with joined(both) as cluster:
-        search = Hearing(seed=1, stop=TimeLimit(6.0), cluster=cluster)
+        search = UntilHelped(seed=1, cluster=cluster)
         run_hybrid(asked, HybridParameters(tree=0), search)
-    assert "from another worker" in search.heard
+    assert search.helped
 
 
 def test_a_lost_worker_costs_its_task_only(both: Any, tmp_path: Path):
@@ -313,17 +313,25 @@ def test_workers_of_another_version_are_refused(
 
 
 def test_an_address_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    waited = []
+
+    class Noting(distributed.Client):
+        def __init__(self, *words: Any, timeout: float, **more: Any) -> None:
+            waited.append(timeout)
+            super().__init__(*words, timeout=timeout, **more)
+
+    monkeypatch.setattr(distributed, "Client", Noting)
     monkeypatch.setattr(clusters, "_ANSWER", 1.0)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
-        began = time.monotonic()
         with (
             pytest.raises(EvosdcError, match="no scheduler answers") as error,
             joined(address),
         ):
             pass
-    assert time.monotonic() - began < 4.0
+    # Not measured: a busy machine may take longer to say so.
+    assert waited == [1.0]
     assert address in str(error.value)
     assert "Next step: start one" in str(error.value)
 

@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from builders import UntilHelped
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.methods import islands
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.methods.island import Habits, Island
 from evosdc.suppress.methods.islands import Stretch, explore
@@ -76,12 +78,16 @@ def test_a_restored_pattern_is_covered_by_its_hints(kind: str):
     assert again.cost == state.cost
 
 
-def test_what_another_worker_finds_comes_home():
+def test_what_another_worker_finds_comes_home(monkeypatch: pytest.MonkeyPatch):
+    # As in a short run, though the limit is long: see UntilHelped.
+    monkeypatch.setattr(islands, "_SHORT", 0.5)
+    monkeypatch.setattr(islands, "_LONG_RUN", np.inf)
     asked = Problem.of(make("random", 4, shape=(9, 8, 7), sensitive=0.15))
-    search = Search(seed=1, stop=TimeLimit(12.0), workers=2)
+    search = UntilHelped(seed=1, workers=2)
     run_hybrid(asked, HybridParameters(), search)
     alone = Search(seed=1, stop=TimeLimit(0.0), workers=2)
     run_hybrid(asked, HybridParameters(), alone)
+    assert search.helped
     assert search.best is not None
     assert alone.best is not None
     assert search.best.cost < alone.best.cost

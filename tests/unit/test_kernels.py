@@ -63,7 +63,7 @@ class House:
 
     def write(self, result: str) -> None:
         """Write a kernel that is too large to be inlined."""
-        steps = "\n    ".join(f"total = total * 0.5 + {k} * n" for k in range(200))
+        steps = "\n    ".join(f"total = total * 0.5 + {k} * n" for k in range(100))
         text = CALLEE.format(steps=steps, result=result)
         (self.folder / "callee.py").write_text(text)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from crew_tasks import deadly_once, is_small, process, scaled
+from crew_tasks import deadly_once, is_small, meet, process, scaled
 from evosdc import small_jobs
 from evosdc.clock import moment
 from evosdc.errors import EvosdcError
@@ -34,12 +34,9 @@ def test_answers_do_not_depend_on_who_works(size: int):
         assert task.done()
 
 
-def test_processes_work_beside_this_one():
-    with open_crew(2, 0) as crew:
-        crew.map(process, [0.2, 0.2])
-        began = time.monotonic()
-        workers = crew.map(process, [0.5, 0.5])
-        assert time.monotonic() - began < 0.95
+def test_processes_work_beside_this_one(tmp_path: Path):
+    with open_crew(2, str(tmp_path)) as crew:
+        workers = crew.map(meet, ["one", "two"])
     assert os.getpid() not in workers
     assert len(set(workers)) == 2
 
@@ -100,7 +97,7 @@ def test_closing_does_not_wait_for_what_is_being_done():
     crew.submit(process, 60.0)
     began = time.monotonic()
     crew.close()
-    assert time.monotonic() - began < 5.0
+    assert time.monotonic() - began < 30.0
 
 
 def test_a_script_without_a_main_guard_may_use_processes(tmp_path: Path):
