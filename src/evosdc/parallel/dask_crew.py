@@ -33,6 +33,10 @@ def _work(function: Callable[[S, A], R], shared: S, argument: A) -> R:
         return function(shared, argument)
 
 
+def _fetch(_: Any) -> None:
+    """Have what is shared, which is all that is asked."""
+
+
 class _Given(Given[R]):
     """A task given to the cluster.
 
@@ -100,11 +104,32 @@ class DaskCrew(Closing, Generic[S]):
     def _send(self) -> Any:
         """Send what is shared; a worker may be lost on the way, or not be back yet."""
         for _ in range(_SENDINGS):
-            with suppress(OSError):
-                # Without a hash: two crews with the same must not end each other's.
-                return self.client.scatter(self._shared, broadcast=True, hash=False)
+            with suppress(OSError, CancelledError):
+                return self._send_to_all()
             time.sleep(_PAUSE)
         raise LostWorkerError(_HINT)
+
+    def _send_to_all(self) -> Any:
+        """Send what is shared to a worker, from which each of the others takes it.
+
+        Dask's own broadcast waits for ever for a worker that is lost meanwhile; a task
+        that fetches goes to another one. Tasks are only given to who has it.
+        """
+        # Without a hash: two crews with the same must not end each other's.
+        sent = self.client.scatter(self._shared, hash=False)
+        with self.client.as_current():
+            fetching = [
+                self.client.submit(
+                    _fetch,
+                    sent,
+                    workers=[address],
+                    allow_other_workers=True,
+                    pure=False,
+                )
+                for address in self.client.ncores()
+            ]
+            wait(fetching)
+        return sent
 
     def renew(self, lost: Any) -> None:
         """Send what is shared again, unless another task has seen to it."""
