@@ -30,7 +30,7 @@ from evosdc.suppress.methods.island import Habits, Island
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 from evosdc.synth import synthesiser
-from evosdc.synth.search import memetic
+from evosdc.synth.search import memetic, mover
 
 _MB = 1e6
 Row = dict[str, Any]
@@ -165,7 +165,7 @@ def synthesis_row(copies: int, measured: int) -> Row:
     errands: list[float] = []
     sizes: list[int] = []
     shared: list[int] = []
-    run_errand = memetic.run_errand
+    run_errand = mover.run_errand
 
     def timed(outpost: Any, errand: Any) -> Any:
         if not shared:
@@ -185,12 +185,14 @@ def synthesis_row(copies: int, measured: int) -> Row:
         )
     alone = time.process_time() - begun - sum(errands)
     each = np.array(errands).reshape(-1, measured).mean(axis=1)
-    done = np.repeat(each, copies).tolist()
-    after = [
-        list(range((turn - 1) * copies, turn * copies)) if turn else []
-        for turn in range(len(each))
-        for _ in range(copies)
-    ]
+    done: list[float] = []
+    after: list[list[int]] = []
+    for turn, mean in enumerate(each.tolist()):
+        # The end of a generation is a task of no length that waits for all of it.
+        ended = [turn * (copies + 1) - 1] if turn else []
+        first = len(done)
+        done += [mean] * copies + [0.0]
+        after += [ended] * copies + [list(range(first, first + copies))]
     return _row(
         f"{copies} copies of a synthesis, {len(age):,} records: {len(each)} errands "
         "each",
