@@ -152,7 +152,6 @@ class AttackModel:
         """
         free = self.free.copy()
         queue = [cell for cell in own if free[cell]]
-        closed = list(queue)
         free[queue] = False
         rows, columns = self.rows, self.columns
         while queue:
@@ -163,13 +162,12 @@ class AttackModel:
                 if len(alone) == 1:
                     free[alone] = False
                     queue += alone.tolist()
-                    closed += alone.tolist()
-        # Cells that were not free before are in no equation: few have to be shut, and
-        # there may be thousands of respondents in a table of a million cells.
-        up_size, down_size = self.up_size.copy(), self.down_size.copy()
-        up_size[closed] = down_size[closed] = 0.0
         seen = replace(
-            self, free=free, up_size=up_size, down_size=down_size, needs=needs
+            self,
+            free=free,
+            up_size=np.where(free, self.up_size, 0.0),
+            down_size=np.where(free, self.down_size, 0.0),
+            needs=needs,
         )
         # The same equations: what was read of them once holds here as well.
         vars(seen).update(component=self.component, coefficients=self.coefficients)
