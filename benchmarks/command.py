@@ -59,6 +59,12 @@ def bench(
     ),
     quick: bool = typer.Option(False, "--quick", help="ons: two small tables only."),
     workers: int = typer.Option(1, help="Processes; 1 gives the cleanest times."),
+    cluster: str | None = typer.Option(
+        None,
+        metavar="ADDRESS",
+        help="gensup, heurgene, ons: the Dask workers of tcp://host:8786 in place of "
+        "processes, one for each core; --workers of them at most (default: all).",
+    ),
     bound_limit: float = typer.Option(
         60.0, help="CPU seconds for the bounds of a table; 0: no bounds."
     ),
@@ -80,6 +86,8 @@ def bench(
     # The plots come last: whoever cannot draw them hears of it before hours of runs.
     if find_spec("matplotlib") is None:
         raise MissingExtraError("matplotlib", "bench")
+    if name not in _EXPERIMENTS:
+        _refuse(ctx, name, "cluster")
     if name == _THESIS:
         _refuse(ctx, name, "tables", "time_limit", "bound_limit", "reference", "quick")
         from benchmarks.experiments import thesis
@@ -239,7 +247,8 @@ def bench(
         time_limit=time_limit,
         methods=_names(methods),
         families=_names(families),
-        workers=workers,
+        workers=_most(ctx, workers, cluster),
+        cluster=cluster,
         bound_limit=bound_limit,
         reference=reference,
     )
@@ -297,6 +306,13 @@ def _refuse(ctx: typer.Context, experiment: str, *options: str) -> None:
                 f"--{option.replace('_', '-')} means nothing to {experiment!r}",
                 hint="leave it out",
             )
+
+
+def _most(ctx: typer.Context, workers: int, cluster: str | None) -> int | None:
+    """Return how many workers were asked for; None for all of a cluster."""
+    source = ctx.get_parameter_source("workers")
+    named = source is not None and source.name == "COMMANDLINE"
+    return workers if cluster is None or named else None
 
 
 def _names(text: str) -> tuple[str, ...]:

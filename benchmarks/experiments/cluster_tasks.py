@@ -6,6 +6,7 @@ import csv
 import pickle
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -22,12 +23,14 @@ from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel
 from evosdc.attack.spread import Case, Spread
 from evosdc.instances import make
-from evosdc.parallel import Help
+from evosdc.parallel import Cluster, Help
 from evosdc.suppress.methods import hitas_ahead, hitas_part, islands
 from evosdc.suppress.methods.hybrid import HybridParameters
 from evosdc.suppress.methods.island import Habits, Island
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
+from evosdc.synth import synthesiser
+from evosdc.synth.search import memetic, mover
 
 _MB = 1e6
 Row = dict[str, Any]
@@ -149,21 +152,55 @@ def islands_row(seconds: float, stretches: int) -> Row:
     )
 
 
-def synthesis_row(copies: int) -> Row:
-    """Copies of a synthesis, each searched for by itself."""
+def synthesis_row(copies: int, measured: int) -> Row:
+    """Errands of the candidates of a synthesis: each waits for the generation before.
+
+    A few copies are measured. The row is for more of them, each as long as the mean of
+    those in its generation; models, evaluation and the like stay at home.
+    """
     rng = np.random.default_rng(1)
     age = rng.integers(0, 20, 20_000)
     people: dict[str, Any] = {"age": age, "sex": rng.integers(0, 2, len(age))}
     people |= {f"x{k}": (age + rng.integers(0, 8, len(age))) % 9 for k in range(4)}
+    errands: list[float] = []
+    sizes: list[int] = []
+    shared: list[int] = []
+    run_errand = mover.run_errand
+
+    def timed(outpost: Any, errand: Any) -> Any:
+        if not shared:
+            shared.append(len(pickle.dumps(outpost)))
+        start = time.process_time()
+        answer = run_errand(outpost, errand)
+        errands.append(time.process_time() - start)
+        sizes.append(len(pickle.dumps((errand, answer))))
+        return answer
+
+    # Nobody else: tasks are done here, one after another.
+    here = patch.object(synthesiser, "joined", lambda *_: nullcontext(Cluster(None, 0)))
     begun = time.process_time()
-    evosdc.synthesise(people, moves=200_000, time_limit=None, workers=1)
-    each = time.process_time() - begun
+    with here, patch.object(memetic, "run_errand", timed):
+        evosdc.synthesise(
+            people, copies=measured, generations=20, moves=1_000_000, time_limit=None
+        )
+    alone = time.process_time() - begun - sum(errands)
+    each = np.array(errands).reshape(-1, measured).mean(axis=1)
+    done: list[float] = []
+    after: list[list[int]] = []
+    for turn, mean in enumerate(each.tolist()):
+        # The end of a generation is a task of no length that waits for all of it.
+        ended = [turn * (copies + 1) - 1] if turn else []
+        first = len(done)
+        done += [mean] * copies + [0.0]
+        after += [ended] * copies + [list(range(first, first + copies))]
     return _row(
-        f"copies of a synthesis, {len(age):,} records (not spread today)",
-        [each] * copies,
-        [[]] * copies,
-        shared=sum(np.asarray(c).nbytes for c in people.values()) / _MB,
-        told=12 * len(age) / _MB,
+        f"{copies} copies of a synthesis, {len(age):,} records: {len(each)} errands "
+        "each",
+        done,
+        after,
+        alone=alone,
+        shared=shared[0] / _MB,
+        told=float(np.mean(sizes)) / _MB,
     )
 
 
@@ -193,6 +230,6 @@ ROWS: dict[str, Callable[[Path], Row]] = {
     "judge": lambda _: judge_row(0.8),
     "hitas": lambda folder: hitas_row(10_000, 60.0, folder),
     "islands": lambda _: islands_row(5.0, 6),
-    "synthesis": lambda _: synthesis_row(64),
+    "synthesis": lambda _: synthesis_row(64, 2),
     "benches": lambda _: benches_row(),
 }

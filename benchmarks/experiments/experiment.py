@@ -94,7 +94,8 @@ class Settings:
     time_limit: float = 60.0
     methods: tuple[str, ...] = ()
     families: tuple[str, ...] = ()
-    workers: int = 1
+    workers: int | None = None
+    cluster: str | None = None
     bound_limit: float = 60.0
     reference: str = ""
 
@@ -160,6 +161,7 @@ def conduct(
             runs,
             store,
             workers=settings.workers,
+            cluster=settings.cluster,
             bound_limit=settings.bound_limit,
             on_row=on_row,
             samples=experiment.samples,

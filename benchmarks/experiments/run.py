@@ -21,7 +21,7 @@ from evosdc.evolution.stopping import (
     TimeLimit,
 )
 from evosdc.instances import make
-from evosdc.parallel import Crew, open_crew
+from evosdc.parallel import Cluster, Crew, joined, open_crew
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
@@ -198,7 +198,8 @@ def run_all(
     runs: Sequence[Run],
     store: Store,
     *,
-    workers: int = 1,
+    workers: int | None = 1,
+    cluster: str | None = None,
     bound_limit: float = 60.0,
     on_row: OnRow = lambda *_: None,
     samples: Sequence[Callable[[], Table]] = (),
@@ -207,6 +208,9 @@ def run_all(
 
     Parameters
     ----------
+    workers, cluster
+        Processes, below two this one alone; or the address of a Dask scheduler, of
+        whose workers so many are used at most (None: all).
     bound_limit
         Seconds for the bounds of a table; 0 leaves them out.
     on_row
@@ -222,7 +226,10 @@ def run_all(
     contenders = tuple({run.contender.label: run.contender for run in pending}.values())
     done = len(runs) - len(pending)
     shared = Prepared(contenders, tuple(samples))
-    with open_crew(workers if workers > 1 else 0, shared) as crew:
+    with (
+        joined(cluster, workers) as elsewhere,
+        open_crew(_crew_size(elsewhere, workers), shared, elsewhere) as crew,
+    ):
         for family in dict.fromkeys(run.instance.family for run in pending):
             mine = [run for run in pending if run.instance.family == family]
             if bound_limit > 0:
@@ -231,6 +238,12 @@ def run_all(
                 store.add(row)
                 done += 1
                 on_row(row, done, len(runs))
+
+
+def _crew_size(cluster: Cluster | None, workers: int | None) -> int:
+    if cluster is not None:
+        return cluster.size
+    return workers if workers is not None and workers > 1 else 0
 
 
 @dataclass(frozen=True)

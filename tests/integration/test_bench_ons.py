@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -92,6 +93,22 @@ def test_a_run_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("benchmarks.experiments.run._protect", _raise_out_of_time)
     row = Run(ons.instance("B", 1), Contender.parse("marginal", 1.0), 1)()
     assert (row["failed"], row["why"]) == (True, "OutOfTime")
+
+
+def test_a_run_in_a_thread_is_ended_too_and_what_follows_is_not() -> None:
+    """Dask workers have their tasks done by threads, which get no signals."""
+
+    def limited() -> str:
+        try:
+            with hard_limit(0.1):
+                _work_on()
+        except OutOfTime:
+            ended = "ended"
+        with hard_limit(30.0):
+            return ended
+
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(limited).result() == "ended"
 
 
 def test_a_wrong_option_is_an_error_and_no_row() -> None:

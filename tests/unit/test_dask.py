@@ -7,20 +7,15 @@ import signal
 import socket
 import threading
 import warnings
-from collections.abc import Iterator
-from contextlib import ExitStack, closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import evosdc
 from builders import UntilHelped, assert_same_judgement, half_hidden_cube
-from crew_tasks import deadly_once, errand_lost_once, process, scaled
-from evosdc.api import checkpoint as checkpoints
+from crew_tasks import deadly_once, process, scaled
 from evosdc.attack import judge, judge_insiders, spread
 from evosdc.errors import EvosdcError, LevelError
 from evosdc.instances import make
@@ -31,7 +26,6 @@ from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
-from evosdc.synth.search import memetic
 
 dask = pytest.importorskip("dask", reason="Dask is not installed")
 distributed = pytest.importorskip(
@@ -43,50 +37,6 @@ def wrong(_: int, flag: str) -> None:
     with Path(flag).open("a") as file:
         file.write("x")
     raise LevelError("no pattern gives it")
-
-
-# On a busy machine a worker takes long to start, and must not be given up meanwhile.
-PATIENT = {
-    "distributed.comm.timeouts.connect": "300s",
-    "distributed.comm.timeouts.tcp": "300s",
-}
-
-
-class Workers:
-    """Two workers; where those that a test has killed do not come back, two others."""
-
-    def __init__(self) -> None:
-        self._open = ExitStack()
-        self.renew()
-
-    def renew(self) -> None:
-        self.close()
-        known = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        )
-        self._open.enter_context(known)
-        client = distributed.Client(known, set_as_default=False)
-        self.client = self._open.enter_context(client)
-
-    def close(self) -> None:
-        self._open.close()
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[Workers]:
-    with dask.config.set(PATIENT), closing(Workers()) as known:
-        yield known
-
-
-@pytest.fixture
-def both(workers: Workers) -> Any:
-    """The client, when workers that a test has killed are back."""
-    try:
-        workers.client.wait_for_workers(2, timeout=60)
-    except TimeoutError:
-        workers.renew()
-        workers.client.wait_for_workers(2, timeout=300)
-    return workers.client
 
 
 def test_answers_are_those_of_this_process(both: Any):
@@ -208,6 +158,48 @@ def test_sub_tables_of_hitas_are_solved_by_workers(
     assert np.array_equal(here.hidden, there.hidden)
 
 
+def test_cuts_are_separated_by_workers(both: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(hands, "_PATIENCE", -1.0)
+    monkeypatch.setattr("evosdc.small_jobs._FEW_CELLS", 0)
+    given: list[Any] = []
+    scatter = both.scatter
+    monkeypatch.setattr(
+        both, "scatter", lambda what, **how: given.append(what) or scatter(what, **how)
+    )
+    table = make("random", 3, shape=(6, 5, 4), sensitive=0.15)
+    here, there = evosdc.bounds(table, workers=1), evosdc.bounds(table, cluster=both)
+    assert here.complete
+    assert here.cuts > 0
+    assert (there.value, there.cuts) == (here.value, here.cuts)
+    assert [type(what) for what in given] == [Problem]
+
+
+def test_rows_of_a_bench_are_made_by_workers(both: Any, tmp_path: Path):
+    pytest.importorskip("matplotlib", reason="the extra bench is not installed")
+    from benchmarks.experiments import gensup, run, store
+    from benchmarks.experiments.experiment import Settings, plan
+
+    settings = Settings(tables=2, methods=("sp", "pbp"), families=("class2-6x6",))
+    rows = []
+    for cluster in (None, both):
+        kept = store.Store(tmp_path / f"{len(rows)}.csv", run.KEY, run.COLUMNS)
+        run.run_all(
+            plan(gensup.EXPERIMENT, settings),
+            kept,
+            workers=None,
+            cluster=cluster,
+            bound_limit=5.0,
+        )
+        rows.append(
+            sorted(
+                (row["table"], row["method"], row["cost"], row["bound"])
+                for row in kept.rows
+            )
+        )
+    assert len(rows[0]) == 4
+    assert rows[0] == rows[1]
+
+
 @pytest.mark.parametrize("deadly", [None, 3])
 def test_the_judge_gives_the_same_certificate_whoever_is_lost(
     both: Any, deadly: int | None, monkeypatch: pytest.MonkeyPatch
@@ -268,40 +260,6 @@ def test_large_arguments_are_nothing_to_warn_of(both: Any):
     ):
         warnings.simplefilter("error")
         assert crew.submit(longer, bytes(11_000_000)).result() == 110_000_000
-
-
-def test_copies_are_the_same_when_a_worker_is_lost_and_when_a_run_goes_on(
-    both: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    rng = np.random.default_rng(1)
-    people = pa.table({name: rng.integers(0, 4, 150) for name in "abc"})
-    options: dict[str, Any] = {
-        "copies": 2,
-        "generations": 6,
-        "moves": 3000,
-        "time_limit": None,
-        "noise_floor": False,
-        "checkpoint": tmp_path / "checkpoint.json",
-    }
-    here = evosdc.synthesise(people, **options)
-
-    def crash(generation: Any) -> None:
-        if generation.generation == 3:
-            raise ChildProcessError
-
-    monkeypatch.setattr(checkpoints, "INTERVAL", 0.0)
-    monkeypatch.setattr(checkpoints, "SOON", 0.0)
-    with pytest.raises(ChildProcessError):
-        evosdc.synthesise(people, listener=crash, **options)
-    flag = tmp_path / "lost"
-    lost = partial(errand_lost_once, str(flag))
-    monkeypatch.setattr(memetic, "run_errand", lost)
-    address = both.scheduler.address
-    there = evosdc.synthesise(people, cluster=address, resume=True, **options)
-    assert flag.exists()
-    assert there.model.record_[0].generation == 2
-    for one, other in zip(here.copies, there.copies, strict=True):
-        assert one.equals(other)
 
 
 def test_workers_of_another_version_are_refused(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
@@ -25,12 +27,18 @@ R = TypeVar("R")
 _ALONE = threading.Lock()
 # So often what is shared is sent to workers that are lost meanwhile, seconds apart.
 _SENDINGS, _PAUSE = 5, 0.5
+# Seconds between two looks at which workers there are.
+_LOOK = 1.0
 _HINT = "give the workers of the cluster more memory, or use fewer on a machine"
 
 
 def _work(function: Callable[[S, A], R], shared: S, argument: A) -> R:
     with _ALONE:
         return function(shared, argument)
+
+
+def _fetch(_: Any) -> None:
+    """Have what is shared, which is all that is asked."""
 
 
 class _Given(Given[R]):
@@ -52,10 +60,17 @@ class _Given(Given[R]):
     def _give(self) -> None:
         function, argument = self._asked
         self._sent = self._crew.sent()
+        self.place = self._crew.place()
         # Arguments may be large: a candidate of a synthesis is a whole file.
         with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             self.future = self._crew.client.submit(
-                _work, function, self._sent, argument, pure=False
+                _work,
+                function,
+                self._sent,
+                argument,
+                workers=[self.place],
+                allow_other_workers=True,
+                pure=False,
             )
 
     def done(self) -> bool:
@@ -88,6 +103,8 @@ class DaskCrew(Closing, Generic[S]):
         self.closed = False
         self._shared = shared
         self._sent: Any = None
+        self._known: list[str] = []
+        self._looked = -math.inf
         # Answers that were taken are forgotten, by the cluster as well.
         self._tasks: WeakSet[_Given[Any]] = WeakSet()
 
@@ -100,16 +117,58 @@ class DaskCrew(Closing, Generic[S]):
     def _send(self) -> Any:
         """Send what is shared; a worker may be lost on the way, or not be back yet."""
         for _ in range(_SENDINGS):
-            with suppress(OSError):
-                # Without a hash: two crews with the same must not end each other's.
-                return self.client.scatter(self._shared, broadcast=True, hash=False)
+            with suppress(OSError, CancelledError):
+                return self._send_to_all()
             time.sleep(_PAUSE)
         raise LostWorkerError(_HINT)
+
+    def _send_to_all(self) -> Any:
+        """Send what is shared to a worker, from which each of the others takes it.
+
+        Dask's own broadcast waits for ever for a worker that is lost meanwhile; a task
+        that fetches goes to another one.
+        """
+        # Without a hash: two crews with the same must not end each other's.
+        sent = self.client.scatter(self._shared, hash=False)
+        with self.client.as_current():
+            fetching = [
+                self.client.submit(
+                    _fetch,
+                    sent,
+                    workers=[address],
+                    allow_other_workers=True,
+                    pure=False,
+                )
+                for address in self._workers()
+            ]
+            wait(fetching)
+        return sent
 
     def renew(self, lost: Any) -> None:
         """Send what is shared again, unless another task has seen to it."""
         if self._sent is lost:
             self._sent = None
+
+    def place(self) -> str:
+        """Return the worker that has fewest tasks of this crew.
+
+        Dask by itself gives tasks to who has what is shared. It also lets workers that
+        are idle for a moment forget it (its active memory manager), so that all tasks
+        of the next moment would wait for one.
+        """
+        given = Counter(task.place for task in self._tasks if not task.future.done())
+        return min(self._workers(), key=lambda address: given[address])
+
+    def _workers(self) -> list[str]:
+        """Return the addresses of all workers, as they were a moment ago."""
+        if time.monotonic() - self._looked < _LOOK:
+            return self._known
+        for _ in range(_SENDINGS):
+            self._known, self._looked = list(self.client.ncores()), time.monotonic()
+            if self._known:
+                return self._known
+            time.sleep(_PAUSE)
+        raise LostWorkerError(_HINT)
 
     def submit(self, function: Callable[[S, A], R], argument: A) -> Task[R]:
         return self._give(function, argument)
