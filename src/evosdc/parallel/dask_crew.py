@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
@@ -68,8 +67,8 @@ class _Given(Given[R]):
                 function,
                 self._sent,
                 argument,
-                workers=[self.place],
-                allow_other_workers=True,
+                workers=None if self.place is None else [self.place],
+                allow_other_workers=self.place is not None,
                 pure=False,
             )
 
@@ -149,15 +148,15 @@ class DaskCrew(Closing, Generic[S]):
         if self._sent is lost:
             self._sent = None
 
-    def place(self) -> str:
-        """Return the worker that has fewest tasks of this crew.
+    def place(self) -> str | None:
+        """Return a worker that was given no task of this crew; None where all were.
 
         Dask by itself gives tasks to who has what is shared. It also lets workers that
         are idle for a moment forget it (its active memory manager), so that all tasks
-        of the next moment would wait for one.
+        of the next moment would wait for one. Where everyone has work it knows best.
         """
-        given = Counter(task.place for task in self._tasks if not task.future.done())
-        return min(self._workers(), key=lambda address: given[address])
+        busy = {task.place for task in self._tasks if not task.future.done()}
+        return next((who for who in self._workers() if who not in busy), None)
 
     def _workers(self) -> list[str]:
         """Return the addresses of all workers, as they were a moment ago."""
