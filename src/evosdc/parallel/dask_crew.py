@@ -52,15 +52,19 @@ class _Given(Given[R]):
     hint = _HINT
 
     def __init__(
-        self, crew: DaskCrew[Any], function: Callable[[Any, A], R], argument: A
+        self,
+        crew: DaskCrew[Any],
+        function: Callable[[Any, A], R],
+        argument: A,
+        alike: bool,
     ) -> None:
-        self._crew = crew
+        self._crew, self._alike = crew, alike
         super().__init__(function, argument)
 
     def _give(self) -> None:
         function, argument = self._asked
         self._sent = self._crew.sent()
-        self.place = self._crew.place()
+        self.place = self._crew.place(self._alike)
         # Arguments may be large: a candidate of a synthesis is a whole file.
         with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             self.future = self._crew.client.submit(
@@ -68,8 +72,8 @@ class _Given(Given[R]):
                 function,
                 self._sent,
                 argument,
-                workers=[self.place],
-                allow_other_workers=True,
+                workers=None if self.place is None else [self.place],
+                allow_other_workers=self.place is not None,
                 pure=False,
             )
 
@@ -149,15 +153,17 @@ class DaskCrew(Closing, Generic[S]):
         if self._sent is lost:
             self._sent = None
 
-    def place(self) -> str:
-        """Return the worker that has fewest tasks of this crew.
+    def place(self, alike: bool) -> str | None:
+        """Return the worker for the next task; None where Dask may choose.
 
         Dask by itself gives tasks to who has what is shared. It also lets workers that
         are idle for a moment forget it (its active memory manager), so that all tasks
-        of the next moment would wait for one.
+        of the next moment would wait for one. Tasks that are `alike` are dealt out
+        evenly; of others only idle workers are given one, and Dask sees to the rest.
         """
         given = Counter(task.place for task in self._tasks if not task.future.done())
-        return min(self._workers(), key=lambda address: given[address])
+        least = min(self._workers(), key=lambda address: given[address])
+        return least if alike or not given[least] else None
 
     def _workers(self) -> list[str]:
         """Return the addresses of all workers, as they were a moment ago."""
@@ -173,13 +179,15 @@ class DaskCrew(Closing, Generic[S]):
     def submit(self, function: Callable[[S, A], R], argument: A) -> Task[R]:
         return self._give(function, argument)
 
-    def _give(self, function: Callable[[S, A], R], argument: A) -> _Given[R]:
-        task = _Given(self, function, argument)
+    def _give(
+        self, function: Callable[[S, A], R], argument: A, alike: bool = False
+    ) -> _Given[R]:
+        task = _Given(self, function, argument, alike)
         self._tasks.add(task)
         return task
 
     def map(self, function: Callable[[S, A], R], arguments: Iterable[A]) -> list[R]:
-        tasks = [self._give(function, argument) for argument in arguments]
+        tasks = [self._give(function, argument, alike=True) for argument in arguments]
         return [task.result() for task in tasks]
 
     def stream(
