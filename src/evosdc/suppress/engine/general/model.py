@@ -94,7 +94,7 @@ class DeviationModel:
         n, c = len(chains), int(chains.of[k])
         chosen, other = (c, c + n) if sign * chains.sign[k] > 0 else (c + n, c)
         self._refused = (k, None)
-        held = self._held(k, sign, amount)
+        held = self._held(k, sign, amount, price)
         if held is not None:
             self._refused = (k, held)
             return None
@@ -108,17 +108,18 @@ class DeviationModel:
         self._refused = None
         return self._as_move(chains.moves(values[:n] - values[n:]), k, amount)
 
-    def _held(self, k: int, sign: int, amount: float) -> int | None:
-        """A cell that moves with another and has not the room for it, if any."""
-        ahead, back = self._class_room
-        way = sign * self._chains.sign[k]
-        if (ahead if way > 0 else back)[self._chains.of[k]] >= amount:
-            return None
+    def _held(
+        self, k: int, sign: int, amount: float, price: NDArray[np.float64]
+    ) -> int | None:
+        """A cell that moves with another and must not or cannot so far, if any."""
         mates = self._chains.mates(k)
         mates = mates[mates != k]
-        ways = way * self._chains.sign[mates]
+        if not len(mates):
+            return None
+        ways = sign * self._chains.sign[k] * self._chains.sign[mates]
         room = np.where(ways > 0, self._up[mates], self._down[mates])
-        if not len(room) or room.min() >= amount * (1.0 - MOVED):
+        room[~np.isfinite(price[mates])] = 0.0
+        if room.min() >= amount * (1.0 - MOVED):
             return None
         return int(mates[np.argmin(room)])
 
