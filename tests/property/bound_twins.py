@@ -78,6 +78,7 @@ def check(
     if not len(problem.levels) + len(problem.levels.slide):
         out.skipped = "nothing to protect"
         return out
+    everything = problem.pattern(problem.hideable)
     all_cells = AllPatterns(table)
     small = len(all_cells.free) <= enumerate_to
     costs: dict[str, float] = {}
@@ -87,6 +88,10 @@ def check(
             if bound is not None:
                 out.bounds[name] = bound
             short = _missing(problem, pattern)
+            if short > _HAIR and _missing(problem, everything) > _HAIR:
+                # In whole numbers, which searches do not know of.
+                out.skipped = "beyond any pattern"
+                return out
             if short > _HAIR:
                 out.bad.append(f"{name} leaves a cell with {short:.2g} of a level open")
             elif not short:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from all_patterns import AllPatterns
 from bound_twins import check
+from drawn_tables import draw
 
 import evosdc
 from evosdc.instances import make
@@ -79,3 +80,12 @@ def test_rounded_cuts_come_in_limited_numbers(monkeypatch: pytest.MonkeyPatch) -
 def test_tables_that_were_read_too_narrowly(seed: int) -> None:
     """Values twelve powers of ten apart, levels at their bounds, hardly any room."""
     assert check(seed).bad == []
+
+
+def test_counts_that_no_whole_numbers_protect_are_named() -> None:
+    """Searches do not know of whole numbers: the judge says what they cannot give."""
+    seed = 11691
+    assert check(seed).skipped == "beyond any pattern"
+    result = evosdc.protect(draw(seed)[1], evaluations=20)
+    assert result.verdict.word == "EXPOSED"
+    assert any("levels beyond any pattern" in note for note in result.notes)

@@ -268,11 +268,23 @@ def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Pro
         version=__version__,
         reason=found.search.reason or "finished",
         settings=_settings(prepared, found.method.name, table),
-        notes=(*_notes(prepared, found, settled), *late),
+        notes=(*_notes(prepared, found, settled), *late, *_beyond(prepared, verdict)),
         known=before.cells if before.words else None,
         wished=(prepared.granted.status == PRIMARY)
         & (prepared.given.status != PRIMARY),
     )
+
+
+def _beyond(prepared: Prepared, verdict: Verdict) -> tuple[str, ...]:
+    """Say which levels no pattern gives, where that was not found out before.
+
+    Searches do not know that counts are whole numbers; the judge does.
+    """
+    everyone = any(not e.insider for e in verdict.exposed)
+    if not everyone or prepared.notes or prepared.clock.over():
+        return ()
+    strict, end = prepared.task.attacker.strict, prepared.clock.end
+    return within_reach(prepared.granted, strict=strict, deadline=end).notes
 
 
 def mended(
