@@ -89,3 +89,10 @@ def test_counts_that_no_whole_numbers_protect_are_named() -> None:
     result = evosdc.protect(draw(seed)[1], evaluations=20)
     assert result.verdict.word == "EXPOSED"
     assert any("levels beyond any pattern" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("seed", [28004, 28238])
+def test_searches_know_that_counts_are_whole(seed: int) -> None:
+    """Bounds in per cent: a count of 2 known to be from 0.4 to 3.6 is 1, 2 or 3."""
+    assert check(seed).bad == []
+    assert evosdc.protect(draw(seed)[1], evaluations=20).safe

@@ -87,6 +87,7 @@ class Problem:
                 expected="one cost of 0 or more for each cell",
             )
         price[table.primaries] = 0.0
+        table = _whole_bounds(table)
         up = np.maximum(table.upper - table.value, 0.0)
         down = np.maximum(table.value - table.lower, 0.0)
         problem = cls(
@@ -197,6 +198,20 @@ def _least_asked(table: Table) -> tuple[NDArray[np.float64], ...]:
     # do.
     spl = np.where(bare, np.maximum(upl, lpl), table.spl)
     return np.where(bare, 0.0, upl), np.where(bare, 0.0, lpl), spl
+
+
+def _whole_bounds(table: Table) -> Table:
+    """Return a table of counts with the whole numbers that its bounds allow.
+
+    The judge lets attackers think of whole numbers only, so searches do too.
+    """
+    if not table.origin.counts:
+        return table
+    low = np.minimum(np.ceil(table.lower), table.value)
+    high = np.maximum(np.floor(table.upper), table.value)
+    if np.array_equal(low, table.lower) and np.array_equal(high, table.upper):
+        return table
+    return table.replace(lower=low, upper=high)
 
 
 def _levels(table: Table, strict: bool) -> Levels:
