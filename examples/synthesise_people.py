@@ -19,6 +19,10 @@ people = pa.table(
     }
 )
 
+# What each column is taken for, and what will be done with it.
+for column in evosdc.inspect(people):
+    print(f"{column.name}: {column.kind}, {column.what}")
+
 roles = {"key": ["age", "region"], "target": "income"}
 made = evosdc.synthesise(people, **roles, generations=20, time_limit=None, seed=1)
 print(made)
