@@ -51,6 +51,18 @@ def test_functions_and_formulas_are_found_and_said():
     assert "group" not in {d.name for d in find_derived(people(), {"group"}, [], 5)}
 
 
+def test_a_multiple_is_computed_the_way_that_loses_no_digit():
+    """Five times a tax of one digit need not be whole; a fifth of an income is."""
+    rng = np.random.default_rng(4)
+    income = rng.integers(5_000, 90_000, 400)
+    table = pa.table({"income": income, "tax": np.round(income / 5, 1)})
+    (found,) = find_derived(table, set(), [], 5)
+    assert (found.name, found.how) == ("tax", "0.2 * income")
+    # Where only the other way is left it is taken, rounded.
+    (found,) = find_derived(table, {"tax"}, [], 5)
+    assert (found.name, found.how) == ("income", "5 * tax")
+
+
 def test_chance_makes_no_function():
     rng = np.random.default_rng(1)
     table = pa.table(

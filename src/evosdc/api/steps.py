@@ -58,6 +58,8 @@ from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
 # Cells up to which judging takes a second or so, lone respondents aside.
 _SMALL = 1000
+# Lone respondents may make a pattern dearer by this share before it is said.
+_MUCH = 0.05
 
 
 def prepare(table: Table, before: Known, task: Task) -> Prepared:
@@ -202,7 +204,19 @@ def _settled(
             clock=prepared.clock,
             help=help,
         )
+        notes += _dearer(pattern.cost, problem.pattern(hidden).cost)
     return Settled(table.with_pattern(hidden), hidden, notes, tuple(hints), seen)
+
+
+def _dearer(before: float, after: float) -> tuple[str, ...]:
+    """Say what lone respondents cost, where it is much: no bound knows of them."""
+    if after <= (1 + _MUCH) * before:
+        return ()
+    share = f"{100 * (after - before) / after:.0f} % of the cost is"
+    return (
+        f"{share} for cells hidden against lone respondents, after the search; the "
+        "lower bound is one without them, so the gap is more than could be saved",
+    )
 
 
 def _judged(

@@ -292,6 +292,9 @@ def _formula(
         factor = _factor(plain, y, digits)
         if factor is None:
             continue
+        if text == "a" and _rounds(factor, plain, y) and free(sources[0], [name]):
+            # The other way round no digit is lost.
+            continue
         bad = _differ(factor * plain, y, digits)
         written = ast.unparse(tree)
         how = written if factor == 1.0 else f"{factor:.10g} * {written}"
@@ -361,6 +364,19 @@ def _factor(made: Floats, y: Floats, digits: int) -> float | None:
         if _differ(nice * made[some], y[some], digits) <= EXCEPTIONS * len(y[some]):
             return nice if _differ(nice * made, y, digits) <= most else None
     return None
+
+
+def _rounds(factor: float, x: Floats, y: Floats) -> bool:
+    """Whether a multiple is exact in these records and would not be in others.
+
+    An income that is five times a tax written with one digit is whole in all records;
+    five times another such tax is not.
+    """
+    off = np.abs(factor * x - y)
+    if np.nanmax(off / (1 + np.abs(y))) > 1e-9:
+        return False
+    step = factor * 10.0 ** -_digits(x)
+    return bool(abs(step - np.round(step, _digits(y))) > 1e-9 * abs(step))
 
 
 def _differ(made: Floats, y: Floats, digits: int) -> int:
