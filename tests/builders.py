@@ -6,6 +6,7 @@ import csv
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,21 @@ class UntilHelped(Search):
     ) -> bool:
         self.helped |= event == "from another worker"
         return super().offer(pattern, event, diversity)
+
+
+class UntilElsewhere(Search):
+    """A run that ends when another worker has searched as well."""
+
+    def __init__(self, seed: int, **more: Any) -> None:
+        super().__init__(seed, AnyOf((TimeLimit(300.0), _Elsewhere(self))), **more)
+
+
+@dataclass(frozen=True)
+class _Elsewhere:
+    run: Search
+
+    def reason(self, _: Progress) -> str | None:
+        return "helped" if self.run.elsewhere else None
 
 
 class _Helped:

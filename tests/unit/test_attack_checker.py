@@ -10,11 +10,13 @@ import pytest
 from builders import flat_table
 from evosdc.attack import certificate_from_arrays, judge, strict_margin, verify
 from evosdc.attack.certificate import witness_arrays
+from evosdc.attack.coverage import Levels
 from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.results import Certificate
 from evosdc.suppress import problem
 from evosdc.table import Origin, Table
+from evosdc.table.singletons import lone_respondents
 
 
 def square(values: list[list[float]], hidden: str, **columns: list[float]) -> Table:
@@ -256,6 +258,18 @@ def test_witnesses_that_move_an_insider_do_not_count(table: Table) -> None:
     frequency[[0, 4]] = 1, 5
     own = verify(table.replace(frequency=frequency), rectangle(), insiders=True)
     assert own.safe, "nobody is judged against itself"
+
+
+def test_cells_that_time_leaves_out_are_not_looked_at_one_by_one(table: Table) -> None:
+    frequency = np.full(len(table), 5)
+    frequency[4] = 1
+    known, shown = table.replace(frequency=frequency), rectangle()
+    levels = Levels.of(known, False, False, 0.0, None)
+    accepted, lone = np.ones(len(shown.cells), dtype=bool), lone_respondents(known)
+    late = levels.against(shown, accepted, lone, set(), moment() - 1)
+    assert late == ([], [0])
+    assert levels.against(shown, accepted, lone, {0}, moment() - 1) == ([], [])
+    assert levels.against(shown, accepted, lone, set(), None) == ([(0, 4)], [])
 
 
 def test_what_time_leaves_out_is_not_covered(table: Table) -> None:

@@ -14,14 +14,20 @@ import numpy as np
 import pytest
 
 import evosdc
-from builders import UntilHelped, assert_same_judgement, half_hidden_cube
+from builders import (
+    UntilElsewhere,
+    UntilHelped,
+    assert_same_judgement,
+    half_hidden_cube,
+    run_method,
+)
 from crew_tasks import deadly_once, process, scaled
 from evosdc.attack import judge, judge_insiders, spread
 from evosdc.errors import EvosdcError, LevelError
 from evosdc.instances import make
 from evosdc.parallel import Help, hands, joined, open_crew
 from evosdc.parallel import cluster as clusters
-from evosdc.suppress.methods import hitas_ahead, islands
+from evosdc.suppress.methods import hitas_ahead, stretches
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
@@ -74,12 +80,21 @@ def test_errors_of_a_task_come_home_and_are_not_tried_again(both: Any, tmp_path:
 def test_under_a_clock_what_islands_find_comes_home(
     both: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(islands, "_SHORT", 0.5)
+    monkeypatch.setattr(stretches, "SHORT", 0.5)
     asked = Problem.of(make("random", 3, shape=(6, 5, 5), sensitive=0.15))
     with joined(both) as cluster:
         search = UntilHelped(seed=1, cluster=cluster)
         run_hybrid(asked, HybridParameters(tree=0), search)
     assert search.helped
+
+
+def test_walks_have_companions_on_a_cluster(both: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(stretches, "SHORT", 0.5)
+    table = make("random", 4, shape=(12, 10, 8), sensitive=0.05)
+    with joined(both) as cluster:
+        search = UntilElsewhere(seed=1, cluster=cluster)
+        run_method("ls-rebuild", table, search)
+    assert search.reason == "helped"
 
 
 def test_a_lost_worker_costs_its_task_only(both: Any, tmp_path: Path):

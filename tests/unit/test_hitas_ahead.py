@@ -60,8 +60,9 @@ def test_what_is_asked_for_ahead_shares_no_cell_with_what_comes_before(
     with Ahead(whole, cut.search, int(cut.dirty.sum())) as ahead:
         ahead.look(cut.dirty, cut.hidden, np.inf)
     asked = crews[0].asked
-    assert asked[0] == int(np.argmax(cut.dirty))
-    assert len(asked) > 1
+    # This process solves the one whose turn it is.
+    assert int(np.argmax(cut.dirty)) not in asked
+    assert asked
     for number in asked:
         higher = np.flatnonzero(cut.dirty[:number]).tolist()
         before = np.concatenate([np.empty(0), *(cut.parts[i].cells for i in higher)])
@@ -76,4 +77,4 @@ def test_what_was_found_before_a_cell_was_hidden_is_thrown_away(
     helped.solve()
     assert helped.hidden.tolist() == alone.hidden.tolist()
     assert helped.summary() == alone.summary()
-    assert len(crews[1].asked) >= int(helped.runs.sum())
+    assert len(crews[1].asked) > 1

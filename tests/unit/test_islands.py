@@ -11,7 +11,7 @@ from builders import UntilHelped
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.methods import islands
+from evosdc.suppress.methods import islands, stretches
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.methods.island import Habits, Island
 from evosdc.suppress.methods.islands import Stretch, explore
@@ -80,7 +80,7 @@ def test_a_restored_pattern_is_covered_by_its_hints(kind: str):
 
 def test_what_another_worker_finds_comes_home(monkeypatch: pytest.MonkeyPatch):
     # As in a short run, though the limit is long: see UntilHelped.
-    monkeypatch.setattr(islands, "_SHORT", 0.5)
+    monkeypatch.setattr(stretches, "SHORT", 0.5)
     monkeypatch.setattr(islands, "_LONG_RUN", np.inf)
     asked = Problem.of(make("random", 4, shape=(9, 8, 7), sensitive=0.15))
     search = UntilHelped(seed=1, workers=2)

@@ -115,6 +115,45 @@ def test_a_script_without_a_main_guard_may_use_processes(tmp_path: Path):
     assert ended.stdout.split("\n")[:2] == ["once", "[8.0, 16.0]"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="processes have other parents")
+def test_workers_end_where_the_one_who_gave_the_work_is_killed(tmp_path: Path):
+    script = tmp_path / "killed.py"
+    script.write_text(
+        "import os\n"
+        "from crew_tasks import process\n"
+        "from evosdc.parallel import open_crew\n"
+        "crew = open_crew(1, 0)\n"
+        "print(*crew.map(process, [0.0]), flush=True)\n"
+        "input()\n"
+    )
+    path = os.pathsep.join(sys.path)
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": path},
+    ) as killed:
+        assert killed.stdout is not None
+        worker = int(killed.stdout.readline())
+        os.kill(worker, 0)
+        killed.kill()
+    end = time.monotonic() + 60
+    while _runs(worker):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def _runs(pid: int) -> bool:
+    """Whether a process is there, and not only waits for its parent to look at it."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:  # no such file system: the signal tells
+        return not Path("/proc").exists()
+
+
 def test_a_cluster_without_dask_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     wanted = pytest.raises(EvosdcError, match=r"pip install 'evosdc\[dask\]'")

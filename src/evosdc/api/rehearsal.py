@@ -66,7 +66,7 @@ class Rehearsal:
         self._help, self._rehearse = help, rehearse
         # Methods with threads ask from those as well.
         self._thread = threading.get_ident()
-        search.between = self._between
+        search.between.append(self._between)
 
     def _between(self) -> None:
         search, clock = self._search, self._prepared.clock
@@ -74,7 +74,7 @@ class Rehearsal:
             return
         if threading.get_ident() != self._thread:
             return
-        search.between = None
+        search.between.remove(self._between)
         began, best = clock.seconds, search.best
         with suppress(LevelError):  # what cannot be had is said at the end
             part = clock.part(_PART * clock.before(0.0))

@@ -56,6 +56,8 @@ class CheckReport:
         Pairs of a sensitive cell and a cell of a lone respondent, where every accepted
         witness that covers the one moves a cell of the other; one row per pair. Cells
         of `uncovered` are left out.
+    late
+        Cells that time left out: not looked at against lone respondents.
     insiders
         How many lone respondents were taken for attackers; None where not asked.
     unchecked
@@ -70,6 +72,7 @@ class CheckReport:
     uncovered: NDArray[np.int64]
     judged: int
     against: NDArray[np.int64]
+    late: NDArray[np.int64]
     insiders: int | None = None
     unchecked: int = 0
 
@@ -172,12 +175,13 @@ def verify(
     levels = Levels.of(table, strict, secondaries, tolerance, among)
     uncovered = levels.uncovered(reach, room or {})
     against: list[tuple[int, int]] = []
+    late: list[int] = []
     many = None
     if insiders:
         respondent = lone_respondents(table)
         many = int(respondent.max(initial=-1)) + 1
         shares, own = OwnShares(table), OwnCells(respondent)
-        against = levels.against(
+        against, late = levels.against(
             certificate,
             accepted,
             respondent,
@@ -187,7 +191,7 @@ def verify(
         )
     refused = sorted(bad)
     return CheckReport(
-        safe=not uncovered and not against,
+        safe=not (uncovered or against or late),
         exact=error == 0.0,
         error=error,
         refused=np.array(refused, dtype=np.int64),
@@ -195,6 +199,7 @@ def verify(
         uncovered=np.array(uncovered, dtype=np.int64),
         judged=len(levels.cells),
         against=np.array(against, dtype=np.int64).reshape(-1, 2),
+        late=np.array(late, dtype=np.int64),
         insiders=many,
         unchecked=len(certificate.cells) - looked_at,
     )

@@ -139,29 +139,35 @@ class Levels:
         passed_over: set[int],
         deadline: float | None,
         room: Callable[[int], Mapping[int, float]] = lambda _: {},
-    ) -> list[tuple[int, int]]:
+    ) -> tuple[list[tuple[int, int]], list[int]]:
         """Pairs of a sensitive cell and a cell of whoever its witnesses fail against.
 
         Only who is moved by a witness of the cell can be moved by all that cover it.
-        What time leaves out counts as not covered. `room` says how far down each of
-        them can be made to believe a total: see `evosdc.table.singletons.OwnShares`.
+        `room` says how far down each of them can be made to believe a total: see
+        `evosdc.table.singletons.OwnShares`. The cells that time leaves out come next;
+        nothing is known of them.
         """
         if not accepted.any():
-            return []
+            return [], []
+        judged = [c for c in self.cells if self.sensitive[c] and c not in passed_over]
+        if deadline is not None and moment() >= deadline:
+            return [], judged
+        late: list[int] = []
         touched = _touched(certificate, respondent)
         moves = self._moves(certificate, accepted)
         name: dict[int, int] = {}
         for cell, who in enumerate(respondent.tolist()):
             name.setdefault(who, cell)
         pairs = []
-        for cell, ratios in moves.items():
-            if cell in passed_over:
+        for cell in judged:
+            if deadline is not None and moment() >= deadline:
+                late.append(cell)
                 continue
+            ratios = moves.get(cell, [])
             near = set().union(*(touched[w] for _, _, w in ratios))
             near.discard(int(respondent[cell]))
             if not near:
                 continue
-            late = deadline is not None and moment() >= deadline
             # Furthest first, so that for most respondents one look is enough; over one
             # denominator, since whole numbers are sorted in no time.
             scale = lcm(*{den for _, den, _ in ratios})
@@ -171,11 +177,11 @@ class Levels:
             for who in sorted(near):
                 up = Fraction(_first(ups, touched, who), scale)
                 down = Fraction(-_first(downs, touched, who), scale)
-                most = None if late else room(who).get(cell)
+                most = room(who).get(cell)
                 least = None if most is None else Fraction(repr(most))
-                if late or not self.covers(cell, up, down, least):
+                if not self.covers(cell, up, down, least):
                     pairs.append((cell, name[who]))
-        return pairs
+        return pairs, late
 
     def _moves(
         self, c: Certificate, accepted: NDArray[np.bool_]

@@ -93,11 +93,14 @@ def judge_insiders(
         insiders=True,
         deadline=None if deadline is None else max(deadline, moment() + _GRACE),
     )
-    settled = case.settled
-    pairs = [(int(a), int(b)) for a, b in report.against if int(a) not in settled]
-    exposed = (*verdict.exposed, *(found[p] for p in pairs if p in found))
-    undecided = (table.label(a) for a, b in pairs if (a, b) not in found)
-    still_open = tuple(dict.fromkeys([*verdict.open, *undecided]))
+    late = set(report.late.tolist()) - case.settled
+    pairs = {(a, b) for a, b in report.against.tolist() if a not in case.settled}
+    # What was not looked at again is as it was found.
+    shown = (found[p] for p in sorted(found) if p in pairs or p[0] in late)
+    exposed = (*verdict.exposed, *shown)
+    undecided = sorted(late | {a for a, _ in pairs - found.keys()})
+    labels = (table.label(a) for a in undecided)
+    still_open = tuple(dict.fromkeys([*verdict.open, *labels]))
     return (
         replace(
             verdict,

@@ -35,10 +35,11 @@ def protect(
     seed: int = shared.SEED,
     workers: int | None = typer.Option(
         None,
-        help="At most so many (default: all cores). Processes: auto and hybrid under "
-        "a time limit, hitas, attacks of optimal and of a hybrid without a limit on "
-        "tables that are no networks, and the judge of all. Threads: order-ga. Other "
-        "methods search on one core.",
+        help="At most so many (default: all cores). Under a time limit each has a "
+        "search of auto, hybrid, order-ga, other methods of orders, ls-ruin and "
+        "ls-rebuild. On tables that are no networks they share sub-tables of hitas, "
+        "attacks of optimal and of a hybrid without a limit, and the judge of all "
+        "methods. Others search on one core.",
     ),
     cluster: str | None = shared.CLUSTER,
     strict: bool = shared.STRICT,

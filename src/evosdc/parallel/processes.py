@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -18,6 +21,8 @@ from evosdc.parallel.lost import Given
 S = TypeVar("S")
 A = TypeVar("A")
 R = TypeVar("R")
+# Seconds between two looks at whether the process that gives the work is there.
+_WATCH = 1.0
 # What every task of this process shares, where it is a worker.
 _SHARED: list[Any] = []
 
@@ -25,9 +30,17 @@ _SHARED: list[Any] = []
 def _begin(shared: Any, cells: float) -> None:
     # Ctrl-C reaches the whole group: who gave the work says when it ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     _SHARED[:] = [shared]
     # What this process need not compile, its workers need not either.
     small_jobs.begin(cells)
+
+
+def _end_with(parent: int) -> None:
+    """End where the process that gave the work was killed: it has the table."""
+    while os.getppid() == parent:
+        time.sleep(_WATCH)
+    os._exit(1)
 
 
 def _work(function: Callable[[Any, A], R], argument: A) -> R:

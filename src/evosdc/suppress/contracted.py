@@ -36,9 +36,9 @@ class ContractedSearch(Search):
             workers=whole.workers,
             record=whole.record,
             cluster=whole.cluster,
+            branch=whole.branch,
         )
         self._contraction = contraction
-        self._taken_up = whole._taken_up
         if whole.stored is not None:
             self.stored = contraction.shrink(whole.stored)
         if whole.bound is not None:
@@ -48,9 +48,9 @@ class ContractedSearch(Search):
     def seconds(self) -> float:
         return self._whole.seconds
 
-    def count(self, evaluations: int = 1) -> None:
-        super().count(evaluations)
-        self._whole.count(evaluations)
+    def count(self, evaluations: int = 1, *, elsewhere: bool = False) -> None:
+        super().count(evaluations, elsewhere=elsewhere)
+        self._whole.count(evaluations, elsewhere=elsewhere)
 
     def offer(
         self, pattern: Pattern, event: str = "", diversity: float | None = None
@@ -75,6 +75,8 @@ class ContractedSearch(Search):
 
     def stopped(self) -> bool:
         self._whole.generations = self.generations
+        if self.reason is None:
+            self.pause()
         over = self._whole.stopped()
         self.reason = self._whole.reason
         return over

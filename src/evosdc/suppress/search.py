@@ -30,6 +30,8 @@ class Search:
         Processes, or threads, of this machine that the method may use.
     cluster
         Workers elsewhere that do what processes beside this one would.
+    branch
+        Which one of several runs with the same seed this is: they draw differently.
     clock
         Seconds, for tests.
     """
@@ -41,6 +43,7 @@ class Search:
         workers: int = 1,
         record: RunRecord | None = None,
         cluster: Cluster | None = None,
+        branch: tuple[int, ...] = (),
         clock: Callable[[], float] = moment,
     ) -> None:
         self.seed = seed
@@ -51,15 +54,16 @@ class Search:
         self.best: Pattern | None = None
         self.bound: float | None = None
         self.evaluations = 0
+        self.elsewhere = 0  # evaluations by other workers
         self.generations = 0
         self.reason: str | None = None
         # Called whenever the method asks whether to stop: between two of its steps.
-        self.between: Callable[[], None] | None = None
+        self.between: list[Callable[[], None]] = []
         # What a run that was cut short had found, and how long checking that took.
         self.stored: Pattern | None = None
         self.restoring = 0.0
         self.resumed = False
-        self._taken_up: tuple[int, ...] = ()
+        self.branch = branch
         self._clock = clock
         self._start = clock()
         self._first_cost = 0.0
@@ -88,7 +92,7 @@ class Search:
 
     def rng(self, *key: int) -> np.random.Generator:
         """Return the generator of one part of the run, named by numbers."""
-        spawn = (*key, *self._taken_up)
+        spawn = (*key, *self.branch)
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=spawn))
 
     def resume(self, pattern: Pattern | None, seconds: float, evaluations: int) -> None:
@@ -99,16 +103,19 @@ class Search:
         self.stored, self.resumed = pattern, True
         self.evaluations += evaluations
         self._start -= seconds
-        self._taken_up = (evaluations,) if evaluations else ()
+        if evaluations:
+            self.branch = (*self.branch, evaluations)
 
     @property
     def seconds(self) -> float:
         """Time since the start of the run."""
         return self._clock() - self._start
 
-    def count(self, evaluations: int = 1) -> None:
-        """Count evaluations: patterns built, relaxations solved."""
+    def count(self, evaluations: int = 1, *, elsewhere: bool = False) -> None:
+        """Count patterns built and relaxations solved, here or by another worker."""
         self.evaluations += evaluations
+        if elsewhere:
+            self.elsewhere += evaluations
 
     def offer(
         self, pattern: Pattern, event: str = "", diversity: float | None = None
@@ -161,10 +168,19 @@ class Search:
         """Time until the time limit, infinite where there is none."""
         return seconds_left(self.stop, self.progress())
 
+    def go_on(self, stop: Criterion) -> None:
+        """Let a run that was stopped go on until it is stopped anew."""
+        self.stop, self.reason = stop, None
+
+    def pause(self) -> None:
+        """Do what is to be done between two steps."""
+        for meanwhile in tuple(self.between):
+            meanwhile()
+
     def stopped(self) -> bool:
         """Whether the run is over; remembers why."""
-        if self.reason is None and self.between is not None:
-            self.between()
+        if self.reason is None:
+            self.pause()
         if self.reason is None:
             self.reason = self.stop.reason(self.progress())
             self._ended_at = self.evaluations

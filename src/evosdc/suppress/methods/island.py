@@ -28,7 +28,7 @@ from evosdc.suppress.methods.gensup import (
 from evosdc.suppress.methods.hitas import run as run_hitas
 from evosdc.suppress.methods.hitas_ahead import Together
 from evosdc.suppress.methods.hitas_part import HitasParameters
-from evosdc.suppress.methods.walking import walk_from
+from evosdc.suppress.methods.walking import restored, walk_from
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -166,10 +166,7 @@ class Island:
         known = self.population.states
         if any(np.array_equal(pattern.hidden, state.hidden) for state in known):
             return
-        state = self.engine.restore(pattern)
-        # Solvers differ in their last digits: what rests on them is asked again.
-        state.cover(stopped=self.search.stopped)
-        self.population.add(state)
+        self.population.add(restored(self.engine, pattern, self.search))
 
     def guide(
         self,

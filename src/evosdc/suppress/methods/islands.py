@@ -17,15 +17,13 @@ import numpy as np
 
 from evosdc.evolution.stopping import AnyOf, Criterion, TimeLimit
 from evosdc.parallel import Closing, Crew, Help, Task, open_crew
+from evosdc.suppress.methods import stretches
 from evosdc.suppress.methods.island import Fractions, Habits, Island
+from evosdc.suppress.methods.stretches import stretch_length
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 
-# Seconds of the first stretch, how much longer each one is, and the longest.
-_FIRST, _LONGER, _LONGEST = 2.0, 1.5, 10.0
-# Before this many seconds, and with less left, no worker is called.
-_SHORT = 3.0
 # A run that is long enough to have its first pattern built elsewhere, and the share of
 # what is left by which it must be there.
 _LONG_RUN, _IN_TIME = 15.0, 0.9
@@ -36,8 +34,6 @@ _MANY = 2000
 # Share of a stretch for patterns from scratch on tables that are no networks: less
 # where boxes make walks quick or walks roam; others by programs get stuck.
 _STEERING, _STEERING_LESS = 0.6, 0.1
-# Seconds before the end at which islands come home, and how long they are waited for.
-_HOMEWARD, _LATE, _NAP = 1.0, 2.0, 0.02
 # Share of the time left for the pattern of sub-tables, where walks are slow.
 PARTS = 0.6
 # A stretch is long enough for so many patterns, where any are built.
@@ -181,7 +177,9 @@ class Islands(Closing):
         Short runs are not worth a worker's start.
         """
         left = self._search.seconds_left()
-        if self._timed and (left < _SHORT or self._search.seconds < _SHORT):
+        if self._timed and (
+            left < stretches.SHORT or self._search.seconds < stretches.SHORT
+        ):
             return
         for island in range(self.count):
             if island not in self._tasks:
@@ -202,7 +200,7 @@ class Islands(Closing):
             # A worker that is new begins with the best of them.
             own = () if states else own[:1]
         known = (*own, *(state.pattern() for state in states))
-        longest = min(_LONGEST, _FIRST * _LONGER**number)
+        longest = stretch_length(number)
         if not self._home.slow:
             longest = max(longest, _ROOM * self._home.building)
         parts = 0.0
@@ -215,7 +213,7 @@ class Islands(Closing):
             habits=self._home.habits,
             patterns=known,
             fractions=fractions,
-            seconds=min(longest, left - _HOMEWARD) if self._timed else None,
+            seconds=min(longest, left - stretches.HOMEWARD) if self._timed else None,
             left=left,
             parts=parts,
         )
@@ -228,7 +226,7 @@ class Islands(Closing):
             del self._tasks[island]
             haul = task.result()
             self._own[island] = haul.patterns
-            self._search.count(haul.evaluations)
+            self._search.count(haul.evaluations, elsewhere=True)
             self._home.building = haul.building
             taken = _TRAVEL if self._home.engine.quick else TAKEN
             for pattern in haul.patterns[:taken]:
@@ -237,10 +235,10 @@ class Islands(Closing):
 
     def come_home(self) -> None:
         """Take in what islands bring at the end of a run, which is in a moment."""
-        end = time.monotonic() + _LATE
+        end = time.monotonic() + stretches.LATE
         while self._timed and self._tasks and time.monotonic() < end:
             self.gather()
-            time.sleep(_NAP)
+            time.sleep(stretches.NAP)
 
     def close(self) -> None:
         """End the workers, whatever they are doing."""

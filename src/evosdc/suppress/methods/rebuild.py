@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from evosdc.suppress.engine.base import WalkOptions
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.methods.walking import build_and_walk
+from evosdc.suppress.methods.walking import Plan, build_and_walk
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -45,14 +45,8 @@ class RebuildParameters:
 def run(problem: Problem, parameters: RebuildParameters, search: Search) -> Pattern:
     """Build a pattern by the incremental attacker and rebuild it bit by bit."""
     options = WalkOptions(parameters.most, parameters.blur, _TURN)
-    return build_and_walk(
-        GeneralEngine(problem),
-        search,
-        parameters.steps,
-        options,
-        built="attacker programs",
-        walked="rebuilt",
-    )
+    plan = Plan(GeneralEngine, options, parameters.steps, "rebuilt")
+    return build_and_walk(problem, plan, search, built="attacker programs")
 
 
 METHOD = Method(

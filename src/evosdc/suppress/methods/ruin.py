@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from evosdc.suppress.engine.base import WalkOptions
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
-from evosdc.suppress.methods.walking import build_and_walk
+from evosdc.suppress.methods.walking import Plan, build_and_walk
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only
@@ -53,14 +53,8 @@ def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pa
     """Build a pattern by shortest paths and walk on from it."""
     p = parameters
     options = WalkOptions(p.most, p.blur, p.turn, p.memory, p.patience)
-    return build_and_walk(
-        NetworkEngine(problem),
-        search,
-        p.steps,
-        options,
-        built="shortest paths",
-        walked="ruin and recreate",
-    )
+    plan = Plan(NetworkEngine, options, p.steps, "ruin and recreate")
+    return build_and_walk(problem, plan, search, built="shortest paths")
 
 
 METHOD = Method(

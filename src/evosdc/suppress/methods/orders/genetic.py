@@ -69,31 +69,34 @@ class Evolution:
         self._rng = search.rng(0)
         self._known: dict[bytes, PricedOrder] = {}
         self.population: list[OrderIndividual] = []
+        self._founders: list[Child] | None = None  # those that are not judged yet
+        self._held = self._converged = 0  # offspring, iterations without progress
         self._best = np.inf
         self._evaluated = 0
 
     def run(self) -> None:
-        """Breed until a limit is met."""
+        """Breed until a limit is met; go on where the run was stopped before."""
         self._found()
-        held = converged = 0
-        while self.population and not self._over(held, converged):
+        while self.population and not self._search.stopped() and not self.finished:
             before, evaluated = self._found_so_far(), self._evaluated
             children = [self._breed() for _ in range(self._parameters.batch)]
             for newcomer in self._judge(children):
                 self._let_in(newcomer)
             self._search.generations += 1
             self._refine(self._evaluated - evaluated)
-            held = 0 if self._found_so_far() < before else held + len(children)
-            converged = converged + 1 if self._is_converged() else 0
+            better = self._found_so_far() < before
+            self._held = 0 if better else self._held + len(children)
+            self._converged = self._converged + 1 if self._is_converged() else 0
 
-    def _over(self, held: int, converged: int) -> bool:
+    @property
+    def finished(self) -> bool:
+        """Whether a limit of its own is met."""
         p = self._parameters
         return (
-            self._search.stopped()
-            or self._evaluator.length < 2
+            self._evaluator.length < 2
             or self._evaluated >= p.evaluations
-            or held >= p.patience
-            or (p.converged > 0 and p.population > 1 and converged >= p.converged)
+            or self._held >= p.patience
+            or (p.converged > 0 and p.population > 1 and self._converged >= p.converged)
         )
 
     def _found_so_far(self) -> float:
@@ -102,19 +105,27 @@ class Evolution:
         return self._best if best is None else min(self._best, best.cost)
 
     def _found(self) -> None:
+        """Judge the first population, as far as the run lets it."""
+        if self._founders is None:
+            self._founders = self._first()
+        while self._founders:
+            # The first alone, so that there is an answer soon; then as many as fit.
+            step = max(1, self._search.workers) if self.population else 1
+            if self.population and self._search.stopped():
+                return
+            judged = self._judge(self._founders[:step])
+            if not judged:
+                return
+            self.population += judged
+            del self._founders[:step]
+
+    def _first(self) -> list[Child]:
         """Falling weight, rising weight, the rest at random."""
         length, size = self._evaluator.length, self._parameters.population
         orders = [np.arange(length), np.arange(length)[::-1].copy()]
         while len(orders) < size:
             orders.append(self._rng.permutation(length))
-        children = [Child(order, self._fresh(), None) for order in orders[:size]]
-        # The first alone, so that there is an answer soon; then as many as fit.
-        step = max(1, self._search.workers)
-        for first in [0, *range(1, size, step)]:
-            part = children[first : 1 if first == 0 else first + step]
-            if first and self._search.stopped():
-                return
-            self.population += self._judge(part)
+        return [Child(order, self._fresh(), None) for order in orders[:size]]
 
     def _breed(self) -> Child:
         p, rng = self._parameters, self._rng

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 
 from evosdc.suppress.engine.base import AnyEngine
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.evaluator import Evaluator
+from evosdc.suppress.methods.companions import Companions
 from evosdc.suppress.methods.orders.genetic import Evolution
 from evosdc.suppress.methods.orders.parameters import (
     InsertParameters,
@@ -27,20 +30,41 @@ from evosdc.suppress.search import Search
 _SOURCE = "Smith, Clark, Staggemeier and Serpell 2011"
 
 
+class OrderSearch:
+    """A search for orders that can be stopped and go on."""
+
+    def __init__(
+        self, problem: Problem, parameters: OrderParameters, search: Search
+    ) -> None:
+        engine = engine_for(problem)
+        self.evaluator = _evaluator(engine, parameters, search)
+        ruin = parameters.ruin_for(engine)
+        self._refiner: Refiner | None = None
+        if ruin:
+            self._refiner = Refiner(engine, search, ruin * self.evaluator.length)
+        refine = self._refiner.work if self._refiner else lambda _: None
+        self._evolution = Evolution(self.evaluator, parameters, search, refine)
+
+    def go_on(self) -> None:
+        """Breed orders; where these are done, walk on from the best pattern."""
+        self._evolution.run()
+        if self._refiner is not None:
+            self._refiner.close()
+
+
 def run_orders(
     problem: Problem, parameters: OrderParameters, search: Search
 ) -> Pattern:
     """Search for the order that leads to the cheapest pattern."""
-    engine = engine_for(problem)
-    evaluator = _evaluator(engine, parameters, search)
-    ruin = parameters.ruin_for(engine)
-    if ruin == 0:
-        Evolution(evaluator, parameters, search).run()
-        return _answer(evaluator, search)
-    refiner = Refiner(engine, search, ruin * evaluator.length)
-    Evolution(evaluator, parameters, search, refiner.work).run()
-    refiner.close()
-    return _answer(evaluator, search)
+    orders = OrderSearch(problem, parameters, search)
+    # Batches keep threads of this process busy; companions would be in their way.
+    with (
+        Companions(problem, OrderSearch, parameters, search)
+        if parameters.batch == 1
+        else nullcontext()
+    ):
+        orders.go_on()
+    return _answer(orders.evaluator, search)
 
 
 def run_by_weight(
