@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -73,13 +72,16 @@ class Hands(Closing, Generic[S]):
         """
         begun = moment()
         self._call(many)
-        waiting: deque[Task[R]] = deque()
-        answers: list[R] = []
+        given: list[Task[R]] = []
+        under_way: list[Task[R]] = []
         for argument in tasks:
-            waiting.append(self._crew.submit(function, argument))
-            if len(waiting) > _AHEAD * self._crew.size:
-                answers.append(waiting.popleft().result())
-        answers += [task.result() for task in waiting]
+            given.append(self._crew.submit(function, argument))
+            under_way = [task for task in (*under_way, given[-1]) if not task.done()]
+            # Whichever ends first makes room: one that takes long keeps nobody idle.
+            while len(under_way) > _AHEAD * self._crew.size:
+                time.sleep(_NAP)
+                under_way = [task for task in under_way if not task.done()]
+        answers = [task.result() for task in given]
         self._spent += moment() - begun
         return answers
 
