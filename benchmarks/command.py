@@ -293,8 +293,13 @@ def main() -> None:
 
 
 def _command() -> str:
-    """What was typed, for the page."""
-    return f"{_PROGRAM} {shlex.join(sys.argv[1:])}"
+    """Return the command line; folders of this machine by their last name."""
+    return f"{_PROGRAM} {shlex.join(_plain(word) for word in sys.argv[1:])}"
+
+
+def _plain(word: str) -> str:
+    elsewhere = word.startswith(("/", "..", "~"))
+    return Path(word).name or word if elsewhere else word
 
 
 def _refuse(ctx: typer.Context, experiment: str, *options: str) -> None:
