@@ -173,9 +173,13 @@ def _page(rows: Sequence[Row], seconds: float, workers: int, made: Provenance) -
             "| --- | ---: | ---: | ---: | ---: |",
         ]
         lines += [
-            f"| {row.part} | {row.cost:,.0f} | {row.bound:,.0f} | "
-            f"{100 * row.gap:.1f} % | {row.seconds:.1f} |"
+            f"| {row.part} | {row.cost:,.0f} | {_proven(row)} | {row.seconds:.1f} |"
             for row in mine
         ]
         lines.append("")
     return "\n".join([*lines, ""])
+
+
+def _proven(row: Row) -> str:
+    """Bound and gap; most rivals prove nothing."""
+    return f"{row.bound:,.0f} | {100 * row.gap:.1f} %" if row.bound > 0 else "– | –"

@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import evosdc
 from builders import run_method
 from evosdc.attack import judge
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
-from evosdc.suppress.methods import hitas_ahead
+from evosdc.suppress.methods import hitas_ahead, hitas_part
 from evosdc.suppress.methods.hitas import _Decomposition
+from evosdc.suppress.methods.hitas_part import solve_piece
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
+from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
@@ -155,3 +157,33 @@ def test_workers_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> No
         parts.solve()
         answers.append((parts.hidden.tolist(), parts.runs.tolist(), parts.summary()))
     assert answers[0] == answers[1]
+
+
+def test_without_a_limit_of_time_no_clock_ends_a_subtable() -> None:
+    table = make("random", 9, shape=(6, 5, 4), trees=1)
+    answers = [
+        evosdc.protect(
+            table, method="hitas", evaluations=5, workers=workers, singletons=False
+        )
+        for workers in (1, 2)
+    ]
+    assert np.array_equal(answers[0].table.status, answers[1].table.status)
+    assert answers[0].record[-1].event.endswith("repeats exactly")
+    timed = evosdc.protect(table, method="hitas", time_limit=60, singletons=False)
+    assert "for a run that repeats exactly" in timed.record[-1].event
+
+
+@pytest.mark.parametrize("seconds", [1.0, np.inf])
+def test_cut_and_branch_needs_a_clock(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def find(name: str) -> Method:
+        asked.append(name)
+        return find_method("attacker")
+
+    monkeypatch.setattr(hitas_part, "find_method", find)
+    piece = Problem.of(make("random", 3, shape=(3, 3, 3), sensitive=0.2))
+    solve_piece(piece, HITAS.configure({}), 0, seconds)
+    assert asked == ["optimal" if seconds == 1.0 else "attacker"]

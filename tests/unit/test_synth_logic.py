@@ -251,3 +251,10 @@ def test_what_is_missing_together_stays_together():
     copy = Synthesiser(**QUICK).fit(table).sample().to_pandas()
     assert (copy.q1.isna() == copy.q2.isna()).all()
     assert abs(copy.q1.isna().mean() - 0.5) < 0.05
+
+
+def test_a_rule_that_most_people_break_is_refused():
+    table = pa.table({"age": list(range(20, 80)) * 5, "sex": ["f", "m"] * 150})
+    with pytest.raises(InputError, match=r"broken by 290 of 300 records") as refused:
+        Synthesiser(rules=[must_hold("age > 77")], **QUICK).fit(table)
+    assert "leave the others out" in str(refused.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from math import isfinite
 from typing import Any
 
 from evosdc.clock import moment
@@ -163,7 +164,7 @@ def ending(search: Search, method: str, evaluations: int | None) -> str:
     if search.resumed:
         return f"ended: {reason}; resumed from a checkpoint, which no seed repeats"
     budget = max(1, search.evaluations)
-    if reason == "time limit":
+    if isfinite(search.seconds_left()):
         # What a clock ends, or shares out, no seed repeats.
         words = f"for a run that repeats exactly: --evaluations {budget} {again}"
         return f"ended: {reason}; {words}"

@@ -250,6 +250,8 @@ def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Pro
         settled = rehearsed.settled
         verdict, certificate = rehearsed.verdict, rehearsed.certificate
         late = (FIRST_INSTEAD,)
+        found.search.best = found.problem.pattern(settled.hidden)
+        found.search.note(FIRST_INSTEAD)
     elif verdict.safe is None and clock.over():
         spent = clock.seconds - began
         late = (too_short(clock, verdict, spent, found.method.name),)

@@ -62,7 +62,9 @@ def read_column_wishes(path: Path | None) -> ColumnWishes:
             hint="evosdc inspect FILE --toml writes one",
         ) from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path} is not TOML: {error}") from None
+        raise InputError(
+            f"{path} is not TOML: {error}", hint="evosdc inspect FILE --toml writes one"
+        ) from None
     columns = found.get("columns")
     if not isinstance(columns, dict):
         raise InputError(

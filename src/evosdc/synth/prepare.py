@@ -130,6 +130,14 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
         redrawn=closing,
     )
     limits = make_limits(options.scenario, trade_off, key, target, floor, len(codes))
+    unruly = int(broken(build_rules(list(options.rules), domain, codes), codes).sum())
+    if 2 * unruly > len(codes):
+        raise InputError(
+            f"the rules are broken by {unruly:,} of {len(codes):,} records",
+            expected="rules that most records of the original keep",
+            hint="--rule says what holds, rules in Python say what cannot be; for a "
+            "copy of some people only, leave the others out of the file",
+        )
     return Prepared(
         table,
         identifiers,
@@ -137,7 +145,7 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
         impossible,
         domain,
         codes,
-        int(broken(build_rules(list(options.rules), domain, codes), codes).sum()),
+        unruly,
         exact,
         objective,
         components,

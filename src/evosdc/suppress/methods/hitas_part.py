@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +45,11 @@ class HitasParameters:
     ----------
     inner
         The method that solves a sub-table; auto takes the best for each: the hybrid for
-        two dimensions, cut and branch for others while they are small, else attacker.
+        two dimensions, cut and branch for others while they are small and the run has
+        a limit of time, else attacker.
     seconds
-        Most seconds for one sub-table, where the method improves what it has.
+        Most seconds for one sub-table, where the method improves what it has and the
+        run has a limit of time.
     effort
         Most evaluations of the inner method for one sub-table.
     inherit
@@ -162,12 +165,16 @@ def solve_piece(
     seconds: float,
     stop: Criterion | None = None,
 ) -> Pattern | None:
-    """Solve a problem; None where the time was too short for a first pattern."""
+    """Solve a problem; None where the time was too short for a first pattern.
+
+    Without a limit of time no clock ends it: the same seed gives the same pattern.
+    """
     if not len(piece.levels) and not len(piece.levels.slide):
         return piece.pattern(piece.primary)
-    name = _method(piece, parameters.inner)
+    timed = isfinite(seconds)
+    name = _method(piece, parameters.inner, timed)
     method = find_method(name)
-    if name != "attacker":
+    if timed and name != "attacker":
         # These go on to improve and prove; the other ends by itself.
         seconds = min(parameters.seconds, _SHARES * seconds)
     search = Search(
@@ -176,7 +183,7 @@ def solve_piece(
             (
                 TargetGap(1e-6),
                 *(() if stop is None else (stop,)),
-                TimeLimit(seconds),
+                *((TimeLimit(seconds),) if timed else ()),
                 EvaluationLimit(parameters.effort),
             )
         ),
@@ -187,9 +194,10 @@ def solve_piece(
     return None if search.reason == "time limit" and first > seconds else pattern
 
 
-def _method(piece: Problem, name: str) -> str:
+def _method(piece: Problem, name: str, timed: bool) -> str:
     if name != "auto" and find_method(name).takes(piece) is None:
         return name
     if engine_for(piece).quick:
         return "hybrid"
-    return "optimal" if piece.hideable.sum() <= _SMALL else "attacker"
+    # Cut and branch has no end of its own that is near.
+    return "optimal" if timed and piece.hideable.sum() <= _SMALL else "attacker"

@@ -246,8 +246,9 @@ def _value(node: ast.expr, row: Mapping[str, Any]) -> Any:
     if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
         return _computed(node, row)
     raise InputError(
-        "a rule uses something other than comparisons, arithmetic, and, or, not and in",
-        hint="give a pair of columns and a function for anything more",
+        f"a rule says {ast.unparse(node)!r}",
+        expected="comparisons, arithmetic, and, or, not and in",
+        hint="in Python a pair of columns and a function may say anything more",
     )
 
 
