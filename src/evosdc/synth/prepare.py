@@ -131,7 +131,8 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
     )
     limits = make_limits(options.scenario, trade_off, key, target, floor, len(codes))
     unruly = int(broken(build_rules(list(options.rules), domain, codes), codes).sum())
-    if 2 * unruly > len(codes):
+    # Rules that nobody keeps are refused where records are drawn.
+    if len(codes) < 2 * unruly < 2 * len(codes):
         raise InputError(
             f"the rules are broken by {unruly:,} of {len(codes):,} records",
             expected="rules that most records of the original keep",
