@@ -210,6 +210,8 @@ class Protection:
     notes: tuple[str, ...] = ()
     # Cells that everyone has from earlier publications.
     known: NDArray[np.bool_] | None = field(default=None, repr=False)
+    # The files of these, which a result is never written over.
+    earlier: tuple[Path, ...] = field(default=(), repr=False)
     # Cells that are sensitive by request, not by a rule.
     wished: NDArray[np.bool_] | None = field(default=None, repr=False)
     # Kept out of logs and tracebacks: the pattern holds the confidential values.

@@ -286,6 +286,7 @@ def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Pro
         settings=_settings(prepared, found.method.name, table),
         notes=(*_notes(prepared, found, settled), *late, *_beyond(prepared, verdict)),
         known=before.cells if before.words else None,
+        earlier=before.files,
         wished=(prepared.granted.status == PRIMARY)
         & (prepared.given.status != PRIMARY),
     )

@@ -107,8 +107,8 @@ class Sidecar:
 
     def _other_table(self) -> InputError:
         return InputError(
-            f"{self.source} was not written with the table as it is now: cells, values, "
-            "statuses, levels or bounds are others",
+            f"{self.source} was not written with the table as it is now: cells, "
+            "values, statuses, levels or bounds are others",
             expected="the table and the side file of one run, as they were written",
             hint=_without(self.source),
         )
