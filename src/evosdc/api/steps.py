@@ -189,6 +189,7 @@ def _settled(
             hidden,
             prepared.kept,
             strict=attacker.strict,
+            known=prepared.before.cells,
             search=search,
             clock=prepared.clock,
         )
