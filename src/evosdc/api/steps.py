@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from evosdc import __version__
 from evosdc.api.claims import claim_of
 from evosdc.api.mending import mend, missed
+from evosdc.api.next_steps import Searched, with_next_steps
 from evosdc.api.pattern_checkpoint import Stored, following, take_up
 from evosdc.api.reach import within_reach
 from evosdc.api.rehearsal import FIRST_INSTEAD, Rehearsal, too_short
@@ -262,6 +263,17 @@ def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Pro
     bound = lower_bound(found.problem, final, found.search, prepared.clock.left())
     cost = final.cost + prepared.paid
     bound = None if bound is None else bound + prepared.paid
+    lowered = _is_lowered(prepared, found.problem)
+    beyond = () if lowered else _beyond(prepared, verdict)
+    verdict = with_next_steps(
+        verdict,
+        table,
+        earlier=before.cells,
+        limited=clock.end is not None,
+        searched=Searched(
+            found.search.reason or "", clock.over(), lowered or bool(beyond)
+        ),
+    )
     return Protection(
         table=table,
         method=found.method.name,
@@ -285,7 +297,7 @@ def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Pro
         version=__version__,
         reason=found.search.reason or "finished",
         settings=_settings(prepared, found.method.name, table),
-        notes=(*_notes(prepared, found, settled), *late, *_beyond(prepared, verdict)),
+        notes=(*_notes(prepared, found, settled), *late, *beyond),
         known=before.cells if before.words else None,
         earlier=before.files,
         wished=(prepared.granted.status == PRIMARY)
@@ -299,10 +311,20 @@ def _beyond(prepared: Prepared, verdict: Verdict) -> tuple[str, ...]:
     Searches do not know that counts are whole numbers; the judge does.
     """
     everyone = any(not e.insider for e in verdict.exposed)
-    if not everyone or prepared.notes or prepared.clock.over():
+    if not everyone or prepared.clock.over():
         return ()
     strict, end = prepared.task.attacker.strict, prepared.clock.end
     return within_reach(prepared.granted, strict=strict, deadline=end).notes
+
+
+def _is_lowered(prepared: Prepared, problem: Problem) -> bool:
+    """Whether the search was asked for less than the table, which was out of reach."""
+    asked, had = prepared.granted, problem.table
+    judged = (asked.status == PRIMARY) & ~prepared.before.cells
+    less = had.status == FIXED
+    for name in ("lpl", "upl", "spl"):
+        less |= getattr(had, name) < getattr(asked, name)
+    return bool((judged & less).any())
 
 
 def mended(

@@ -9,6 +9,11 @@ import typer
 
 from evosdc.cli import options as shared
 
+_NEXT = (
+    "give the table, the options and the certificate of one run; or have the "
+    "publication judged without a certificate (evosdc audit TABLE --published FILE)"
+)
+
 
 def verify(
     files: list[Path] = typer.Argument(
@@ -77,6 +82,7 @@ def verify(
                     "settings": dict(proof.settings),
                     "claim": dict(proof.claim),
                     "faults": list(report.faults),
+                    "next_steps": [] if report.holds else [_NEXT],
                     "remarks": list(report.remarks),
                 }
             )
@@ -99,4 +105,6 @@ def verify(
         typer.echo("What the certificate claims:")
     for name, question in Claim.QUESTIONS.items():
         typer.echo(f"  {question} {proof.claim[name]}")
+    if not report.holds:
+        typer.echo(f"Next step: {_NEXT}")
     raise typer.Exit(0 if report.holds else 3)

@@ -136,6 +136,7 @@ def write_protection(
             "version": protection.version,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "verdict": protection.verdict.word,
+            "next_steps": list(protection.verdict.next_steps),
             "claim": protection.claim.as_json(),
             "notes": list(protection.notes),
             "warnings": list(warnings),
