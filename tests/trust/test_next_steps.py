@@ -263,6 +263,8 @@ def test_what_is_not_fit_says_what_to_do(name: str) -> None:
     if name == "limit":
         tests = [replace(test, value=0.0)]
     (step,) = release_steps(tests, reasons, small=name == "small")
-    assert {"limit": "limits", "none": "--time-limit", "small": "two records"}.get(
-        name, "synthesise"
-    ) in step
+    assert {
+        "limit": "other reasons (limits",
+        "none": "--time-limit",
+        "small": "two records",
+    }.get(name, "synthesise") in step

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ class Sidecar:
     name: str
     origin: Origin
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-    absent: str = "error"
+    absent: Literal["error", "empty"] = "error"
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def numbers_of(self, frame: Any, value: str) -> Any:

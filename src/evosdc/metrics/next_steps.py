@@ -47,8 +47,8 @@ def release_steps(
     made = sum(not test.passed for test in tests) if tests else 1
     if len(reasons) > made:
         steps.append(
-            "for limits that are not met, members who can be told from others and "
-            "other copies: synthesise again with more time (--time-limit), a larger "
-            "--least or fewer columns; see docs/how-to/choose-a-risk-limit.md"
+            "for the other reasons (limits, members told from others, identifiers, "
+            "further copies): synthesise again with more time (--time-limit), a larger "
+            "--least or fewer columns (--exclude)"
         )
     return tuple(steps)
