@@ -15,9 +15,9 @@ from pyarrow import csv
 
 import evosdc
 from builders import Command
-from evosdc.errors import InputError
+from evosdc.errors import InputError, TableError
 from evosdc.io import read_table, write_table
-from evosdc.table import Table
+from evosdc.table import Hierarchy, Table
 
 SUFFIXES = ("csv", "csv.gz", "tsv", "jj", "tab", "parquet")
 
@@ -123,6 +123,32 @@ def test_jj_with_other_equations(tmp_path: Path) -> None:
     side_of(path).write_bytes(side)
     with pytest.raises(InputError, match="was not written with the table"):
         read_table(path)
+
+
+def test_tab_keeps_no_equations_but_those_of_its_labels(tmp_path: Path) -> None:
+    table = tabulated()
+    fewer = table.replace(matrix=table.matrix[1:], rhs=table.rhs[1:])
+    with pytest.raises(TableError, match="other equations than its labels imply"):
+        write_table(tmp_path / "t.tab", fewer)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_pair_is_read_back_whatever_the_order_of_codes(
+    tmp_path: Path, suffix: str
+) -> None:
+    tree = Hierarchy.from_parents({"z": "Total", "b": "z", "a": "z", "c": "Total"})
+    records = {
+        "r": ["a", "b", "c", "b", "a"] * 3,
+        "s": ["y", "x", "x", "y", "x"] * 3,
+        "v": [0.1 + k / 3 for k in range(15)],
+    }
+    made = evosdc.tabulate(
+        records, ["r", "s"], "v", rules=["p:10"], hierarchies={"r": tree}
+    )
+    path = tmp_path / f"t.{suffix}"
+    write_table(path, made.table)
+    assert read_table(path).origin == made.table.origin
 
 
 def test_tab_with_other_statuses(tmp_path: Path) -> None:

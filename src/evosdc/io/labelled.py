@@ -94,7 +94,7 @@ def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None
             expected="a table with dimensions for CSV and Parquet",
             hint="write it as .jj",
         )
-    _refuse_other_equations(table)
+    refuse_other_equations(table)
     frame = frame_of(table)
     text = describe(table, frame)
     if format_to_write(p, "table") is PARQUET:
@@ -114,7 +114,7 @@ def _read_parquet(path: Path) -> tuple[Any, Sidecar | None]:
     return frame, None if text is None else parse_sidecar(text.decode(), path)
 
 
-def _refuse_other_equations(table: Table) -> None:
+def refuse_other_equations(table: Table) -> None:
     """Labels must say all there is to say about the equations."""
     implied = equations(table.dimensions, table.codes)
     # Tables that we made have the very matrix; sorting a million equations takes long.

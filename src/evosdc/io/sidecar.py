@@ -13,6 +13,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -336,8 +337,16 @@ def _table_digest(table: Table, *, labels: bool) -> str:
     rows = sparse.csr_array(table.matrix, copy=True)
     rows.eliminate_zeros()
     rows.sort_indices()
+    rhs = table.rhs
+    if labels:
+        # Equations follow the order of the codes, which a .tab file does not keep.
+        cuts = list(pairwise(rows.indptr.tolist()))
+        order = sorted(
+            range(len(cuts)), key=lambda k: rows.indices[slice(*cuts[k])].tolist()
+        )
+        rows, rhs = rows[order], rhs[order]
     _add(found, "rows", rows.indptr.astype(np.int64), rows.indices.astype(np.int64))
-    _add(found, "equations", _rounded(rows.data), _rounded(table.rhs))
+    _add(found, "equations", _rounded(rows.data), _rounded(rhs))
     return found.hexdigest()
 
 
