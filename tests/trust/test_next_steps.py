@@ -78,7 +78,12 @@ REASONS: dict[str, tuple[Any, str, str]] = {
     "fixed cells": (
         lambda: protected(row("uzzz")),
         "EXPOSED",
-        "combine codes",
+        "let fixed cells be hidden",
+    ),
+    "all that may be hidden was published before": (
+        lambda: protected(row(), earlier={"r": list("bcd"), "value": [20.0, 30, 40]}),
+        "EXPOSED",
+        "where they follow from earlier publications",
     ),
     "lone respondents": (
         lambda: protected(row("uuzz", frequency=[1, 5, 5, 5]), singletons=True),

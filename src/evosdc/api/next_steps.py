@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evosdc.attack.judge import PUBLISHED
 from evosdc.results import Exposure, Verdict
 from evosdc.table import Table
-from evosdc.table.status import PRIMARY
+from evosdc.table.status import FIXED, PRIMARY
 
 _COARSER = (
     "combine codes or leave a variable out, so that these cells are not in the table"
@@ -127,7 +127,7 @@ def _to_protect(
         )
     if first:
         cells = "1 cell" if len(first) == 1 else f"{len(first):,} cells"
-        steps.append(f"for {cells} {_levels(verdict, table, searched)}")
+        steps.append(f"for {cells} {_levels(verdict, table, earlier, searched)}")
     if second:
         steps.append(_secondaries(second, searched))
     if alone:
@@ -135,7 +135,12 @@ def _to_protect(
     return steps
 
 
-def _levels(verdict: Verdict, table: Table, searched: Searched | None) -> str:
+def _levels(
+    verdict: Verdict,
+    table: Table,
+    earlier: NDArray[np.bool_],
+    searched: Searched | None,
+) -> str:
     """What to do about sensitive cells that everyone estimates too closely."""
     if searched is None:
         return (
@@ -148,6 +153,13 @@ def _levels(verdict: Verdict, table: Table, searched: Searched | None) -> str:
             "another --seed, or hide cells beside them (--hide)"
         )
     steps = [_COARSER]
+    if earlier.any():
+        steps.append(
+            "where they follow from earlier publications, decide whether that is "
+            "accepted, and make them safe (S in an --apriori file)"
+        )
+    if bool(((table.status == FIXED) & (table.value != 0)).any()):
+        steps.append("or let fixed cells be hidden (status z)")
     origin = table.origin
     if origin.counts and not origin.zeros and bool((table.lower > 0).any()):
         steps.append(

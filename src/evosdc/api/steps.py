@@ -20,7 +20,7 @@ from evosdc.api.claims import claim_of
 from evosdc.api.mending import mend, missed
 from evosdc.api.next_steps import Searched, with_next_steps
 from evosdc.api.pattern_checkpoint import Stored, following, take_up
-from evosdc.api.reach import within_reach
+from evosdc.api.reach import is_lowered, within_reach
 from evosdc.api.rehearsal import FIRST_INSTEAD, Rehearsal, too_short
 from evosdc.api.requests import read_requests
 from evosdc.api.running import (
@@ -263,7 +263,8 @@ def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Pro
     bound = lower_bound(found.problem, final, found.search, prepared.clock.left())
     cost = final.cost + prepared.paid
     bound = None if bound is None else bound + prepared.paid
-    lowered = _is_lowered(prepared, found.problem)
+    judged = (prepared.granted.status == PRIMARY) & ~before.cells
+    lowered = is_lowered(prepared.granted, found.problem.table, judged)
     beyond = () if lowered else _beyond(prepared, verdict)
     verdict = with_next_steps(
         verdict,
@@ -315,16 +316,6 @@ def _beyond(prepared: Prepared, verdict: Verdict) -> tuple[str, ...]:
         return ()
     strict, end = prepared.task.attacker.strict, prepared.clock.end
     return within_reach(prepared.granted, strict=strict, deadline=end).notes
-
-
-def _is_lowered(prepared: Prepared, problem: Problem) -> bool:
-    """Whether the search was asked for less than the table, which was out of reach."""
-    asked, had = prepared.granted, problem.table
-    judged = (asked.status == PRIMARY) & ~prepared.before.cells
-    less = had.status == FIXED
-    for name in ("lpl", "upl", "spl"):
-        less |= getattr(had, name) < getattr(asked, name)
-    return bool((judged & less).any())
 
 
 def mended(

@@ -94,7 +94,7 @@ class Sidecar:
                     column = pa.array(numbers, from_pandas=True)
                     frame = frame.set_column(at, name, column)
             digest = _frame_digest(frame, list(self.hierarchies), value)
-        except (EvosdcError, KeyError) as error:
+        except (EvosdcError, KeyError, TypeError, ValueError) as error:
             raise self._other_table() from error
         if digest != self.digest:
             raise self._other_table()
@@ -151,7 +151,7 @@ def parse_sidecar(text: str, source: Path) -> Sidecar:
                     for name, column in data["columns"].items()
                 },
             )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise InputError(
             f"{source} does not describe a table",
             expected="JSON as evosdc writes it beside a table",
