@@ -35,7 +35,7 @@ _FORMAT = "evosdc-table"
 _FORMATS = (_FORMAT, "evosdc-origin")
 _VERSION = 3
 _TEXTS = ("status", "respondent")
-# What hiding a cell costs changes no verdict; numbers of cells are counted anew.
+# Costs change no verdict, and cells are numbered when the file is read.
 _FREE = ("cell_id", "weight", "cost")
 # Programs that write a file again keep 15 digits.
 _DIGITS = 12
