@@ -265,18 +265,48 @@ def test_a_tree_may_be_stopped_at_any_moment(shape: tuple[int, ...]) -> None:
     assert len(ends) == 1
 
 
+@pytest.mark.parametrize("shape", [(3, 3, 3), (9, 8)])
+def test_a_limit_may_be_lowered_at_any_moment(shape: tuple[int, ...]) -> None:
+    """SCIP takes none while it begins to solve, and none when nothing is left."""
+    problem = Problem.of(make("random", 5, shape=shape, sensitive=0.15))
+    free = problem.hideable & ~problem.primary
+    loop = CutLoop(problem)
+    loop.run_nodes()
+    tree = BranchAndCut(loop, problem.cost, free, float(problem.cost.sum()))
+    limit, asked = float(problem.cost.sum()), 0
+
+    def stopped() -> bool:
+        """Asked in every stage in which SCIP asks anything."""
+        nonlocal limit, asked
+        asked += 1
+        limit *= 1 - 1e-9
+        tree.lower(limit)
+        return asked % 3 == 0
+
+    for _ in range(200):
+        bound, done = tree.solve(np.inf, None, stopped, lambda _: None)
+        if done:
+            break
+    assert done
+    tree.lower(bound)
+    again, done = tree.solve(np.inf, None, stopped, lambda _: None)
+    assert done
+    assert again == pytest.approx(bound, rel=1e-5)
+
+
 def test_an_error_while_branching_is_raised() -> None:
     problem = Problem.of(make("random", 5, shape=(3, 3, 2), sensitive=0.2))
     loop = CutLoop(problem)
     loop.run_nodes()
     free = problem.hideable & ~problem.primary
 
-    def fail(_: Any) -> None:
+    def fail(*_: Any) -> Any:
         raise RuntimeError("no")
 
-    tree = BranchAndCut(loop, problem.cost, free, float(problem.cost.sum()))
-    with pytest.raises(RuntimeError, match="no"):
-        tree.solve(np.inf, None, lambda: False, fail)
+    for stopped, found in ((lambda: False, fail), (fail, lambda _: None)):
+        tree = BranchAndCut(loop, problem.cost, free, float(problem.cost.sum()))
+        with pytest.raises(RuntimeError, match="no"):
+            tree.solve(np.inf, None, stopped, found)
 
 
 def without_labels(table: Table) -> Table:

@@ -114,7 +114,7 @@ class _Run:
     proof: Branch | None = None
     tree: BranchAndCut | None = None
     explored: bool = False  # whether nothing is left of the tree
-    complete: bool = False  # whether the relaxation has no violated cut left
+    complete: bool = False  # whether cutting came to its end, not that of its time
     again: float = 0.0  # when to look for other islands' patterns again
 
     @property
@@ -353,10 +353,9 @@ def _raise(run: _Run, share: float, follow: Callable[[float], None]) -> None:
     stopped = run.slice(share)
     if run.quick:
         run.loop.run_cuts(stopped, follow)
-        run.complete = True
-        return
-    least = _PAYS_SMALL if run.small else _PAYS
-    run.loop.run_cuts(stopped, follow, stall=_STALL, least=least)
+    else:
+        least = _PAYS_SMALL if run.small else _PAYS
+        run.loop.run_cuts(stopped, follow, stall=_STALL, least=least)
     run.complete = not stopped()
 
 
