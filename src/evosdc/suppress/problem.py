@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +106,15 @@ class Problem:
     def network(self) -> Network | None:
         """The table as a network, where it is one."""
         return detect_network(self.table.matrix)
+
+    @cached_property
+    def derived(self) -> dict[str, Any]:
+        """What others derive from the problem: kept with it, and freed with it."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is derived: workers make their own."""
+        return {k: v for k, v in self.__dict__.items() if k != "derived"}
 
     @cached_property
     def primary(self) -> NDArray[np.bool_]:
