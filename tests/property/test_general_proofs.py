@@ -26,7 +26,10 @@ from evosdc.suppress.bounds.combined import CombinedEquations
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.bounds.planes import PlaneCuts
 from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.base import never
 from evosdc.suppress.engine.general.engine import GeneralEngine
+from evosdc.suppress.engine.general.record_walker import DEFAULT, RecordWalker
+from evosdc.suppress.engine.general.state import GeneralState
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -328,6 +331,27 @@ def test_walks_by_programs_get_cheaper_and_stay_covered() -> None:
         assert not len(state.uncovered)
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] < costs[0]
+
+
+def test_a_walk_that_is_stopped_does_not_go_on_tidying_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = GeneralEngine(Problem.of(make("random", 3, shape=(4, 3, 2))))
+    state = engine.start()
+    state.cover()
+    told: list[bool] = []
+    plain = GeneralState.clean_up
+
+    def watched(self: GeneralState, order: Any = None, stopped: Any = never) -> bool:
+        told.append(stopped is not never)
+        return plain(self, order, stopped)
+
+    monkeypatch.setattr(GeneralState, "clean_up", watched)
+    walker = RecordWalker(state, np.random.default_rng(1), DEFAULT)
+    for _ in range(3):
+        walker.turn(lambda: False)
+    assert told
+    assert all(told)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
