@@ -25,8 +25,8 @@ from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.combined import CombinedEquations
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.bounds.planes import PlaneCuts
-from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.base import never
+from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.record_walker import DEFAULT, RecordWalker
 from evosdc.suppress.engine.general.state import GeneralState

@@ -22,12 +22,12 @@ from evosdc.errors import EvosdcError, InputError
 from evosdc.results import Certificate
 from evosdc.table import Origin, Table
 from evosdc.table.knowledge import (
-    AUTO,
     as_counts,
     knowledge_words,
     with_bounds,
     with_threshold,
 )
+from evosdc.table.origin import AUTO
 from evosdc.table.singletons import knows_contributors, lone_respondents
 from evosdc.table.status import HIDDEN, PRIMARY, SAFE, SECONDARY
 

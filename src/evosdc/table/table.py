@@ -278,9 +278,9 @@ class Table:
             table = table._with_levels_that_meet_bounds()
         if table.matrix is self.matrix:
             # A verdict asks for them once per pattern and lone respondent.
-            known = self.__dict__
-            of_matrix = {k: known[k] for k in ("columns", "network") if k in known}
-            table.__dict__.update(of_matrix)
+            for name in ("columns", "network"):
+                if name in self.__dict__:
+                    table.__dict__[name] = self.__dict__[name]
         return table
 
     def _with_levels_that_meet_bounds(self) -> Table:
