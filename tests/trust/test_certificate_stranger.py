@@ -61,7 +61,7 @@ def read_table(path: Path) -> dict[str, Any]:
         "upl": column("upl", 0.0),
         "spl": column("spl", 0.0),
         "sensitive": [row["status"] == "u" for row in rows],
-        "rules": side.get("origin", {}).get("rules"),
+        "origin": side.get("origin", {}),
     }
 
 
@@ -164,13 +164,12 @@ def holds(table_path: Path, certificate_path: Path) -> bool:
     table = read_table(table_path)
     with np.load(certificate_path, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
-    if str(arrays["format"]) != "evosdc-certificate 2":
+    if str(arrays["format"]) != "evosdc-certificate 3":
         raise ValueError("format")
     settings = json.loads(str(arrays["settings"]))
-    claim = json.loads(str(arrays["claim"]))
     digests = json.loads(str(arrays["digests"]))
-    if len(claim) != 7 or settings["tolerance"] != 0:
-        raise ValueError("claim or tolerance")
+    if settings["tolerance"] != 0:
+        raise ValueError("tolerance")
     n = len(table["value"])
     respondent = [int(x) for x in arrays["respondent"]]
     hidden = [bool(x) for x in arrays["hidden"]]
@@ -185,6 +184,9 @@ def holds(table_path: Path, certificate_path: Path) -> bool:
         or fingerprint(lines.encode()) != str(arrays["digest"])
     ):
         return False
+    for name in ("rules", "floor", "waived", "ring"):
+        if (settings[name] or None) != (table["origin"].get(name) or None):
+            return False
     table["sensitive"] = [
         a or b for a, b in zip(table["sensitive"], wished, strict=True)
     ]
@@ -287,7 +289,7 @@ def proves(
             asked = who is None or (sensitive[cell] and respondent[cell] != who)
             if asked and not covered(cell, untouched, own):
                 return False
-    return bool(judged) or bool(table["rules"])
+    return bool(judged) or bool(table["origin"].get("rules"))
 
 
 # What follows makes the files, with evosdc, and damages them.

@@ -84,7 +84,8 @@ class RecordWalker:
         trial.publish_idle()
         if trial.cost <= self.best_cost * (1.0 + _NEAR):
             new_cells = np.flatnonzero(trial.hidden & ~now.hidden)
-            trial.clean_up(new_cells[np.argsort(-cost[new_cells], kind="stable")])
+            dearest = new_cells[np.argsort(-cost[new_cells], kind="stable")]
+            trial.clean_up(dearest, stopped=stopped)
         new = trial.cost
         slack = self._options.slack * _WIDENS**self._stalled
         if new <= self.best_cost * (1.0 + min(slack, _NEAR)):
