@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_modules import ask
 
 from evosdc import small_jobs
 from evosdc.suppress.engine.sort import order_of
@@ -32,78 +31,34 @@ from evosdc.kernels import kernel
 def caller(x, n):
     return large(x, n) + large(x, 1)
 """
-ASK = """
-import json
-from numba.core import event
-from numba import int32
-names = []
-
-class Ear(event.Listener):
-    def on_start(self, event):
-        names.append(event.data["dispatcher"].py_func.__name__)
-
-    def on_end(self, event):
-        pass
-
-event.register("numba:compile", Ear())
-import numpy as np
-from caller import caller
-value = caller(np.arange(3.0)[1], 4)
-print(json.dumps([value, [n for n in names if n in ("large", "caller")]]))
-"""
 
 
-class House:
-    """Two modules of kernels, and processes that call them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.write("total")
-        (folder / "caller.py").write_text(CALLER)
-
-    def write(self, result: str) -> None:
-        """Write a kernel that is too large to be inlined."""
-        steps = "\n    ".join(f"total = total * 0.5 + {k} * n" for k in range(100))
-        text = CALLEE.format(steps=steps, result=result)
-        (self.folder / "callee.py").write_text(text)
-
-    def ask(self) -> tuple[object, list[str]]:
-        done = subprocess.run(
-            [sys.executable, "-c", ASK],
-            cwd=self.folder,
-            env=os.environ | {"NUMBA_CACHE_DIR": str(self.folder / "cache")},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        value, names = json.loads(done.stdout)
-        return value, names
+def write_callee(folder: Path, result: str) -> None:
+    """Write a kernel that is too large to be inlined."""
+    steps = "\n    ".join(f"total = total * 0.5 + {k} * n" for k in range(100))
+    (folder / "callee.py").write_text(CALLEE.format(steps=steps, result=result))
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    return House(tmp_path)
+def folder(tmp_path: Path) -> Path:
+    write_callee(tmp_path, "total")
+    (tmp_path / "caller.py").write_text(CALLER)
+    return tmp_path
 
 
-def test_a_large_callee_is_found_again_by_another_process(house: House) -> None:
-    first, names = house.ask()
-    assert sorted(names) == ["caller", "large"]
-    again, names = house.ask()
-    assert again == first
-    assert names == []
+def test_a_large_callee_is_found_again_by_another_process(folder: Path) -> None:
+    first, names = ask(folder)
+    assert names == ["caller", "large"]
+    assert ask(folder) == (first, [])
 
 
-def test_code_that_calls_something_else_by_now_is_compiled_again(house: House) -> None:
-    first, _ = house.ask()
-    house.write("2.0 * total")
-    doubled, names = house.ask()
-    assert doubled == pytest.approx(2 * first)
-    assert names == ["large"]
+def test_code_that_calls_something_else_by_now_is_compiled_again(folder: Path) -> None:
+    first, _ = ask(folder)
+    write_callee(folder, "2.0 * total")
+    assert ask(folder) == (pytest.approx(2 * first), ["caller", "large"])
     # Another type is another name: the caller must not call it by the old one.
-    house.write("int(n)")
-    whole, names = house.ask()
-    assert whole == 5
-    assert sorted(names) == ["caller", "large"]
+    write_callee(folder, "int(n)")
+    assert ask(folder) == (5, ["caller", "large"])
 
 
 @pytest.mark.parametrize("seed", range(20))
