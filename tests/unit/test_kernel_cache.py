@@ -217,7 +217,9 @@ def test_every_kernel_says_what_it_is_compiled_from() -> None:
         if isinstance(kernel, Kernel)
     }
     assert len(kernels) > 250
-    digests = {kernel._cache._cache_file._compiled_from() for kernel in kernels.values()}
+    digests = {
+        kernel._cache._cache_file._compiled_from() for kernel in kernels.values()
+    }
     assert len(digests) == len(kernels)
 
 
