@@ -22,10 +22,10 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache
 from glob import escape
 from pathlib import Path
-from types import CodeType, EllipsisType, FunctionType, ModuleType, NoneType
+from types import CodeType, EllipsisType, FunctionType, ModuleType
 from typing import Any
 
 import llvmlite
@@ -47,7 +47,7 @@ _THIS_MODULE = sys._getframe().f_code
 _LIBRARIES = {"llvmlite", "numba", "numpy", *sys.stdlib_module_names}
 _VERSIONS = tuple(library.__version__ for library in (llvmlite, numba, np))
 _CONSTANTS = (
-    bool | int | float | complex | str | bytes | NoneType | EllipsisType | np.generic
+    bool | int | float | complex | str | bytes | EllipsisType | np.generic | None
 )
 
 
@@ -245,7 +245,7 @@ def _described_function(function: FunctionType, functions: list[FunctionType]) -
     return "\n".join(lines)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _described_code(code: CodeType) -> str:
     """Describe byte code without line numbers."""
     parts = (
@@ -264,7 +264,7 @@ def _described_code(code: CodeType) -> str:
     return hashlib.sha256(described(parts).encode()).hexdigest()
 
 
-@lru_cache(maxsize=None)
+@cache
 def _names(code: CodeType) -> tuple[str, ...]:
     """Return the names of globals and attributes in a function and those within it."""
     inner = (part for part in code.co_consts if isinstance(part, CodeType))

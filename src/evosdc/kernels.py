@@ -21,6 +21,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,6 +49,8 @@ _SMALL = 250
 _NAMED: set[str] = set()
 # Seconds that Python may spend on a kernel before it is worth compiling.
 _LONG = 5.0
+# Held while what a kernel is for Python is made; never while one is compiled.
+_MAKING = threading.RLock()
 
 
 def kernel(
@@ -149,31 +152,33 @@ class Kernel(CPUDispatcher):
             return self._interpret
         if not self._inner:
             return super()._compile_for_args(*args, **kws)
-        if self._shown is None:
-            options = dict(self.targetoptions)
-            del options["no_cpython_wrapper"]
-            self._shown = Kernel(self.py_func, targetoptions=options)
+        with _MAKING:
+            if self._shown is None:
+                options = dict(self.targetoptions)
+                del options["no_cpython_wrapper"]
+                self._shown = Kernel(self.py_func, targetoptions=options)
         return self._shown._compile_for_args(*args, **kws)
 
     def plain(self) -> Callable[..., Any]:
         """Return the function for Python, which calls kernels as such functions too."""
-        if self._plain is None:
-            function = self.py_func
-            names = dict(function.__globals__)
-            self._plain = FunctionType(
-                function.__code__,
-                names,
-                function.__name__,
-                function.__defaults__,
-                function.__closure__,
-            )
-            for name in function.__code__.co_names:
-                value = names.get(name)
-                if isinstance(value, Kernel):
-                    names[name] = value.plain()
-                elif isinstance(value, ModuleType):
-                    names[name] = _plain_module(value)
-        return self._plain
+        with _MAKING:
+            if self._plain is None:
+                function = self.py_func
+                names = dict(function.__globals__)
+                self._plain = FunctionType(
+                    function.__code__,
+                    names,
+                    function.__name__,
+                    function.__defaults__,
+                    function.__closure__,
+                )
+                for name in function.__code__.co_names:
+                    value = names.get(name)
+                    if isinstance(value, Kernel):
+                        names[name] = value.plain()
+                    elif isinstance(value, ModuleType):
+                        names[name] = _plain_module(value)
+            return self._plain
 
     def _is_interpreted(self, args: tuple[Any, ...]) -> bool:
         """Whether Python runs the function: in a small job, while that is quick."""

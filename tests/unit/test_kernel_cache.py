@@ -7,17 +7,18 @@ import pkgutil
 import shutil
 import subprocess
 import sys
+from collections import namedtuple
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from kernel_modules import ask
 from numba import types
 
 import evosdc
 from evosdc.kernel_cache import _digest, _Files, described
 from evosdc.kernels import Kernel
+from kernel_modules import ask
 
 CONSTANTS = "SCALE = 2.0\nSHIFT = 10.0\n"
 DEEPER = """
@@ -174,7 +175,7 @@ class Pair(NamedTuple):
 
 
 def test_types_are_described_as_finely_as_numba_tells_them_apart() -> None:
-    other = NamedTuple("Pair", [("second", float), ("first", float)])
+    other = namedtuple("Pair", ["second", "first"])
     both = [types.float64] * 2
     seen = [
         types.int64,

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
-from kernel_modules import ask
 
 from evosdc import small_jobs
+from evosdc.kernels import Kernel, kernel
 from evosdc.suppress.engine.sort import order_of
+from kernel_modules import ask
 
 CALLEE = """
 from evosdc.kernels import kernel
@@ -81,6 +85,35 @@ def test_a_job_is_large_until_its_size_is_known() -> None:
         small_jobs.has(100_000)
         assert not small_jobs.small()
     assert not small_jobs.small()
+
+
+def test_each_thread_has_a_job_of_its_own() -> None:
+    with small_jobs.job(49), ThreadPoolExecutor(1) as other:
+        assert not other.submit(small_jobs.small).result()
+        other.submit(small_jobs.has, 100_000).result()
+        assert small_jobs.small()
+        # Those that help with a job are told of it.
+        assert other.submit(copy_context().run, small_jobs.small).result()
+
+
+def test_threads_compile_a_kernel_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    stand_apart = Kernel._stand_apart
+    monkeypatch.setattr(
+        Kernel,
+        "_stand_apart",
+        lambda kernel, compiled: (made.append(kernel), stand_apart(kernel, compiled)),
+    )
+    start = Barrier(2)
+    fresh = kernel(lambda x: x + 1)
+
+    def call(_: int) -> int:
+        start.wait()
+        return fresh(1)
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(call, range(2))) == [2, 2]
+    assert made == [fresh]
 
 
 PROTECT = """
