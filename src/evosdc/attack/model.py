@@ -234,12 +234,14 @@ class Decimals:
 
     def over(self, scale: int) -> Any:
         """Return the numbers times a scale that makes them whole; kept for the next."""
-        if self._over is None or self._over[0] != scale:
+        # Read once: another thread may judge the same table in another scale.
+        kept = self._over
+        if kept is None or kept[0] != scale:
             factor = {d: scale // d for d in self.denominators}
             numbers = np.empty(len(self.array), dtype=object)
             numbers[:] = [n * factor[d] for n, d in self.ratios]
-            self._over = (scale, numbers)
-        return self._over[1]
+            self._over = kept = (scale, numbers)
+        return kept[1]
 
 
 def over_one_scale(columns: Sequence[Decimals]) -> tuple[int, list[Any]]:
