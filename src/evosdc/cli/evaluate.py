@@ -40,8 +40,14 @@ def evaluate(
     from evosdc.cli.synth_progress import compiling
     from evosdc.cli.synthesise import show_verdict
     from evosdc.io import check_output_directory, read_records
+    from evosdc.io.folders import RECORDS
 
-    check_output_directory(output, force=force)
+    check_output_directory(
+        output,
+        force=force,
+        names=RECORDS,
+        sources=[original, synthetic, *([] if holdout is None else [holdout])],
+    )
     real = read_records(original).frame
     result = api.evaluate(
         real,

@@ -119,7 +119,7 @@ def protect(
     kept, force = checkpoint_for(
         output, checkpoint, stop.seconds, off=no_checkpoint, resume=resume, force=force
     )
-    check_output_directory(output, force=force)
+    check_output_directory(output, force=force, sources=tables)
     reading = shared.reading_options(
         hierarchy, total, missing, value, level_percent, flat
     )

@@ -138,6 +138,7 @@ def synthesise(
     from evosdc.cli.synth_progress import compiling, progress
     from evosdc.io import check_output_directory, read_records
     from evosdc.io.column_plan import read_column_wishes
+    from evosdc.io.folders import RECORDS
     from evosdc.synth.data.rules import must_hold
 
     limit = time_limit
@@ -146,7 +147,12 @@ def synthesise(
     kept, force = checkpoint_for(
         output, checkpoint, limit, off=no_checkpoint, resume=resume, force=force
     )
-    check_output_directory(output, force=force)
+    check_output_directory(
+        output,
+        force=force,
+        names=RECORDS,
+        sources=[data, *([] if holdout is None else [holdout])],
+    )
     records = read_records(data)
     wanted = read_column_wishes(columns_file)
     other = None

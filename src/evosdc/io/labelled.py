@@ -17,10 +17,10 @@ from evosdc.io.delimited import read_csv, write_csv
 from evosdc.io.frames import RESERVED, frame_of, table_from_frame
 from evosdc.io.paths import (
     PathLike,
+    open_output,
     read_text,
     readable,
     refuse_existing,
-    replacing,
     write_text,
 )
 from evosdc.io.suffixes import PARQUET, format_to_read, format_to_write
@@ -116,10 +116,8 @@ def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None
     if format_to_write(p, "table") is PARQUET:
         import pyarrow.parquet as pq
 
-        with replacing(p, force) as temporary:
-            pq.write_table(
-                frame.replace_schema_metadata({_KEY: text.encode()}), temporary
-            )
+        with open_output(p, force) as stream:
+            pq.write_table(frame.replace_schema_metadata({_KEY: text.encode()}), stream)
         return
     refuse_existing(_sidecar(p), force)
     write_csv(p, frame, force=force)

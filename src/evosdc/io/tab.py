@@ -187,13 +187,13 @@ def write_published_tab(path: PathLike, table: Table, *, force: bool = False) ->
     )
     for d in table.dimensions:
         if d.name in trees:
-            write_hrc(trees[d.name], d.hierarchy, force=force)
+            write_hrc(trees[d.name], d.hierarchy, force=force, public=True)
     lines = ['<SEPARATOR> ";"', "<SAFE> s", f"<UNSAFE> {HIDDEN_MARK}", "<PROTECT> p"]
     lines += _code_lines(table, {k: v.name for k, v in trees.items()})
     lines += [_response_name(table), "  <NUMERIC>", "status", "  <STATUS>"]
     text = "".join(line + "\n" for line in lines)
-    write_text(Path(path).with_suffix(".rda"), text, force)
-    write_csv(path, frame, separator=";", force=force, header=False)
+    write_text(Path(path).with_suffix(".rda"), text, force, public=True)
+    write_csv(path, frame, separator=";", force=force, header=False, public=True)
 
 
 def _published_trees(path: Path, table: Table) -> dict[str, Path]:
