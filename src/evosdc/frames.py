@@ -60,7 +60,7 @@ def to_arrow(frame: Any) -> pa.Table:
             f"({type(error).__name__})",
             expected="columns of one length, each of one type",
             hint="give every column one type, for instance text for codes",
-        ) from error
+        ) from None  # what Arrow says quotes a value
     if table is None:
         raise InputError(
             f"a {type(frame).__name__} is not a frame",

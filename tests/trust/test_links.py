@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +24,7 @@ from evosdc.errors import InputError
 from evosdc.instances import make
 from evosdc.io import check_output_directory, write_records, write_table
 from evosdc.io.checkpoint import remove_checkpoint, write_checkpoint
-from evosdc.io.folders import DEMO, RECORDS, owned_files, refuse_foreign, write_claim
+from evosdc.io.folders import DEMO, RECORDS, owned_files, refuse_foreign
 from evosdc.io.paths import open_output, write_text
 from evosdc.io.records import Records
 from evosdc.results import Protection
@@ -286,20 +288,24 @@ def test_a_claim_of_another_program_proves_nothing(tmp_path: Path) -> None:
             refuse_foreign(tmp_path)
 
 
+class KilledError(Exception):
+    """Stands for kill -9."""
+
+
 def test_what_a_killed_run_left_is_known(
     tmp_path: Path, result: Protection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The claim is there before the files, so that they are not taken for foreign."""
     out = tmp_path / "out"
 
-    def killed(*_: object, **__: object) -> None:
-        os._exit(9)
+    def killed(*_: object) -> None:
+        raise KilledError
 
     monkeypatch.setattr("evosdc.io.result.write_also", killed)
-    child = os.fork()
-    if child == 0:
+    # A process that is killed tidies nothing.
+    monkeypatch.setattr("evosdc.io.result.or_nothing", lambda *_: nullcontext())
+    with pytest.raises(KilledError):
         write_result(out, result, force=False)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
     monkeypatch.undo()
     assert (out / "publish" / "published.csv").exists()
     bad = replace(result, verdict=exposed(result.table, [0]))
@@ -411,19 +417,30 @@ def test_a_synthesis_has_a_claim_and_replaces_what_it_lists(
     assert copy.exists()
 
 
-def test_the_demo_writes_over_its_own_firms_only(run: Command, tmp_path: Path) -> None:
+def test_the_demo_writes_over_its_own_firms_only(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    protect = evosdc.api.protect
+    monkeypatch.setattr(
+        evosdc.api,
+        "protect",
+        lambda t, **_: protect(t, method="attacker", evaluations=1),
+    )
     out = tmp_path / "out"
-    words = ("demo", "-o", out, "--firms", 60, "--time-limit", 1)
+    words = ("demo", "-o", out, "--firms", 60)
     assert run(*words)[0] in (0, 3)
+    first = (out / "input" / "firms.csv").read_text()
     assert run(*words, "--seed", 1, "--force")[0] in (0, 3)
+    assert (out / "input" / "firms.csv").read_text() != first
     claim = json.loads((out / "confidential" / "claim.json").read_text())
     files = {n for n, what in tree(out).items() if what != "folder"}
     assert set(claim["files"]) == files
-    write_claim(out, [out / "confidential" / "claim.json"])
-    for path in [*(out / "publish").iterdir(), *(out / "confidential").iterdir()]:
-        if path.name != "claim.json":
-            path.unlink()
+    # Without the claim nobody knows whose they are.
+    shutil.rmtree(out / "confidential")
+    shutil.rmtree(out / "publish", ignore_errors=True)
+    shutil.rmtree(out / "draft", ignore_errors=True)
+    before = tree(out)
     code, _, err = run(*words, "--force")
     assert code == 2
-    assert "input/" in err
     assert "is in the way" in err
+    assert tree(out) == before

@@ -26,10 +26,9 @@ def demo(
 
     Example: evosdc demo
     """
-    from rich.console import Console
-
     from evosdc import api
     from evosdc.api.writing import write_result
+    from evosdc.cli.console import plain_console
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_grid, show_protection, show_warnings
     from evosdc.instances import business
@@ -37,7 +36,7 @@ def demo(
     from evosdc.io.folders import DEMO, refuse_foreign
 
     check_output_directory(output, force=force, names=DEMO)
-    console = Console()
+    console = plain_console()
     data = business(firms=firms, seed=seed)
     console.rule("1. tabulate: turnover by region and activity")
     tabulated = api.tabulate(

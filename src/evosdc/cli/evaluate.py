@@ -64,10 +64,11 @@ def evaluate(
     if as_json:
         typer.echo(json.dumps({**result.summary(), "claim": claim.summary()}))
         raise typer.Exit(0 if result.fit else 3)
-    from rich.console import Console
     from rich.table import Table as RichTable
 
-    console = Console()
+    from evosdc.cli.console import plain_console
+
+    console = plain_console()
     grid = RichTable("metric", "kind", "goal", "value")
     for value in result.values:
         grid.add_row(value.title, value.kind, value.goal, f"{value.value:.5g}")

@@ -49,8 +49,9 @@ def inspect(
 
 
 def _show(plans: tuple[Any, ...]) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from evosdc.cli.console import plain_console
 
     table = Table(box=None, pad_edge=False)
     table.add_column("column")
@@ -61,4 +62,4 @@ def _show(plans: tuple[Any, ...]) -> None:
     for plan in plans:
         figures = (plan.distinct, plan.missing, plan.rare, plan.codes)
         table.add_row(plan.name, plan.kind, *(f"{x:,}" for x in figures), plan.what)
-    Console().print(table)
+    plain_console().print(table)

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evosdc import __version__
 from evosdc.io import open_output, write_records
 from evosdc.io.folders import (
     CLAIM,
@@ -126,8 +127,8 @@ def _names(copies: int, suffix: str) -> list[str]:
 def _claim(
     output: Path, files: Sequence[Path], evaluation: Evaluation, claim: SyntheticClaim
 ) -> None:
-    content = {"verdict": evaluation.verdict, "claim": claim.summary()}
-    write_claim(output, files, content)
+    content = {"version": __version__, "verdict": evaluation.verdict}
+    write_claim(output, files, {**content, "claim": claim.summary()})
 
 
 def _write_inside(
@@ -195,8 +196,6 @@ def _publish(folder: Path, result: Synthesis, copies: Sequence[Path]) -> None:
 
 def _readme(result: Synthesis) -> str:
     from textwrap import fill
-
-    from evosdc import __version__
 
     evaluation = result.evaluation
     copies = len(result.copies)

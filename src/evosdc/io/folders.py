@@ -22,7 +22,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evosdc import __version__
 from evosdc.errors import InputError
 from evosdc.io.paths import refuse_link, unwritable, write_text
 
@@ -111,7 +110,6 @@ def write_claim(
     Without `content` it says that the result is being written. Write that first.
     """
     claim = {
-        "version": __version__,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         **({"verdict": "NOT JUDGED"} if content is None else content),
         "files": [path.relative_to(folder).as_posix() for path in files],
