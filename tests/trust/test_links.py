@@ -22,7 +22,13 @@ from evosdc.api.writing import write_result, write_unjudged
 from evosdc.cli import synth_files
 from evosdc.errors import InputError
 from evosdc.instances import make
-from evosdc.io import check_output_directory, write_records, write_table
+from evosdc.io import (
+    check_output_directory,
+    check_output_file,
+    write_records,
+    write_tab,
+    write_table,
+)
 from evosdc.io.checkpoint import remove_checkpoint, write_checkpoint
 from evosdc.io.folders import DEMO, RECORDS, owned_files, refuse_foreign
 from evosdc.io.paths import open_output, write_text
@@ -173,6 +179,22 @@ def test_only_what_is_for_publication_is_open_to_others(tmp_path: Path) -> None:
     assert set(others.values()) == {0o600}
 
 
+def test_the_description_of_other_data_is_not_replaced(tmp_path: Path) -> None:
+    """The .rda of microdata has the name that a .tab beside it would give its own."""
+    made = make("random", 1, shape=(3, 3), sensitive=0.2)
+    rda = tmp_path / "firms.rda"
+    rda.write_text("of firms.asc")
+    for force in (False, True):
+        with pytest.raises(InputError, match=r"firms\.rda"):
+            check_output_file(tmp_path / "firms.tab", force=force)
+        with pytest.raises(InputError, match=r"firms\.rda"):
+            write_tab(tmp_path / "firms.tab", made, force=force)
+    assert [p.name for p in tmp_path.iterdir()] == ["firms.rda"]
+    assert rda.read_text() == "of firms.asc"
+    for _ in range(2):
+        write_table(tmp_path / "other.tab", made, force=True)
+
+
 # --- folders ---------------------------------------------------------------------
 
 
@@ -308,6 +330,8 @@ def test_what_a_killed_run_left_is_known(
         write_result(out, result, force=False)
     monkeypatch.undo()
     assert (out / "publish" / "published.csv").exists()
+    half = out / "publish" / ".report.html.0123456789abcdef.part"
+    half.write_text("half")
     bad = replace(result, verdict=exposed(result.table, [0]))
     write_result(out, bad, force=True)
     assert not (out / "publish").exists()

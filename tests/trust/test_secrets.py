@@ -171,6 +171,34 @@ def test_a_frame_that_arrow_cannot_take_is_not_quoted() -> None:
     assert told(caught.value).count("1987") == 1
 
 
+def test_a_stream_that_breaks_off_is_not_quoted() -> None:
+    """The error is that of whatever library sends the batches."""
+    schema = pa.schema([("k", pa.string())])
+
+    class Engine:
+        __module__ = "duckdb.relation"
+
+        def __arrow_c_stream__(self, _: Any = None) -> Any:
+            raise RuntimeError(f"value {SECRET} is odd")
+
+    def batches() -> Any:
+        yield pa.record_batch({"k": ["a"]}, schema=schema)
+        raise ValueError(f"value {SECRET} is odd")
+
+    for stream in (pa.RecordBatchReader.from_batches(schema, batches()), Engine()):
+        with pytest.raises(InputError, match="cannot be read") as caught:
+            tabulate(stream, ["k"])
+        assert "Miller" not in told(caught.value)
+
+
+def test_a_lazy_frame_that_fails_is_not_quoted() -> None:
+    pl = pytest.importorskip("polars")
+    lazy = pl.LazyFrame({"k": ["1", SECRET]}).select(pl.col("k").cast(pl.Int64))
+    with pytest.raises(InputError, match="cannot be turned into columns") as caught:
+        to_arrow(lazy)
+    assert "Miller" not in told(caught.value)
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_name_with_brackets_is_that_file(tmp_path: Path, suffix: str) -> None:
     """DuckDB would read data1, which the pattern data[1] matches."""

@@ -11,7 +11,13 @@ from evosdc.errors import InputError
 from evosdc.io.beside import beside, with_beside, write_beside
 from evosdc.io.jj import read_jj, write_jj
 from evosdc.io.labelled import labelled_columns, read_labelled, write_labelled
-from evosdc.io.paths import PathLike, open_output, refuse_existing, refuse_link
+from evosdc.io.paths import (
+    PathLike,
+    open_output,
+    refuse_existing,
+    refuse_link,
+    refuse_side,
+)
 from evosdc.io.suffixes import CSV, PARQUET, TAB, format_to_read, format_to_write
 from evosdc.io.tab import read_tab, write_tab
 from evosdc.table import Table, link_tables
@@ -97,9 +103,11 @@ def write_table(path: PathLike, table: Table, *, force: bool = False) -> None:
 
 def check_output_file(path: PathLike, *, force: bool = False) -> Path:
     """Return the path of a table that may be written, before the work begins."""
-    format_to_write(path, "table")
+    form = format_to_write(path, "table")
     p = refuse_existing(path, force)
     refuse_link(beside(p))
+    if form is TAB:
+        refuse_side(p.with_suffix(".rda"), p, force)
     return p
 
 

@@ -12,6 +12,7 @@ run needs ends the run before anything is changed.
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import re
@@ -63,6 +64,7 @@ RECORDS: Names = {
 }
 DEMO: Names = {**TABLES, INPUT: re.compile(r"firms\.csv|[^/\\]+\.hrc")}
 _JJ = re.compile(r"[^/\\]+\.jj(\.json)?")
+_PART = re.compile(r"\..+\.[0-9a-f]{16}\.part")
 # What version 0.1 wrote into one folder, every time.
 _FLAT = (PATTERN, "published.csv", "certificate.npz", "run.csv")
 
@@ -160,6 +162,13 @@ def owned_files(folder: Path) -> set[Path]:
     with suppress(OSError, ValueError):
         if (inside / UNJUDGED).read_text(encoding="utf-8") == NOT_JUDGED:
             found += [inside / PATTERN, inside / UNJUDGED]
+    # What a run that was killed had not yet given its name.
+    found += [
+        part
+        for path in found
+        for part in path.parent.glob(f".{glob.escape(path.name)}.*.part")
+        if _PART.fullmatch(part.name)
+    ]
     return {
         path
         for path in found

@@ -158,6 +158,21 @@ def refuse_existing(path: PathLike, force: bool) -> Path:
     return p
 
 
+def refuse_side(side: PathLike, path: PathLike, force: bool) -> None:
+    """Raise for a side file that may not be written, or belongs to another file.
+
+    `force` is about the file that was named. One beside it under the same name, such as
+    the ``.rda`` of microdata, is replaced only together with its table.
+    """
+    refuse_existing(side, force)
+    if Path(side).exists() and not Path(path).exists():
+        raise InputError(
+            f"{side} is there without {Path(path).name}: it belongs to another file",
+            expected="a name whose side files are free",
+            hint="give another name, or move that file away",
+        )
+
+
 def refuse_unwritable(folder: Path) -> None:
     """Raise for a folder that cannot be written to, or cannot be made."""
     nearest = folder.resolve()

@@ -17,7 +17,13 @@ from evosdc.io.frames import (
     table_from_frame,
 )
 from evosdc.io.hrc import write_hrc
-from evosdc.io.paths import PathLike, read_text, refuse_existing, write_text
+from evosdc.io.paths import (
+    PathLike,
+    read_text,
+    refuse_existing,
+    refuse_side,
+    write_text,
+)
 from evosdc.io.rda import Description, read_rda
 from evosdc.table import Hierarchy, Table
 
@@ -141,8 +147,9 @@ def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
         for d in table.dimensions
         if not d.hierarchy.is_flat
     }
-    for output in (p, rda, *trees.values()):
-        refuse_existing(output, force)
+    refuse_existing(p, force)
+    for side in (rda, *trees.values()):
+        refuse_side(side, p, force)
     frame = frame_of(table)
     names = [d.name for d in table.dimensions] + ["value"]
     names += ["frequency"] * (table.frequency is not None)

@@ -253,11 +253,12 @@ def _relation(connection: Any, source: Any) -> Any:
     if is_stream(source):
         # A stream can be read once only, and the records are read several times; a
         # relation lives in its own connection, so that its rows come over as one.
-        stream = pa.RecordBatchReader.from_stream(source)
-        connection.register("stream", stream)
-        connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
-        connection.unregister("stream")
-        return connection.table("kept")
+        with _without_values("the stream of records", (Exception,)):
+            stream = pa.RecordBatchReader.from_stream(source)
+            connection.register("stream", stream)
+            connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
+            connection.unregister("stream")
+            return connection.table("kept")
     if is_frame(source):
         return connection.from_arrow(to_arrow(source))
     raise InputError(
@@ -288,10 +289,14 @@ def _file(connection: Any, path: str) -> Any:
 
 
 @contextmanager
-def _without_values(what: str) -> Iterator[None]:
+def _without_values(
+    what: str,
+    kinds: tuple[type[Exception], ...] = (duckdb.Error, pa.ArrowException),
+) -> Iterator[None]:
+    """Tell errors of these `kinds` without what they quote."""
     try:
         yield
-    except (duckdb.Error, pa.ArrowException) as error:
+    except kinds as error:
         raise _unreadable(what, error) from None
 
 
