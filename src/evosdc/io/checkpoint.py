@@ -27,8 +27,8 @@ from evosdc.io.folders import make_folder
 from evosdc.io.paths import PathLike, open_output, read_bytes, refuse_unwritable
 
 _KIND = "evosdc checkpoint"
-# Where the system cannot say the time of a link itself, it is not to be asked for it.
-_LINKS = os.utime not in os.supports_follow_symlinks
+# Windows cannot set the time of a link itself.
+_FOLLOW_LINKS = os.utime not in os.supports_follow_symlinks
 _HEAD = json.dumps({"kind": _KIND})[:-1].encode()
 _ARRAY = "array"
 
@@ -163,7 +163,7 @@ def ready_folder(path: PathLike, *, ours: bool) -> list[Path]:
 def count_on(path: PathLike, moment: float) -> None:
     """Say in the file's time up to when its run has gone on since it was written."""
     with suppress(OSError):
-        os.utime(path, (moment, moment), follow_symlinks=_LINKS)
+        os.utime(path, (moment, moment), follow_symlinks=_FOLLOW_LINKS)
 
 
 def counted_until(path: PathLike) -> float:
