@@ -18,6 +18,7 @@ from builders import Command, records_in
 from evosdc import api
 from evosdc.api.microdata import _evaluated
 from evosdc.io import read_records, write_records
+from evosdc.io.folders import write_claim
 from evosdc.metrics import evaluate
 from evosdc.report.synthesis import synthesis_html
 from evosdc.synth import Synthesiser
@@ -200,7 +201,7 @@ def test_a_default_copy_is_fit_and_lies_where_it_may_leave(
     shown = {path.name for path in (out / "publish").iterdir()}
     assert shown == {"synthetic.csv", "README.txt", "report.html"}
     hidden = {path.name for path in (out / "confidential").iterdir()}
-    assert hidden == {"run.csv", "report.html", "evaluation.json"}
+    assert hidden == {"run.csv", "report.html", "evaluation.json", "claim.json"}
     assert stat.S_IMODE((out / "confidential").stat().st_mode) == 0o700
     for path in (out / "confidential").iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -253,13 +254,21 @@ def test_no_file_of_an_earlier_run_survives_and_no_other_is_touched(
     run: Command, census: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
+    stale = [out / "publish" / "synthetic-7.csv"]
+    stale += [out / "confidential" / name for name in ("front.csv", "synthetic-7.csv")]
     for name in ("publish", "confidential"):
         (out / name).mkdir(parents=True)
         (out / name / "notes.txt").write_text("mine")
-        (out / name / "synthetic-7.csv").write_text("stale")
-        (out / name / "front.csv").write_text("stale")
+    for path in stale:
+        path.write_text("stale")
     (out / "synthetic.csv").write_text("not in a folder of ours")
-    run("synthesise", census, *NAMES, *MOVES, "-o", out, "--force")
+    words = ("synthesise", census, *NAMES, *MOVES, "-o", out, "--force")
+    code, _, err = run(*words)
+    assert code == 2
+    assert "is in the way, and 2 more: no claim of evosdc lists it" in err
+    assert {path.read_text() for path in stale} == {"stale"}
+    write_claim(out, [*stale, out / "confidential" / "claim.json"])
+    run(*words)
     left = {str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()}
     assert {"publish/notes.txt", "confidential/notes.txt", "synthetic.csv"} <= left
     assert not any("synthetic-7" in name or "front" in name for name in left)

@@ -19,6 +19,7 @@ from evosdc.clock import Clock
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.paths import PathLike
+from evosdc.io.words import formula_notes, text_columns
 from evosdc.metrics import Evaluation
 from evosdc.synthetic_claim import SyntheticClaim
 
@@ -203,6 +204,8 @@ def synthesise(
         if spent:
             resumed = f"the search went on from a checkpoint, after {spent:.0f} s"
             model.notes_ = (*model.notes_, resumed)
+        codes = text_columns(to_arrow(copy) for copy in made)
+        model.notes_ = (*model.notes_, *formula_notes(codes))
         if on_copies is not None:
             on_copies(made)
         roles = {**(given or _assumed(model)), "seed": model.seed}

@@ -120,8 +120,8 @@ def protect(
     kept, force = checkpoint_for(
         output, checkpoint, stop.seconds, off=no_checkpoint, resume=resume, force=force
     )
-    check_output_directory(output, force=force)
-    # The first table may lie there: it is kept.
+    check_output_directory(output, force=force, sources=tables)
+    # The first table may lie there, where the run does not replace it.
     others = [*tables[1:], *earlier, *([] if apriori is None else [apriori])]
     refuse_replaced(output, others)
     reading = shared.reading_options(

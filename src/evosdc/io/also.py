@@ -20,10 +20,8 @@ from scipy import sparse
 from evosdc.errors import InputError
 from evosdc.io.frames import published_frame
 from evosdc.io.hst import write_hst
-from evosdc.io.jj import write_jj
-from evosdc.io.paths import replacing
+from evosdc.io.paths import open_output
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
-from evosdc.io.sidecar import write_with_sidecar
 from evosdc.io.tab import published_tab_files, refuse_names, write_published_tab
 from evosdc.table import Table, linked_parts
 from evosdc.table.link import Part
@@ -88,37 +86,27 @@ def also_files(folder: Path, table: Table, formats: Sequence[str]) -> list[Path]
 
 
 def write_also(folder: Path, table: Table, formats: Sequence[str]) -> None:
-    """Write the layouts of a table that may be published, over what is there."""
+    """Write the layouts of a table that may be published."""
     for stem, part in _parts(table):
         for word in formats:
             if word not in LAYOUTS:
                 continue
             path = folder / _name(stem, word)
             if word == "pivot":
-                write_pivot(path, part, force=True)
+                write_pivot(path, part)
             elif word == "grid":
-                write_grid(path, part, force=True)
+                write_grid(path, part)
             elif word == "sbs":
-                write_sbs(path, part, force=True)
+                write_sbs(path, part)
             elif word == "tab":
-                write_published_tab(path, part, force=True)
+                write_published_tab(path, part)
             else:
                 _write_parquet(path, part)
 
 
-def write_also_jj(folder: Path, table: Table) -> list[Path]:
-    """Write the whole table with its statuses as JJ, for the owner; return the files.
-
-    JJ has no place for rules and contributors: they stand in a side file.
-    """
-    return write_with_sidecar(folder / JJ_NAME, table, write_jj, force=True)
-
-
-def write_also_hst(folder: Path, table: Table) -> list[Path]:
+def write_also_hst(folder: Path, table: Table) -> None:
     """Write the secondaries as an a-priori file, to hide them again next year."""
-    path = folder / HST_NAME
-    write_hst(path, table, cost=_AGAIN, force=True)
-    return [path]
+    write_hst(folder / HST_NAME, table, cost=_AGAIN)
 
 
 def file_words(names: Sequence[str]) -> str:
@@ -169,5 +157,5 @@ def _name(stem: str, word: str) -> str:
 def _write_parquet(path: Path, table: Table) -> None:
     import pyarrow.parquet as pq
 
-    with replacing(path, True) as temporary:
-        pq.write_table(published_frame(table), temporary)
+    with open_output(path, public=True) as stream:
+        pq.write_table(published_frame(table), stream)

@@ -62,10 +62,12 @@ def write_csv(
     separator: str | None = None,
     header: bool = True,
     force: bool = False,
+    public: bool = False,
 ) -> None:
     """Write an Arrow table; numbers shortest, blanks for null, quotes where needed.
 
-    The separator is a comma, and a tab in a ``.tsv``, unless it is given.
+    The separator is a comma, and a tab in a ``.tsv``, unless it is given. Only the
+    owner can read the file, unless it is `public`.
     """
     import pyarrow as pa
 
@@ -73,7 +75,7 @@ def write_csv(
         separator = "\t" if unpacked_name(path).endswith(".tsv") else ","
 
     names = quoted(pa.array(frame.column_names), separator).to_pylist()
-    with open_output(path, force) as stream:
+    with open_output(path, force, public=public) as stream:
         if header:
             stream.write((separator.join(names) + "\n").encode())
         for start in range(0, frame.num_rows, _CHUNK):

@@ -82,16 +82,21 @@ def read_hierarchy(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
 
 
 def write_hrc(
-    path: PathLike, hierarchy: Hierarchy, *, lead: str = "@", force: bool = False
+    path: PathLike,
+    hierarchy: Hierarchy,
+    *,
+    lead: str = "@",
+    force: bool = False,
+    public: bool = False,
 ) -> None:
-    """Write a ``.hrc`` file, the total left out."""
+    """Write a ``.hrc`` file, the total left out; `public` as in `write_csv`."""
     lines: list[str] = []
     stack = [(node, 0) for node in reversed(hierarchy.children(0))]
     while stack:
         node, depth = stack.pop()
         lines.append(lead * depth + hierarchy.codes[node])
         stack += [(child, depth + 1) for child in reversed(hierarchy.children(node))]
-    write_text(path, "".join(line + "\n" for line in lines), force)
+    write_text(path, "".join(line + "\n" for line in lines), force, public=public)
 
 
 def hierarchy_from_levels(

@@ -13,7 +13,7 @@ from scipy import sparse
 from evosdc.errors import InputError, TableError
 from evosdc.io.delimited import read_csv, write_csv
 from evosdc.io.frames import RESERVED, frame_of, table_from_frame
-from evosdc.io.paths import PathLike, readable, replacing
+from evosdc.io.paths import PathLike, open_output, readable
 from evosdc.io.sidecar import (
     METADATA,
     Sidecar,
@@ -100,9 +100,9 @@ def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None
     if format_to_write(p, "table") is PARQUET:
         import pyarrow.parquet as pq
 
-        with replacing(p, force) as temporary:
+        with open_output(p, force) as stream:
             pq.write_table(
-                frame.replace_schema_metadata({METADATA: text.encode()}), temporary
+                frame.replace_schema_metadata({METADATA: text.encode()}), stream
             )
         return
     write_together(p, text, lambda: write_csv(p, frame, force=force), force=force)

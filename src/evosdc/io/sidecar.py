@@ -24,7 +24,7 @@ from scipy import sparse
 from evosdc.errors import EvosdcError, InputError
 from evosdc.io.columns import code_column, number_column
 from evosdc.io.frames import LEVELS, RESERVED, frame_of
-from evosdc.io.paths import read_text, refuse_existing, replacing, write_text
+from evosdc.io.paths import open_output, read_text, refuse_existing, write_text
 from evosdc.table import Hierarchy, Origin, Table, missing_cells
 from evosdc.table.rounding import significant
 
@@ -165,6 +165,30 @@ def parse_sidecar(text: str, source: Path) -> Sidecar:
     )
 
 
+def refuse_sidecar(path: Path, force: bool) -> Path:
+    """Return the side file of a table that is to be written.
+
+    Raises
+    ------
+    InputError
+        Where there is one, unless it is ours and `force` says to replace it.
+    """
+    side = refuse_existing(sidecar_path(path), force)
+    if not side.exists():
+        return side
+    try:
+        ours = json.loads(read_text(side))["format"] in _FORMATS
+    except (EvosdcError, ValueError, KeyError, TypeError):
+        ours = False
+    if not ours:
+        raise InputError(
+            f"{side} was not written by evosdc, and is where the side file goes",
+            expected="a name whose side file is free",
+            hint="give another name, or move that file away",
+        )
+    return side
+
+
 def describe(table: Table, frame: Any) -> str:
     """Return the side file of a labelled table whose columns are in `frame`."""
     names = [d.name for d in table.dimensions]
@@ -243,15 +267,14 @@ def write_together(
     write
         Writes the table.
     """
-    side = sidecar_path(path)
-    for output in (path, side):
-        refuse_existing(output, force)
+    refuse_existing(path, force)
+    side = refuse_sidecar(path, force)
     if text is None:
         write()
         side.unlink(missing_ok=True)
     elif side.exists():
-        with replacing(side, force) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        with open_output(side, force) as stream:
+            stream.write(text.encode("utf-8"))
             write()
     else:
         write_text(side, text)

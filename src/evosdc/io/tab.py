@@ -18,7 +18,13 @@ from evosdc.io.frames import (
 )
 from evosdc.io.hrc import write_hrc
 from evosdc.io.labelled import refuse_other_equations
-from evosdc.io.paths import PathLike, read_text, refuse_existing, write_text
+from evosdc.io.paths import (
+    PathLike,
+    read_text,
+    refuse_existing,
+    refuse_side,
+    write_text,
+)
 from evosdc.io.rda import Description, read_rda
 from evosdc.table import Hierarchy, Table
 
@@ -144,8 +150,9 @@ def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
         for d in table.dimensions
         if not d.hierarchy.is_flat
     }
-    for output in (p, rda, *trees.values()):
-        refuse_existing(output, force)
+    refuse_existing(p, force)
+    for side in (rda, *trees.values()):
+        refuse_side(side, p, force)
     frame = frame_of(table)
     names = [d.name for d in table.dimensions] + ["value"]
     names += ["frequency"] * (table.frequency is not None)
@@ -190,13 +197,13 @@ def write_published_tab(path: PathLike, table: Table, *, force: bool = False) ->
     )
     for d in table.dimensions:
         if d.name in trees:
-            write_hrc(trees[d.name], d.hierarchy, force=force)
+            write_hrc(trees[d.name], d.hierarchy, force=force, public=True)
     lines = ['<SEPARATOR> ";"', "<SAFE> s", f"<UNSAFE> {HIDDEN_MARK}", "<PROTECT> p"]
     lines += _code_lines(table, {k: v.name for k, v in trees.items()})
     lines += [_response_name(table), "  <NUMERIC>", "status", "  <STATUS>"]
     text = "".join(line + "\n" for line in lines)
-    write_text(Path(path).with_suffix(".rda"), text, force)
-    write_csv(path, frame, separator=";", force=force, header=False)
+    write_text(Path(path).with_suffix(".rda"), text, force, public=True)
+    write_csv(path, frame, separator=";", force=force, header=False, public=True)
 
 
 def _published_trees(path: Path, table: Table) -> dict[str, Path]:

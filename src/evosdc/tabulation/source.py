@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -66,22 +69,30 @@ class Columns:
         return list(dict.fromkeys(named))
 
 
-def connect(memory_limit: str, threads: int | None) -> Any:
-    """Open a DuckDB in memory, which spills to disk beyond `memory_limit`."""
+@contextmanager
+def connect(memory_limit: str, threads: int | None) -> Iterator[Any]:
+    """Open a DuckDB in memory, which spills to disk beyond `memory_limit`.
+
+    What it spills are records: they go to a folder that only its owner can read, where
+    the system keeps temporary files (TMPDIR), and are removed whatever happens.
+    """
     config: dict[str, Any] = {"memory_limit": memory_limit}
     if threads is not None:
         config["threads"] = threads
-    try:
-        connection = duckdb.connect(config=config)
-    except duckdb.Error as error:
-        raise InputError(
-            f"DuckDB refuses memory limit {memory_limit!r} or {threads} threads",
-            expected="a limit such as 3GB and a whole number of threads",
-            hint="change them",
-        ) from error
-    # Groups are sorted afterwards; keeping the order of records would cost memory.
-    connection.execute("SET preserve_insertion_order = false")
-    return connection
+    with TemporaryDirectory(prefix="evosdc-", ignore_cleanup_errors=True) as spilled:
+        try:
+            connection = duckdb.connect(config={**config, "temp_directory": spilled})
+        except duckdb.Error as error:
+            raise InputError(
+                f"DuckDB refuses memory limit {memory_limit!r} or {threads} threads",
+                expected="a limit such as 3GB and a whole number of threads",
+                hint="change them",
+            ) from error
+        with connection:
+            # Groups are sorted afterwards; keeping the order of records would cost
+            # memory.
+            connection.execute("SET preserve_insertion_order = false")
+            yield connection
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +119,7 @@ class Records:
     def keep(self, name: str, query: str) -> None:
         """Ask the records, and keep the answer as a table of the house."""
         if self.database is None:
-            self._told(
-                lambda: self.house.execute(f"CREATE TEMP TABLE {name} AS {query}")
-            )
+            self.house.execute(f"CREATE TEMP TABLE {name} AS {query}")
             return
         with self._quiet():
             self.house.register("answer", self.database.fetch(query))
@@ -120,7 +129,7 @@ class Records:
     def first(self, query: str) -> dict[str, Any]:
         """Ask the records for one row."""
         if self.database is None:
-            answer = self._told(lambda: self.house.sql(query).to_arrow_table())
+            answer = self.house.sql(query).to_arrow_table()
         else:
             with self._quiet():
                 answer = self.database.fetch(query)
@@ -128,16 +137,6 @@ class Records:
                     answer = answer.read_all()
         row: dict[str, Any] = answer.to_pylist()[0]
         return row
-
-    def _told(self, asked: Any) -> Any:
-        try:
-            return asked()
-        except duckdb.Error as error:
-            raise InputError(
-                f"the records cannot be read: {_first_line(error)}",
-                expected="records that all have the same columns",
-                hint="check the file",
-            ) from error
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:
@@ -157,8 +156,16 @@ class Records:
 def open_records(
     source: Any, columns: Columns, memory_limit: str = "1GB", threads: int | None = None
 ) -> Iterator[Records]:
-    """Open records where they are, and a DuckDB beside them for what they answer."""
-    with connect(memory_limit, threads) as house, ExitStack() as opened:
+    """Open records where they are, and a DuckDB beside them for what they answer.
+
+    No message of DuckDB gets out, here or while the records are asked: it may quote
+    them.
+    """
+    with (
+        connect(memory_limit, threads) as house,
+        ExitStack() as opened,
+        _without_values("the records"),
+    ):
         database = as_database(source)
         if database is not None:
             opened.enter_context(database)
@@ -246,11 +253,12 @@ def _relation(connection: Any, source: Any) -> Any:
     if is_stream(source):
         # A stream can be read once only, and the records are read several times; a
         # relation lives in its own connection, so that its rows come over as one.
-        stream = pa.RecordBatchReader.from_stream(source)
-        connection.register("stream", stream)
-        connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
-        connection.unregister("stream")
-        return connection.table("kept")
+        with _without_values("the stream of records", (Exception,)):
+            stream = pa.RecordBatchReader.from_stream(source)
+            connection.register("stream", stream)
+            connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
+            connection.unregister("stream")
+            return connection.table("kept")
     if is_frame(source):
         return connection.from_arrow(to_arrow(source))
     raise InputError(
@@ -263,18 +271,16 @@ def _relation(connection: Any, source: Any) -> Any:
 def _file(connection: Any, path: str) -> Any:
     several = is_pattern(path)
     form = (format_of_pattern if several else format_to_read)(path, "records")
+    # DuckDB takes every name for a pattern: data[1].csv would be data1.csv.
+    named = path if several else glob.escape(path)
     try:
         if form is PARQUET:
-            return connection.read_parquet(path)
+            return connection.read_parquet(named)
         if form is CSV:
             # Codes such as 01 must stay text, so nothing is guessed.
-            return connection.read_csv(path, header=True, all_varchar=True)
+            return connection.read_csv(named, header=True, all_varchar=True)
     except duckdb.Error as error:
-        raise InputError(
-            f"{path} cannot be read: {_first_line(error)}",
-            expected="a CSV file with a header line, or a Parquet file",
-            hint="check the file",
-        ) from error
+        raise _unreadable(path, error) from None
     raise InputError(
         f"{path} is a file of tau-Argus, whose description belongs to it",
         expected="its records",
@@ -282,8 +288,39 @@ def _file(connection: Any, path: str) -> Any:
     )
 
 
-def _first_line(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+@contextmanager
+def _without_values(
+    what: str,
+    kinds: tuple[type[Exception], ...] = (duckdb.Error, pa.ArrowException),
+) -> Iterator[None]:
+    """Tell errors of these `kinds` without what they quote."""
+    try:
+        yield
+    except kinds as error:
+        raise _unreadable(what, error) from None
+
+
+def _unreadable(what: str, error: Exception) -> InputError:
+    """Describe an error by its kind and line: DuckDB and Arrow quote records."""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return InputError(
+            f"there is not enough memory for {what}, or not enough room to spill them",
+            expected="room for the groups of the table",
+            hint="set TMPDIR to a folder on a larger disk, or give more memory "
+            "(memory_limit)",
+        )
+    line = re.match(r"Invalid Input Error: CSV Error on Line: (\d+)$", _first(error))
+    where = f"CSV error on line {line[1]}" if line else type(error).__name__
+    return InputError(
+        f"{what} cannot be read ({where})",
+        expected="a CSV file with a header line and as many fields in each line, or a "
+        "Parquet file; all with the same columns",
+        hint="check the file, at that line if one is named",
+    )
+
+
+def _first(error: BaseException) -> str:
+    return str(error).partition("\n")[0]
 
 
 def refuse_overlap(by: Sequence[str]) -> None:
