@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from evosdc.errors import InputError
-from evosdc.io.paths import read_text, write_text
+from evosdc.io.encoding import read_text
+from evosdc.io.paths import write_text
 from evosdc.table import Origin, Table
 
 _FORMAT = "evosdc-origin"

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError
 from evosdc.io.delimited import split_line
-from evosdc.io.paths import PathLike, open_output, read_text
+from evosdc.io.encoding import read_text
+from evosdc.io.paths import PathLike, open_output
 from evosdc.io.words import line_bytes, number_word, quoted
 from evosdc.table import Table
 from evosdc.table.build import cell_keys

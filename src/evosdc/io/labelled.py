@@ -12,12 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.errors import InputError, TableError
-from evosdc.io.columns import number_column
 from evosdc.io.delimited import read_csv, write_csv
+from evosdc.io.encoding import read_text
 from evosdc.io.frames import RESERVED, frame_of, table_from_frame
 from evosdc.io.paths import (
     PathLike,
-    read_text,
     readable,
     refuse_existing,
     replacing,
@@ -56,8 +55,9 @@ def read_labelled(
     if format_to_read(p, "table") is PARQUET:
         frame, known = _read_parquet(p)
     else:
-        frame = read_csv(p, numbers={value or "value", *RESERVED})
         sidecar = _sidecar(p)
+        numbers = {value or "value", *RESERVED} - {*_TEXTS}
+        frame = read_csv(p, numbers=numbers, ours=sidecar.exists())
         text = read_text(sidecar) if sidecar.exists() else None
         known = None if text is None else _description(text, str(sidecar))
     trees = dict(hierarchies or {})
@@ -68,7 +68,6 @@ def read_labelled(
         trees = known["hierarchies"] | trees
         dimensions = dimensions or list(known["hierarchies"])
         missing = missing or known["absent"]
-        frame = _with_numbers(frame, value or "value")
     return table_from_frame(
         frame,
         dimensions=dimensions,
@@ -82,18 +81,6 @@ def read_labelled(
         flat=flat,
         trusted=trusted,
     )
-
-
-def _with_numbers(frame: Any, value: str) -> Any:
-    """Read the numbers of a file that we wrote, without guessing at separators."""
-    import pyarrow as pa
-
-    for at, name in enumerate(frame.column_names):
-        if name == value or (name in RESERVED and name not in _TEXTS):
-            numbers = number_column(frame, name, ours=True)
-            column = pa.array(numbers, from_pandas=True)
-            frame = frame.set_column(at, name, column)
-    return frame
 
 
 def labelled_columns(path: PathLike) -> list[str]:

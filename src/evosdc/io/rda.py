@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from evosdc.errors import InputError
+from evosdc.io.encoding import read_text
 from evosdc.io.hrc import hierarchy_from_levels, read_hrc
-from evosdc.io.paths import PathLike, read_text
+from evosdc.io.paths import PathLike
 from evosdc.table import TOTAL, Hierarchy
 
 # What a variable is for; a variable of microdata can be code and response at once.
@@ -28,6 +29,10 @@ ROLES = {
     "REQUEST": "request",
     "RECORDKEY": "recordkey",
 }
+# Roles of variables that are numbers.
+NUMERIC = frozenset(
+    ("response", "shadow", "cost", "lpl", "upl", "frequency", "maxscore", "weight")
+)
 _WORD = re.compile(r'"([^"]*)"|(<[^>]*>)|([^\s<]+)')
 
 
@@ -70,6 +75,11 @@ class Variable:
         """Whether the variable can span a table."""
         return "code" in self.roles
 
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers and no codes."""
+        return bool(self.roles & NUMERIC) and not self.is_code
+
 
 @dataclass(frozen=True)
 class Description:
@@ -79,6 +89,11 @@ class Description:
     separator: str | None = None
     statuses: dict[str, str] = field(default_factory=dict)
     folder: Path = Path()
+
+    @property
+    def with_decimals(self) -> list[str]:
+        """Names of the variables that are said to have decimals."""
+        return [v.name for v in self.variables if v.decimals > 0]
 
     def with_role(self, role: str) -> list[Variable]:
         """Variables of a role, in order."""

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError
-from evosdc.io.delimited import decimal_points, parse_rows, write_csv
+from evosdc.io.delimited import line_finder, parse_rows, with_numbers, write_csv
+from evosdc.io.encoding import read_text
 from evosdc.io.frames import (
     HIDDEN_MARK,
     frame_of,
@@ -17,8 +19,9 @@ from evosdc.io.frames import (
     table_from_frame,
 )
 from evosdc.io.hrc import write_hrc
-from evosdc.io.paths import PathLike, read_text, refuse_existing, write_text
+from evosdc.io.paths import PathLike, refuse_existing, write_text
 from evosdc.io.rda import Description, read_rda
+from evosdc.io.words import number_words
 from evosdc.table import Hierarchy, Table
 
 # The letters of an .rda that names none; M is what tau-Argus calls a secondary.
@@ -93,7 +96,7 @@ def read_tab(
 
 
 def read_tab_frame(path: PathLike, description: Description) -> Any:
-    """Read all columns of a ``.tab`` as text, named as in its ``.rda``.
+    """Read codes of a ``.tab`` as text and the rest as numbers, named as in its .rda.
 
     Contributions (``<MAXSCORE>``) and shadow variables are here for the rules.
     """
@@ -117,8 +120,13 @@ def read_tab_frame(path: PathLike, description: Description) -> Any:
     for name in names:
         words = pc.utf8_trim_whitespace(frame[name])
         columns[name] = pc.if_else(pc.equal(words, ""), None, words)
-    numbers = [v.name for v in description.variables if v.roles - {"code", "status"}]
-    return decimal_points(pa.table(columns), numbers, separator, str(path))
+    return with_numbers(
+        pa.table(columns),
+        [v.name for v in description.variables if v.is_number],
+        separator,
+        line_finder(path, text, separator, header=False),
+        decimals=description.with_decimals,
+    )
 
 
 def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
@@ -190,7 +198,8 @@ def write_published_tab(path: PathLike, table: Table, *, force: bool = False) ->
             write_hrc(trees[d.name], d.hierarchy, force=force)
     lines = ['<SEPARATOR> ";"', "<SAFE> s", f"<UNSAFE> {HIDDEN_MARK}", "<PROTECT> p"]
     lines += _code_lines(table, {k: v.name for k, v in trees.items()})
-    lines += [_response_name(table), "  <NUMERIC>", "status", "  <STATUS>"]
+    lines += [_response_name(table), f"  <NUMERIC>{_decimals(table.value)}"]
+    lines += ["status", "  <STATUS>"]
     text = "".join(line + "\n" for line in lines)
     write_text(Path(path).with_suffix(".rda"), text, force)
     write_csv(path, frame, separator=";", force=force, header=False)
@@ -208,13 +217,24 @@ def _published_trees(path: Path, table: Table) -> dict[str, Path]:
 def _rda_text(table: Table, trees: Mapping[str, str]) -> str:
     lines = ['<SEPARATOR> ";"', "<SAFE> s", "<UNSAFE> u", "<PROTECT> p"]
     lines += _code_lines(table, trees)
-    lines += [_response_name(table), "  <NUMERIC>"]
+    lines += [_response_name(table), f"  <NUMERIC>{_decimals(table.value)}"]
     if table.frequency is not None:
         lines += ["frequency", "  <FREQUENCY>"]
-    lines += ["cost", "  <NUMERIC> <COST>"]
-    lines += ["lpl", "  <NUMERIC> <LOWERPL>", "upl", "  <NUMERIC> <UPPERPL>"]
+    for name, role, numbers in (
+        ("cost", "COST", table.weight),
+        ("lpl", "LOWERPL", table.lpl),
+        ("upl", "UPPERPL", table.upl),
+    ):
+        lines += [name, f"  <NUMERIC> <{role}>{_decimals(numbers)}"]
     lines += ["status", "  <STATUS>"]
     return "".join(line + "\n" for line in lines)
+
+
+def _decimals(numbers: NDArray[np.float64]) -> str:
+    """Say that numbers have decimals, so that no reader takes 1.234 for 1234."""
+    shown = number_words(numbers[np.isfinite(numbers)]).to_pylist()
+    digits = [len(word.partition(".")[2]) for word in shown if "e" not in word]
+    return f"\n  <DECIMALS> {max(digits)}" if any(digits) else ""
 
 
 def _code_lines(table: Table, trees: Mapping[str, str]) -> list[str]:
