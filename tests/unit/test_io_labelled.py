@@ -73,7 +73,7 @@ def test_own_totals_and_columns(tmp_path: Path) -> None:
         ("r,value\na,1\nb,2,3\n", "line 3: 3 fields"),
         ("r,value\na\n", "line 2: 1 fields"),
         ('r,value\na,"1,234"\n', "line 2: column 'value' has"),
-        ("r;value\na;1.234,5\nb;1,234.5\n", "line 3: column 'value' has both"),
+        ("r;value\na;1.234,5\nb;1,234.5\n", "column 'value' has both"),
         ("r;value\na;1,5\n\nb;5%\n", "line 4: column 'value' is not a number"),
         ("r,size\na,1\n", "no column 'value'"),
         ("r,size\na,1\n", "evosdc tabulate"),

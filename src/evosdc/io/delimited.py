@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any
@@ -139,7 +139,7 @@ def parse_rows(
     except pa.ArrowInvalid:
         pass
     # Arrow's message shows the row, which is confidential: say the line instead.
-    for number, row in row_lines(text, separator):
+    for number, row in row_lines(lines_of(text), separator):
         if len(row) != len(names):
             raise InputError(
                 f"{source}, line {number}: {len(row)} fields",
@@ -188,9 +188,9 @@ def with_numbers(
     return frame
 
 
-def row_lines(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+def row_lines(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
     """Give the number of the line that each row begins in, and its fields."""
-    reader = csv.reader(io.StringIO(text, newline="\n"), delimiter=separator)
+    reader = csv.reader(lines, delimiter=separator)
     begin = 1
     with suppress(csv.Error):  # a quote that does not end
         for fields in reader:
@@ -199,13 +199,18 @@ def row_lines(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
             begin = reader.line_num + 1
 
 
+def lines_of(text: str) -> Iterable[str]:
+    """Give the lines of a text with Unix line ends; other breaks are no line ends."""
+    return io.StringIO(text, newline="\n")
+
+
 def line_finder(
     path: PathLike, text: str, separator: str, *, header: bool = True
 ) -> Callable[[int], str]:
     """Return what says the line of a row, numbered from 0."""
 
     def where(row: int) -> str:
-        lines = (line for line, _ in row_lines(text, separator))
+        lines = (line for line, _ in row_lines(lines_of(text), separator))
         return f"{path}, line {next(islice(lines, row + header, None), '?')}"
 
     return where

@@ -23,6 +23,7 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_HEAD = 1 << 16
 _UTF8 = ("utf-8", "utf-8-sig")
 # Letters such as an e with an accent, written in UTF-8 and read as cp1252.
 _UTF8_AS_CP1252 = re.compile(
@@ -72,6 +73,18 @@ def text_blocks(path: PathLike) -> Iterator[str]:
     """Give a text file with Unix line ends in blocks of whole lines."""
     for block in _decoded(path, kind_of(path).encoding):
         yield block.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def first_line(path: PathLike) -> str:
+    """Return the first line that is not blank, read so that its ASCII signs are right.
+
+    Other signs may be wrong: the encoding is known after the whole file only.
+    """
+    with open_input(path) as stream:
+        head = stream.read(_HEAD)
+    encoding = next((e for mark, e in _MARKS.items() if head.startswith(mark)), "utf-8")
+    lines = head.decode(encoding, "replace").replace("\r", "\n").split("\n")
+    return next((line for line in lines if line.strip()), "")
 
 
 def _decoded(path: PathLike, encoding: str, errors: str = "strict") -> Iterator[str]:

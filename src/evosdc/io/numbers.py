@@ -24,6 +24,7 @@ MINUS = "\u2212"
 BLANKS = " \u00a0\u202f\u2009"
 AROUND = BLANKS + "\t\n\r\x0b\x0c\u2007"
 _QUOTES = "'\u2019"
+_SIGN = f"[-+{MINUS}]?"
 _WORDS = re.compile("[-+]?(nan|inf|infinity)")
 # Whole numbers of fewer digits are exact in double precision.
 EXACT_DIGITS = 15
@@ -38,12 +39,12 @@ class Style:
 
     @cached_property
     def _grouped(self) -> re.Pattern[str]:
-        return re.compile(f"[-+]?0{{1,3}}([{re.escape(self.groups)}]000)+")
+        return re.compile(f"{_SIGN}0{{1,3}}([{re.escape(self.groups)}]000)+")
 
     @cached_property
     def _number(self) -> re.Pattern[str]:
         mark = re.escape(self.decimal)
-        single = f"[-+]?(0+({mark}0*)?|{mark}0+)(e[-+]?0+)?"
+        single = f"{_SIGN}(0+({mark}0*)?|{mark}0+)(e[-+]?0+)?"
         if not self.groups:
             return re.compile(single)
         return re.compile(f"{single}|{self._grouped.pattern}({mark}0*)?")
@@ -63,7 +64,7 @@ class Style:
     def breaks(self, shapes: Collection[str]) -> bool:
         """Whether some numbers have marks between thousands and others lack them."""
         return self.parts_thousands(shapes) and any(
-            re.match("N[-+]?0000", shape) for shape in shapes
+            re.match(f"N{_SIGN}0000", shape) for shape in shapes
         )
 
     @property
@@ -224,10 +225,9 @@ def shapes_of(words: Any) -> Any:
 
     trimmed = trim(words)
     digits = pc.replace_substring_regex(trimmed, "[0-9]", "0")
-    body = pc.utf8_lower(pc.replace_substring(digits, MINUS, "-"))
-    zero = pc.match_substring_regex(trimmed, f"^[-+{MINUS}]?0")
+    zero = pc.match_substring_regex(trimmed, f"^{_SIGN}0")
     first = pc.if_else(zero, "0", "N")
-    joined = pc.binary_join_element_wise(first, body, "")
+    joined = pc.binary_join_element_wise(first, pc.utf8_lower(digits), "")
     return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), joined)
 
 
