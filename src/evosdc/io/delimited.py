@@ -36,6 +36,12 @@ def read_csv(
     ours
         As in `evosdc.io.numbers.read_numbers`.
     """
+    frame, separator, where = read_words(path)
+    return with_numbers(frame, numbers, separator, where, ours=ours)
+
+
+def read_words(path: PathLike) -> tuple[Any, str, Callable[[int], str]]:
+    """Return all columns as text, what parts them, and what says the line of a row."""
     text = read_text(path)
     names, separator = read_header(path, text)
     frame = parse_rows(text, names, separator, str(path), header=True)
@@ -45,9 +51,7 @@ def read_csv(
             expected="at least one row below it",
             hint="check that the program that wrote it ended well",
         )
-    return with_numbers(
-        frame, numbers, separator, line_finder(path, text, separator), ours=ours
-    )
+    return frame, separator, line_finder(path, text, separator)
 
 
 def read_header(path: PathLike, text: str) -> tuple[list[str], str]:

@@ -24,6 +24,7 @@ MINUS = "\u2212"
 BLANKS = " \u00a0\u202f\u2009"
 AROUND = BLANKS + "\t\n\r\x0b\x0c\u2007"
 _QUOTES = "'\u2019"
+_ALL_MARKS = frozenset(f".,{MINUS}{BLANKS}{_QUOTES}")
 _SIGN = f"[-+{MINUS}]?"
 _WORDS = re.compile("[-+]?(nan|inf|infinity)")
 # Whole numbers of fewer digits are exact in double precision.
@@ -100,7 +101,7 @@ STYLES = (
 
 
 class Unreadable(Exception):  # noqa: N818
-    """Numbers that cannot be read: those of some shapes, or of one row."""
+    """Numbers that cannot be read: those of some shapes."""
 
     def __init__(
         self,
@@ -110,11 +111,10 @@ class Unreadable(Exception):  # noqa: N818
         expected: str,
         hint: str,
         shapes: Collection[str] = (),
-        row: int | None = None,
     ) -> None:
         super().__init__(what)
         self.column, self.what, self.expected, self.hint = column, what, expected, hint
-        self.shapes, self.row = frozenset(shapes), row
+        self.shapes = frozenset(shapes)
 
     def error(self, where: str) -> InputError:
         """Return the error of a user, `where` being a file and line, or a row."""
@@ -178,6 +178,16 @@ def choose_styles(
     return chosen
 
 
+def has_marks(shapes: Collection[str]) -> bool:
+    """Whether any number has a mark, be it between thousands or before decimals."""
+    return any(set(shape) & _ALL_MARKS for shape in shapes)
+
+
+def may_be_numbers(shapes: Collection[str]) -> bool:
+    """Whether there is a style in which all shapes are numbers."""
+    return any(all(map(style.fits, shapes)) for style in STYLES)
+
+
 def _differ(styles: Sequence[Style], shapes: Sequence[str]) -> bool:
     """Whether styles read the same shapes as different numbers."""
     return len({tuple(map(style.plain, shapes)) for style in styles}) > 1
@@ -239,7 +249,7 @@ def trim(words: Any) -> Any:
     return pc.replace_substring_regex(words, around, "")
 
 
-def read_numbers(
+def plain_words(
     columns: Mapping[str, Any],
     separator: str | None,
     where: Callable[[int], str],
@@ -247,7 +257,7 @@ def read_numbers(
     decimals: Collection[str] = (),
     ours: bool = False,
 ) -> dict[str, Any]:
-    """Return columns of text as columns of numbers; blanks are null.
+    """Return columns of numbers with decimal points and no other mark; blanks are null.
 
     Parameters
     ----------
@@ -268,44 +278,55 @@ def read_numbers(
     distinct = {
         name: column.unique().drop_null().to_pylist() for name, column in shapes.items()
     }
+    doubtful = {
+        name: found
+        for name, found in distinct.items()
+        if not (ours and all(map(PLAIN.fits, found)))
+    }
     try:
-        doubtful = {
-            name: shapes
-            for name, shapes in distinct.items()
-            if not (ours and all(map(PLAIN.fits, shapes)))
-        }
         styles = choose_styles(doubtful, separator, decimals)
-        return {
-            name: _as_numbers(name, words, shapes[name], styles.get(name, PLAIN))
-            for name, words in columns.items()
-        }
     except Unreadable as error:
-        row = error.row
-        if row is None:
-            bad = pc.is_in(shapes[error.column], pa.array(sorted(error.shapes)))
-            row = int(pc.index(bad, pa.scalar(True)).as_py())
+        bad = pc.is_in(shapes[error.column], pa.array(sorted(error.shapes)))
+        row = int(pc.index(bad, pa.scalar(True)).as_py())
         raise error.error(where(row)) from None
+    return {
+        name: pc.if_else(
+            shapes[name].is_valid(),
+            styles.get(name, PLAIN).plain_words(trim(words)),
+            None,
+        )
+        for name, words in columns.items()
+    }
 
 
-def _as_numbers(name: str, words: Any, shapes: Any, style: Style) -> Any:
+def read_numbers(
+    columns: Mapping[str, Any],
+    separator: str | None,
+    where: Callable[[int], str],
+    *,
+    decimals: Collection[str] = (),
+    ours: bool = False,
+) -> dict[str, Any]:
+    """Return columns of text as columns of numbers: see `plain_words`."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    written = pc.if_else(shapes.is_valid(), style.plain_words(trim(words)), None)
-    numbers = pc.cast(written, pa.float64())
-    long = pc.match_substring_regex(written, f"^[-+]?[0-9]{{{EXACT_DIGITS + 1},}}$")
-    for row in np.flatnonzero(pc.fill_null(long, False).to_numpy(zero_copy_only=False)):
-        if int(numbers[int(row)].as_py()) != int(written[int(row)].as_py()):
-            raise rounded(name, int(row))
+    words = plain_words(columns, separator, where, decimals=decimals, ours=ours)
+    numbers = {name: pc.cast(column, pa.float64()) for name, column in words.items()}
+    for name, column in words.items():
+        long = pc.match_substring_regex(column, f"^[-+]?[0-9]{{{EXACT_DIGITS + 1},}}$")
+        rows = pc.fill_null(long, False).to_numpy(zero_copy_only=False)
+        for row in map(int, np.flatnonzero(rows)):
+            if int(numbers[name][row].as_py()) != int(column[row].as_py()):
+                raise rounded(name).error(where(row))
     return numbers
 
 
-def rounded(column: str, row: int | None = None) -> Unreadable:
+def rounded(column: str) -> Unreadable:
     """Return what is wrong with a whole number of more digits than a double has."""
     return Unreadable(
         column,
         "has a whole number of more digits than can be kept",
         expected=f"whole numbers up to {2**53:,}",
         hint="give the values in thousands or millions",
-        row=row,
     )
