@@ -242,8 +242,8 @@ def _numbers(words: Any, *, always: bool = False) -> tuple[Any, str]:
             return whole, word
     except pa.ArrowInvalid:
         pass
-    # 01 is a code; 0.1 and -0.5 are numbers.
-    if pc.any(pc.match_substring_regex(plain, "^[+-]?0[0-9]")).as_py():
+    # 01 is a code; 0.1 and -0.5 are numbers. More digits than a double has are lost.
+    if pc.any(pc.match_substring_regex(plain, "^[+-]?(0[0-9]|[0-9]{17})")).as_py():
         return words, ""
     try:
         real = plain.cast(pa.float64())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +27,8 @@ from evosdc.table import Hierarchy, Table
 
 # The letters of an .rda that names none; M is what tau-Argus calls a secondary.
 _LETTERS = {"safe": "s", "unsafe": "u", "protect": "p"}
+# Roles of an .rda that a table has no place for.
+_WITHOUT_USE = ("maxscore", "shadow", "weight", "holding", "request")
 _MEANING = {"safe": "s", "unsafe": "u", "protect": "z"}
 
 
@@ -83,7 +86,7 @@ def read_tab(
             tree = description.hierarchy(name, codes)
             if tree is not None:
                 trees[name] = tree
-    return table_from_frame(
+    table = table_from_frame(
         columns,
         dimensions=names,
         hierarchies=trees,
@@ -93,6 +96,8 @@ def read_tab(
         name=response,
         flat=flat,
     )
+    unused = description.not_used(dict.fromkeys(_WITHOUT_USE), None)
+    return replace(table, notes=(*table.notes, *unused))
 
 
 def read_tab_frame(path: PathLike, description: Description) -> Any:
