@@ -12,7 +12,7 @@ import numpy as np
 from evosdc import __version__
 from evosdc.api.checkpoint import Checkpoint, as_checkpoint
 from evosdc.api.comparing import measured
-from evosdc.api.records import as_records
+from evosdc.api.records import as_records, repeated_note
 from evosdc.api.synthesis_checkpoint import keeping
 from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.clock import Clock
@@ -199,6 +199,7 @@ def synthesise(
     ):
         clock.count(spent)
         made = _made(model.fit(frame), copies)
+        model.notes_ = (*model.notes_, *repeated_note(to_arrow(frame)))
         if spent:
             resumed = f"the search went on from a checkpoint, after {spent:.0f} s"
             model.notes_ = (*model.notes_, resumed)
