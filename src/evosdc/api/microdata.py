@@ -20,6 +20,7 @@ from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.paths import PathLike
 from evosdc.metrics import Evaluation
+from evosdc.options import checked
 from evosdc.synthetic_claim import SyntheticClaim
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ class Synthesis:
         }
 
 
+@checked(least={"copies": 1})
 def synthesise(
     frame: Any,
     *,
@@ -292,6 +294,7 @@ def _eligible(model: Any) -> int:
     return far or len(model.front_)
 
 
+@checked(least={"seed": 0, "time_limit": 0})
 def evaluate(
     original: Any,
     synthetic: Any,

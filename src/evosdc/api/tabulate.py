@@ -15,10 +15,12 @@ from evosdc.frames import like
 from evosdc.io import open_microdata, pattern_frame, read_hierarchy, read_waiver
 from evosdc.io.microdata import Microdata
 from evosdc.io.rda import Description
+from evosdc.options import checked
 from evosdc.rules import Rule, parse_rules
 from evosdc.table import TOTAL, Hierarchy, Table
 from evosdc.table.codes import listed
 from evosdc.tabulation import hierarchy_from_columns, tabulate_linked
+from evosdc.tabulation import tabulate as tabulate_one
 
 _NONE = "none"
 Tree: TypeAlias = Hierarchy | str | os.PathLike[str]
@@ -36,6 +38,12 @@ class Tabulation:
         return f"Tabulation({self.table!r}, rules {rules or 'none'})"
 
 
+@checked(
+    tabulate_linked,
+    tabulate_one,
+    least={"threads": 1, "floor": 0},
+    unchecked=("hierarchies",),
+)
 def tabulate(
     source: Any,
     by: Sequence[str] | Sequence[Sequence[str]] | str,
@@ -244,6 +252,12 @@ def _rules(given: Sequence[Rule | str] | Rule | str) -> list[Rule]:
         return []
     rules: list[Rule] = []
     for one in listed:
+        if not isinstance(one, str) and not hasattr(one, "needs"):
+            raise InputError(
+                f"a rule is a {type(one).__name__}",
+                expected="a rule, or its short form such as 'p:15'",
+                hint="see docs/reference/rules.md",
+            )
         rules += parse_rules([one]) if isinstance(one, str) else [one]
     return rules
 

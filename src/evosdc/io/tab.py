@@ -149,11 +149,7 @@ def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
     _refuse_unsayable(table)
     p = Path(path)
     rda = p.with_suffix(".rda")
-    trees = {
-        d.name: p.with_name(f"{p.stem}_{d.name}.hrc")
-        for d in table.dimensions
-        if not d.hierarchy.is_flat
-    }
+    trees = _tree_files(p, table)
     for output in (p, rda, *trees.values()):
         refuse_existing(output, force)
     frame = frame_of(table)
@@ -176,7 +172,7 @@ def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
 def published_tab_files(path: PathLike, table: Table) -> list[Path]:
     """Name the files that `write_published_tab` writes, the table first."""
     p = Path(path)
-    return [p, p.with_suffix(".rda"), *_published_trees(p, table).values()]
+    return [p, p.with_suffix(".rda"), *_tree_files(p, table).values()]
 
 
 def write_published_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
@@ -189,7 +185,7 @@ def write_published_tab(path: PathLike, table: Table, *, force: bool = False) ->
     import pyarrow as pa
 
     refuse_names(table)
-    trees = _published_trees(Path(path), table)
+    trees = _tree_files(Path(path), table)
     for output in published_tab_files(path, table):
         refuse_existing(output, force)
     frame = published_frame(table)
@@ -210,7 +206,7 @@ def write_published_tab(path: PathLike, table: Table, *, force: bool = False) ->
     write_csv(path, frame, separator=";", force=force, header=False)
 
 
-def _published_trees(path: Path, table: Table) -> dict[str, Path]:
+def _tree_files(path: Path, table: Table) -> dict[str, Path]:
     """The file of each hierarchy, whatever letters the name of the dimension has."""
     return {
         d.name: path.with_name(f"{path.stem}-{k}.hrc")
