@@ -169,7 +169,7 @@ def split_line(line: str, separator: str) -> list[str]:
 def with_numbers(
     frame: Any,
     numbers: Collection[str],
-    separator: str,
+    separator: str | None,
     where: Callable[[int], str],
     *,
     decimals: Collection[str] = (),
