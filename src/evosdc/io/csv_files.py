@@ -15,7 +15,7 @@ from evosdc.errors import InputError
 from evosdc.io.delimited import lines_of, read_header, row_lines
 from evosdc.io.encoding import kind_of, text_blocks
 from evosdc.io.numbers import shapes_of
-from evosdc.io.paths import is_pattern
+from evosdc.io.paths import is_pattern, unwritable
 
 _ROWS = 10_000
 
@@ -70,7 +70,7 @@ def open_csv_files(path: str, folder: Path) -> CsvFiles:
     separator = ""
     for number, one in enumerate(given):
         kind = kind_of(one)
-        text = next(text_blocks(one), "")
+        text = next(text_blocks(one, kind), "")
         header = read_header(one, text)
         if separator and header != (names, separator):
             raise InputError(
@@ -84,9 +84,12 @@ def open_csv_files(path: str, folder: Path) -> CsvFiles:
             readable.append(one)
             continue
         copy = folder / f"{number}.csv"
-        with copy.open("w", encoding="utf-8", newline="\n") as stream:
-            for position, block in enumerate(text_blocks(one)):
-                stream.write(block if position else block.lstrip("\n"))
+        try:
+            with copy.open("w", encoding="utf-8", newline="\n") as stream:
+                for position, block in enumerate(text_blocks(one, kind)):
+                    stream.write(block if position else block.lstrip("\n"))
+        except OSError as error:
+            raise unwritable(copy, error.strerror or error) from error
         readable.append(str(copy))
     return CsvFiles(tuple(given), tuple(readable), tuple(names), separator)
 

@@ -69,9 +69,12 @@ def read_text(path: PathLike) -> str:
     return "".join(text_blocks(path))
 
 
-def text_blocks(path: PathLike) -> Iterator[str]:
-    """Give a text file with Unix line ends in blocks of whole lines."""
-    for block in _decoded(path, kind_of(path).encoding):
+def text_blocks(path: PathLike, kind: TextKind | None = None) -> Iterator[str]:
+    """Give a text file with Unix line ends in blocks of whole lines.
+
+    `kind` is what `kind_of` said of it, where that is known.
+    """
+    for block in _decoded(path, (kind or kind_of(path)).encoding):
         yield block.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -169,8 +169,7 @@ def open_records(
             records = Records(house, database.columns(), database)
             _refuse_columns(records, columns)
         else:
-            folder = opened.enter_context(TemporaryDirectory(prefix="evosdc-"))
-            files = _csv_files(source, Path(folder))
+            files = _csv_files(source, opened)
             relation = _relation(house, source, files)
             described = zip(relation.columns, relation.types, strict=True)
             found = {name: _column(str(kind)) for name, kind in described}
@@ -256,13 +255,16 @@ def is_text(kind: str) -> bool:
     return kind.upper().startswith(("VARCHAR", "ENUM"))
 
 
-def _csv_files(source: Any, folder: Path) -> CsvFiles | None:
+def _csv_files(source: Any, opened: ExitStack) -> CsvFiles | None:
     """Return the CSV files of a source; None where it is something else."""
     if not isinstance(source, str | os.PathLike):
         return None
     path = os.fspath(source)
     form = (format_of_pattern if is_pattern(path) else format_to_read)(path, "records")
-    return open_csv_files(path, folder) if form is CSV else None
+    if form is not CSV:
+        return None
+    folder = opened.enter_context(TemporaryDirectory(prefix="evosdc-"))
+    return open_csv_files(path, Path(folder))
 
 
 def _relation(connection: Any, source: Any, files: CsvFiles | None) -> Any:
