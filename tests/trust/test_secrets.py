@@ -92,7 +92,7 @@ def told(error: BaseException) -> str:
 def files(folder: Path) -> dict[str, Path]:
     """Files that DuckDB cannot read, with what it would quote."""
     texts = {
-        "unicode": b"k,v\na,1\n" + SECRET.encode() + b"\xff,2\n",
+        "unicode": b"k,v\na,1\n" + SECRET.encode() + b"\x81,2\n",
         "fields": b"k,v\n" + b"a,1\n" * 30_000 + SECRET.encode() + b",2,3,4\n",
         "quotes": b'k,v\n"a",1\n' * 30_000 + b'"' + SECRET.encode() + b'"x,2\n',
     }

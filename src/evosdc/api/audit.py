@@ -17,8 +17,9 @@ from evosdc.api.settling import judge_all
 from evosdc.api.sources import as_table, assumed, known_before
 from evosdc.clock import moment
 from evosdc.errors import InputError
-from evosdc.io import read_pattern
+from evosdc.io import read_pattern, table_from_frame
 from evosdc.io.published import read_published
+from evosdc.options import checked
 from evosdc.parallel import Help, joined
 from evosdc.report import card_html
 from evosdc.results import Certificate, Claim, Verdict
@@ -55,6 +56,11 @@ class Audit:
         return card_html(self.verdict, self.table, self.claim)
 
 
+@checked(
+    table_from_frame,
+    least={"workers": 1, "time_limit": 0, "level_percent": 0},
+    unchecked=("hierarchies",),
+)
 @small_jobs.job()
 def audit(
     table: Any,

@@ -83,6 +83,8 @@ def _rules(table: Table) -> str:
             if sensitive
             else f"no cell is sensitive under {each}"
         )
+    if origin.weighting:
+        words += f"; {origin.weighting}"
     if origin.by_hand:
         words += "; then changed by hand: " + "; ".join(origin.by_hand)
     if origin.waived:

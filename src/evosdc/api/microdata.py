@@ -12,7 +12,7 @@ import numpy as np
 from evosdc import __version__
 from evosdc.api.checkpoint import Checkpoint, as_checkpoint
 from evosdc.api.comparing import measured
-from evosdc.api.records import as_records
+from evosdc.api.records import as_records, repeated_note
 from evosdc.api.synthesis_checkpoint import keeping
 from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.clock import Clock
@@ -21,6 +21,7 @@ from evosdc.frames import to_arrow
 from evosdc.io.paths import PathLike
 from evosdc.io.words import formula_notes, text_columns
 from evosdc.metrics import Evaluation
+from evosdc.options import checked
 from evosdc.synthetic_claim import SyntheticClaim
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ class Synthesis:
         }
 
 
+@checked(least={"copies": 1})
 def synthesise(
     frame: Any,
     *,
@@ -201,6 +203,7 @@ def synthesise(
     ):
         clock.count(spent)
         made = _made(model.fit(frame), copies)
+        model.notes_ = (*model.notes_, *repeated_note(to_arrow(frame)))
         if spent:
             resumed = f"the search went on from a checkpoint, after {spent:.0f} s"
             model.notes_ = (*model.notes_, resumed)
@@ -295,6 +298,7 @@ def _eligible(model: Any) -> int:
     return far or len(model.front_)
 
 
+@checked(least={"seed": 0, "time_limit": 0})
 def evaluate(
     original: Any,
     synthetic: Any,

@@ -19,13 +19,19 @@ from evosdc.api.stages import Task
 from evosdc.api.steps import audit, mended, prepare, search, settle
 from evosdc.evolution.record import Entry
 from evosdc.frames import like
-from evosdc.io import pattern_frame, published_frame
+from evosdc.io import pattern_frame, published_frame, table_from_frame
 from evosdc.io.paths import PathLike
+from evosdc.options import checked
 from evosdc.parallel import Help, joined
 from evosdc.results import Protection
 from evosdc.table import Table
 
 
+@checked(
+    table_from_frame,
+    least={"seed": 0, "workers": 1, "level_percent": 0},
+    unchecked=("hierarchies",),
+)
 @small_jobs.job()
 def protect(
     table: Any,

@@ -10,8 +10,8 @@ published: they go to the confidential files.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,30 @@ from evosdc.table import Table, linked_parts
 from evosdc.table.link import Part
 from evosdc.table.published import as_published
 
-LAYOUTS = ("pivot", "grid", "sbs", "tab", "parquet")
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout of publications: who writes it, and what comes after the stem."""
+
+    write: Callable[[Path, Table], None]
+    ending: str
+
+
+def _write_parquet(path: Path, table: Table) -> None:
+    import pyarrow.parquet as pq
+
+    with open_output(path, public=True) as stream:
+        pq.write_table(published_frame(table), stream)
+
+
+# What is here can be written: no layout without its writer.
+LAYOUTS = {
+    "pivot": Layout(write_pivot, "-pivot.csv"),
+    "grid": Layout(write_grid, "-grid.csv"),
+    "sbs": Layout(write_sbs, "-sbs.csv"),
+    "tab": Layout(write_published_tab, ".tab"),
+    "parquet": Layout(_write_parquet, ".parquet"),
+}
 FORMATS = (*LAYOUTS, "jj", "hst")
 JJ_NAME = "table.jj"
 HST_NAME = "next-year.hst"
@@ -39,6 +62,12 @@ _WITHOUT_LABELS = ("parquet", "jj")
 def read_also(also: str | Sequence[str]) -> tuple[str, ...]:
     """Read ``"pivot,grid"`` or a list of such words; each format once."""
     texts = [also] if isinstance(also, str) else list(also)
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(
+            "a format that is no text",
+            expected=f"some of {', '.join(FORMATS)}",
+            hint="give also='pivot,grid'",
+        )
     words = [w.strip().lower() for text in texts for w in text.split(",") if w.strip()]
     for word in words:
         if word not in FORMATS:
@@ -81,7 +110,7 @@ def also_files(folder: Path, table: Table, formats: Sequence[str]) -> list[Path]
             if word == "tab":
                 found += published_tab_files(folder / f"{stem}.tab", part)
             elif word in LAYOUTS:
-                found.append(folder / _name(stem, word))
+                found.append(folder / f"{stem}{LAYOUTS[word].ending}")
     return found
 
 
@@ -89,19 +118,9 @@ def write_also(folder: Path, table: Table, formats: Sequence[str]) -> None:
     """Write the layouts of a table that may be published."""
     for stem, part in _parts(table):
         for word in formats:
-            if word not in LAYOUTS:
-                continue
-            path = folder / _name(stem, word)
-            if word == "pivot":
-                write_pivot(path, part)
-            elif word == "grid":
-                write_grid(path, part)
-            elif word == "sbs":
-                write_sbs(path, part)
-            elif word == "tab":
-                write_published_tab(path, part)
-            else:
-                _write_parquet(path, part)
+            layout = LAYOUTS.get(word)
+            if layout is not None:
+                layout.write(folder / f"{stem}{layout.ending}", part)
 
 
 def write_also_hst(folder: Path, table: Table) -> None:
@@ -148,14 +167,3 @@ def _cut(public: Table, part: Part) -> Table:
         dimensions=tuple(public.dimensions[k] for k in kept),
         codes=public.codes[cells][:, kept],
     )
-
-
-def _name(stem: str, word: str) -> str:
-    return f"{stem}.{word}" if word in ("tab", "parquet") else f"{stem}-{word}.csv"
-
-
-def _write_parquet(path: Path, table: Table) -> None:
-    import pyarrow.parquet as pq
-
-    with open_output(path, public=True) as stream:
-        pq.write_table(published_frame(table), stream)

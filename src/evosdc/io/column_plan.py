@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evosdc.errors import InputError
+from evosdc.io.encoding import read_text
 
 KINDS = (
     "category",
@@ -54,13 +55,7 @@ def read_column_wishes(path: Path | None) -> ColumnWishes:
     if path is None:
         return ColumnWishes()
     try:
-        with path.open("rb") as file:
-            found = tomllib.load(file)
-    except OSError as error:
-        raise InputError(
-            f"cannot read {path}: {error.strerror}",
-            hint="evosdc inspect FILE --toml writes one",
-        ) from None
+        found = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise InputError(
             f"{path} is not TOML: {error}", hint="evosdc inspect FILE --toml writes one"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evosdc.errors import HierarchyError, InputError
-from evosdc.io.paths import PathLike, read_text, write_text
+from evosdc.io.encoding import read_text
+from evosdc.io.paths import PathLike, write_text
 from evosdc.io.suffixes import HRC, format_to_read
 from evosdc.io.tabular import read_columns
 from evosdc.table import TOTAL, Hierarchy

@@ -16,6 +16,7 @@ from evosdc.io.frames import RESERVED, frame_of, table_from_frame
 from evosdc.io.paths import PathLike, open_output, readable
 from evosdc.io.sidecar import (
     METADATA,
+    TEXTS,
     Sidecar,
     describe,
     parse_sidecar,
@@ -53,13 +54,14 @@ def read_labelled(
     if format_to_read(p, "table") is PARQUET:
         frame, known = _read_parquet(p)
     else:
-        frame = read_csv(p, numbers={value, *RESERVED})
         known = read_sidecar(p)
+        numbers = {value, *RESERVED} - {*TEXTS}
+        frame = read_csv(p, numbers=numbers, ours=known is not None)
     trees = dict(hierarchies or {})
     trusted: set[str] = set()
     # Without the column of values the frame is refused below.
     if known is not None and value in frame.column_names:
-        frame = known.numbers_of(frame, value)
+        known.refuse_other(frame, value)
         # What was written with the table is known to be so.
         trusted = set(known.hierarchies) - set(trees)
         trees = {**known.hierarchies, **trees}

@@ -108,19 +108,6 @@ def _damaged(path: Path, error: Exception) -> InputError:
     )
 
 
-def read_text(path: PathLike) -> str:
-    """Return a text file with Unix line ends.
-
-    It is taken as UTF-8 with or without mark, else as Latin-1 (old Windows programs).
-    """
-    raw = read_bytes(path)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = raw.decode("latin-1")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
 def refuse_link(path: PathLike) -> Path:
     """Raise for a symbolic link: writing through one changes a file elsewhere."""
     p = Path(path)

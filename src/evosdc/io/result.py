@@ -263,7 +263,10 @@ def read_pattern(source: Any, table: Table) -> NDArray[np.bool_]:
         For unknown, missing or repeated cells and for unknown statuses.
     """
     if isinstance(source, (str, os.PathLike)):
-        frame, path = read_columns(source), str(source)
+        frame, path = (
+            read_columns(source, numbers=("cell_id", "value"), ours=True),
+            str(source),
+        )
     else:
         frame, path = to_arrow(source), "the pattern"
     if "status" not in frame.column_names:
@@ -304,7 +307,7 @@ def _refuse_other_values(
     """Refuse a pattern of other values: it was made for another table."""
     if "value" not in frame.column_names:
         return
-    value, mine = number_column(frame, "value", ours=True), table.value[cells]
+    value, mine = number_column(frame, "value"), table.value[cells]
     off = np.abs(value - mine) > ADDITIVITY * np.maximum(1.0, np.abs(mine))
     if off.any():
         raise InputError(

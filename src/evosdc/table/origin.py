@@ -43,6 +43,8 @@ class Origin:
     ring
         Whether it is of linked tables in a ring, made one by one: what follows from the
         cells that none of them shows cannot be judged.
+    weighting
+        How records were weighted, in words; blank where nothing said that they could.
     source
         A fingerprint of the records, the same for all tables made of them.
     """
@@ -56,6 +58,7 @@ class Origin:
     waived: int = 0
     by_hand: tuple[str, ...] = ()
     ring: bool = False
+    weighting: str = ""
     source: str = ""
 
     def as_json(self) -> dict[str, Any]:
@@ -70,6 +73,7 @@ class Origin:
             "waived": self.waived,
             "by_hand": list(self.by_hand),
             "ring": self.ring,
+            "weighting": self.weighting,
             "source": self.source,
         }
 
@@ -92,6 +96,7 @@ class Origin:
             waived=int(data.get("waived", 0)),
             by_hand=tuple(str(word) for word in data.get("by_hand", ())),
             ring=bool(data.get("ring", False)),
+            weighting=str(data.get("weighting", "")),
             source=str(data.get("source", "")),
         )
 
@@ -118,5 +123,8 @@ class Origin:
             waived=max(o.waived for o in origins),
             by_hand=tuple(dict.fromkeys(w for o in origins for w in o.by_hand)),
             ring=any(o.ring for o in origins),
+            weighting="; ".join(
+                dict.fromkeys(o.weighting for o in origins if o.weighting)
+            ),
             source=sources.pop() if len(sources) == 1 else "",
         )

@@ -153,6 +153,7 @@ def tabulate(
             refuse_mixed(dimensions, codes, rows.column("value").to_numpy(), loose)
         cells = roll_up(dimensions, inner.cells_of(rows, codes, facts))
         identity = Identity.of(records)
+        notes += identity.notes(facts.records)
         _refuse_strangers(records, waiver)
         contributors, who = _contributors(
             cells, facts, columns, records, dimensions, n_top, asked, waiver

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -18,9 +19,11 @@ from evosdc.databases import DUCKDB, Column, Database, Dialect, as_database
 from evosdc.databases.kinds import FRACTION, NUMBERS, OTHER, TEXT, TRUTH, WHOLE
 from evosdc.errors import InputError
 from evosdc.frames import KINDS, is_frame, is_stream, to_arrow
+from evosdc.io.csv_files import CsvFiles, open_csv_files
 from evosdc.io.paths import is_pattern
 from evosdc.io.suffixes import CSV, PARQUET, format_of_pattern, format_to_read
 from evosdc.table.codes import BLANKS, NO_WIDTH, ODD_BLANKS
+from evosdc.tabulation.numbers import plain_numbers
 
 _MOST_DIGITS = 100
 _NULL = '"NULL"'
@@ -170,13 +173,22 @@ def open_records(
         if database is not None:
             opened.enter_context(database)
             records = Records(house, database.columns(), database)
+            _refuse_columns(records, columns)
         else:
-            relation = _relation(house, source)
+            files = _csv_files(source, opened)
+            relation = _relation(house, source, files)
             described = zip(relation.columns, relation.types, strict=True)
             found = {name: _column(str(kind)) for name, kind in described}
-            relation.create_view("raw")
             records = Records(house, found)
-        _refuse_columns(records, columns)
+            _refuse_columns(records, columns)
+            numbers = dict.fromkeys(columns.numeric.values())
+            relation = plain_numbers(
+                relation,
+                [name for name in numbers if found[name].kind == TEXT],
+                None if files is None else files.separator,
+                None if files is None else files.line_of,
+            )
+            relation.create_view("raw")
         yield records
 
 
@@ -247,7 +259,21 @@ def is_text(kind: str) -> bool:
     return kind.upper().startswith(("VARCHAR", "ENUM"))
 
 
-def _relation(connection: Any, source: Any) -> Any:
+def _csv_files(source: Any, opened: ExitStack) -> CsvFiles | None:
+    """Return the CSV files of a source; None where it is something else."""
+    if not isinstance(source, str | os.PathLike):
+        return None
+    path = os.fspath(source)
+    form = (format_of_pattern if is_pattern(path) else format_to_read)(path, "records")
+    if form is not CSV:
+        return None
+    folder = opened.enter_context(TemporaryDirectory(prefix="evosdc-"))
+    return open_csv_files(path, Path(folder))
+
+
+def _relation(connection: Any, source: Any, files: CsvFiles | None) -> Any:
+    if files is not None:
+        return _read_csv(connection, files)
     if isinstance(source, str | os.PathLike):
         return _file(connection, os.fspath(source))
     if is_stream(source):
@@ -276,15 +302,27 @@ def _file(connection: Any, path: str) -> Any:
     try:
         if form is PARQUET:
             return connection.read_parquet(named)
-        if form is CSV:
-            # Codes such as 01 must stay text, so nothing is guessed.
-            return connection.read_csv(named, header=True, all_varchar=True)
     except duckdb.Error as error:
         raise _unreadable(path, error) from None
     raise InputError(
         f"{path} is a file of tau-Argus, whose description belongs to it",
         expected="its records",
         hint="open it first: evosdc.io.open_microdata(path).source",
+    )
+
+
+def _read_csv(connection: Any, files: CsvFiles) -> Any:
+    """Open CSV files as our own readers do: nothing is guessed, all is text."""
+    return connection.read_csv(
+        list(files.readable),
+        columns=dict.fromkeys(files.names, "VARCHAR"),
+        delimiter=files.separator,
+        quotechar='"',
+        escapechar='"',
+        header=False,
+        skiprows=1,
+        auto_detect=False,
+        hive_partitioning=False,
     )
 
 
