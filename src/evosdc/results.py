@@ -79,6 +79,10 @@ class Verdict:
         How many witnesses each means of proof gave.
     insiders
         How many lone respondents were taken for attackers too; None where not asked.
+    whole
+        Where everyone knows that values are whole numbers: whether every witness is a
+        table of whole numbers, or intervals were only rounded inwards to them. Else
+        None.
     """
 
     safe: bool | None
@@ -90,6 +94,7 @@ class Verdict:
     proofs: Mapping[str, int] = field(default_factory=dict)
     insiders: int | None = None
     open: tuple[str, ...] = ()
+    whole: bool | None = None
 
     @property
     def word(self) -> str:

@@ -19,7 +19,12 @@ from evosdc.io.frames import published_frame
 from evosdc.io.published import read_published
 from evosdc.results import Claim
 from evosdc.table import Dimension, Origin, Table
-from evosdc.table.knowledge import knowledge_words, with_bounds
+from evosdc.table.knowledge import (
+    in_whole_numbers,
+    knowledge_words,
+    with_bounds,
+    with_whole_numbers,
+)
 from evosdc.table.singletons import lone_respondents
 
 CLAIM = Claim("rules", "levels", "knowledge", "insiders", "pub", "strict", "proof")
@@ -50,6 +55,7 @@ def table() -> Table:
 
 def arrays_of(table: Table, **changes: Any) -> dict[str, np.ndarray]:
     how: dict[str, Any] = {"strict": False, "secondaries": False, "insiders": False}
+    table = in_whole_numbers(with_whole_numbers(table))
     _, certificate = judge(table, known=changes.get("known"))
     how |= changes
     return certificate_arrays(

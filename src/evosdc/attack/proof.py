@@ -23,9 +23,11 @@ from evosdc.results import Certificate, Claim
 from evosdc.table import Table
 from evosdc.table.knowledge import (
     as_counts,
+    in_whole_numbers,
     knowledge_words,
     with_bounds,
     with_threshold,
+    with_whole_numbers,
 )
 from evosdc.table.singletons import knows_contributors, lone_respondents
 from evosdc.table.status import HIDDEN, PRIMARY, SAFE, SECONDARY
@@ -49,7 +51,7 @@ class Proof:
         The sentences of the verdict by name.
     settings
         How levels are read and who attacks: strict, secondaries, insiders, whole,
-        tolerance; and the prior knowledge: counts, bounds, threshold.
+        fractions, tolerance; and the prior knowledge: counts, bounds, threshold.
     hidden, known, wished
         Which cells are not published, which of them the attacker has all the same, and
         which are sensitive by request and not by the table.
@@ -194,9 +196,10 @@ def check_proof(
             f"{len(table):,} cells, and the certificate is of {max(sizes):,}"
         )
         return ProofReport(False, tuple(faults), (), None)
+    table = with_whole_numbers(table)
     assumed, told = _assumed(table, proof.settings)
     faults += told
-    if assumed.origin != table.origin:
+    if assumed.origin != in_whole_numbers(table).origin:
         remarks.append(
             "prior knowledge is as the certificate says, which is not what the table "
             "says by itself"
@@ -252,6 +255,9 @@ def _assumed(table: Table, settings: Mapping[str, Any]) -> tuple[Table, list[str
         threshold = settings["threshold"]
         if threshold is not None and threshold != table.origin.threshold:
             table = with_threshold(table, threshold)
+        if not counts:
+            table = with_whole_numbers(table, settings["whole"])
+        table = in_whole_numbers(table)
     except EvosdcError as error:
         return table, [
             "the table is not the one the certificate was made for: its prior "
@@ -298,6 +304,7 @@ def _checked(table: Table, proof: Proof, faults: list[str]) -> CheckReport | Non
         # Everyone has a sensitive cell that is not hidden.
         known=proof.known | (sensitive & ~proof.hidden),
         whole=settings["whole"],
+        fractions=bool(settings.get("fractions", False)),
         insiders=settings["insiders"],
     )
 
