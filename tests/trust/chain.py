@@ -25,6 +25,7 @@ from evosdc.errors import EvosdcError
 from evosdc.table import Hierarchy
 
 EVALUATIONS = 20
+NOT_JUDGED = "combinations of whole numbers were not judged"
 
 
 @dataclass
@@ -33,6 +34,7 @@ class Outcome:
 
     safe: bool | None = None
     refused: str = ""
+    fractions: bool = False
     findings: list[Finding] = field(default_factory=list)
     marks: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
@@ -73,7 +75,8 @@ def run(case: Case) -> Outcome:
     design = case.design
     outcome.published = read_published(rows, design)
     outcome.marks += _differences(outcome)
-    outcome.findings = attack(outcome.published, outcome.cells, design, case.knowledge)
+    known = replace(case.knowledge, fractions=outcome.fractions)
+    outcome.findings = attack(outcome.published, outcome.cells, design, known)
     return outcome
 
 
@@ -131,6 +134,7 @@ def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
         given = [tabulated(case, [list(span)]) for span in design.spans]
     result = evosdc.protect(given, evaluations=EVALUATIONS, workers=1, **options)
     outcome.safe = result.safe
+    outcome.fractions = NOT_JUDGED in result.claim.knowledge
     outcome.said = [
         f"{result.table.label(e.cell)} {e.insider} [{e.low:g}, {e.high:g}] {e.reason}"
         for e in result.verdict.exposed
@@ -182,7 +186,8 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
             )
             if there
         }
-        found = attack(shown, cells, case.design, knowledge)
+        known = replace(knowledge, fractions=NOT_JUDGED in word.claim.knowledge)
+        found = attack(shown, cells, case.design, known)
         open_to_all = {
             f.cell for f in found if f.who == "everyone" and f.what != "the whole group"
         }
@@ -261,6 +266,7 @@ def _by_command(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
         if code not in (0, 3):
             raise EvosdcError(f"exit {code}: {text.strip()[-300:]}")
         outcome.safe = code == 0 or (None if "NOT JUDGED" in text else False)
+        outcome.fractions = NOT_JUDGED in " ".join(text.split())
         outcome.said = [text.strip()[-600:]]
         place = folder / "made" / ("publish" if code == 0 else "draft")
         rows: list[dict[str, Any]] = []

@@ -80,8 +80,10 @@ class Cell:
 
     @property
     def alone(self) -> str | None:
-        """The only contributor, where there is one."""
-        return next(iter(self.members)) if len(self.members) == 1 else None
+        """The only contributor, where there is one; zeros are no company for it."""
+        active = [who for who, amount in self.members.items() if amount]
+        one = active if len(active) == 1 else list(self.members)
+        return one[0] if len(one) == 1 else None
 
 
 @dataclass
@@ -223,6 +225,12 @@ def _units(cell: Cell) -> Fraction:
     return sum((record.weight for _, record in cell.rows), Fraction(0))
 
 
+def _active(cell: Cell) -> Fraction:
+    """The units whose contribution is not zero."""
+    rows = (record for _, record in cell.rows if record.value)
+    return sum((record.weight for record in rows), Fraction(0))
+
+
 def _mark(cell: Cell, design: Design, least: Fraction) -> None:
     for rule in design.rules:
         level = _level(cell, rule, design, least)
@@ -254,9 +262,10 @@ def _level(
     total = sum((amount * weight for amount, weight, _ in rows), Fraction(0))
     size = max(cell.size, abs(cell.value))
     if kind == "freq":
-        counted = Fraction(who) if "records" not in words else _units(cell)
+        counted = who if "records" not in words else _active(cell)
         share = numbers[1] if len(numbers) > 1 else Fraction(30)
-        if counted >= numbers[0]:
+        # Who contributes zero does not count; zeros alone are for another rule.
+        if not 0 < counted < numbers[0]:
             return None
         return (max(share / 100 * size, least),) * 2
     if kind == "zero":
@@ -305,13 +314,13 @@ def _requested(
 def _contributions(
     cell: Cell, design: Design
 ) -> tuple[Fraction, list[tuple[Fraction, Fraction, str]]]:
-    """How many contributors there are, and each without sign: amount, weight, name."""
+    """How many contribute, and each who is there without sign: amount, weight, name."""
     if design.holdings:
         rows = [(abs(x), Fraction(1), who) for who, x in cell.members.items()]
-        number = Fraction(len(rows))
+        number = Fraction(sum(amount > 0 for amount, _, _ in rows))
     else:
         rows = [(abs(r.value), r.weight, who) for who, r in cell.rows]
-        number = _units(cell)
+        number = _active(cell)
     return number, sorted(rows, key=lambda row: (-row[0], -row[1]))
 
 

@@ -120,6 +120,11 @@ def test_a_square_that_lends_too_little_is_found() -> None:
 
 def test_bounds_that_everyone_knows_are_used() -> None:
     close = attack(published(SQUARE), CELLS, DESIGN, Knowledge(percent=1.0))
+    # There is one whole number within a hundredth of 1.
+    assert {f.what for f in close} == {"not below", "not above", "a point"}
+    cents = [replace(r, value=r.value + Fraction(1, 100)) for r in RECORDS]
+    cells = tabulate(cents, DESIGN)
+    close = attack(published(SQUARE, cells), cells, DESIGN, Knowledge(percent=1.0))
     assert {finding.what for finding in close} == {"not below", "not above"}
 
 

@@ -126,7 +126,9 @@ def test_a_lone_zero_is_protected(values: list[float]) -> None:
         for r, c in (("a", "y"), ("b", "x"), ("b", "y"), ("a", "z"), ("b", "z"))
         for k in range(4)
     ]
-    t = evosdc.tabulate(firms(rows), ["r", "c"], "v", rules="freq:3").table
+    t = evosdc.tabulate(
+        firms(rows), ["r", "c"], "v", rules="freq:3", count_zeros=True
+    ).table
     cell = next(i for i in range(len(t)) if t.label(i) == "r=a, c=x")
     assert t.status[cell] == "u"
     assert t.upl[cell] > 0
@@ -163,7 +165,7 @@ def test_statuses_without_levels_ask_for_a_default(
 
 def test_the_floor_of_levels_is_an_option() -> None:
     rows = [("a", "x", 0.0)] + [("b", "y", 1000.0)] * 4
-    by = {"rules": "freq:3"}
+    by = {"rules": "freq:3", "count_zeros": True}
     least = evosdc.tabulate(firms(rows), ["r", "c"], "v", **by).table
     more = evosdc.tabulate(firms(rows), ["r", "c"], "v", floor=250.0, **by).table
     assert least.origin.floor == pytest.approx(8.0)  # a hundredth of the mean of 800

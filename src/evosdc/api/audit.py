@@ -72,6 +72,7 @@ def audit(
     bounds: str | None = None,
     counts: bool | None = None,
     threshold: int | None = None,
+    whole_numbers: bool | None = None,
     rules: str | Sequence[str] | None = None,
     time_limit: float | None = None,
     workers: int | None = None,
@@ -99,7 +100,7 @@ def audit(
     attacker
         Against whom, and how far, cells must be protected; the keywords `strict`,
         `singletons` and `secondaries` do the same.
-    bounds, counts, threshold, rules
+    bounds, counts, threshold, whole_numbers, rules
         As in `protect`.
     time_limit
         Seconds; cells that are then not decided are open.
@@ -134,6 +135,7 @@ def audit(
         bounds=bounds,
         counts=counts,
         threshold=threshold,
+        whole_numbers=whole_numbers,
         rules=rules,
     )
     small_jobs.has(len(resolved))

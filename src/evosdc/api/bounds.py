@@ -75,6 +75,7 @@ def bounds(
     bounds: str | None = None,
     counts: bool | None = None,
     threshold: int | None = None,
+    whole_numbers: bool | None = None,
     rules: str | Sequence[str] | None = None,
     strict: bool | NotGiven = NOT_GIVEN,
     workers: int | None = None,
@@ -98,7 +99,7 @@ def bounds(
         As in `protect`; the keyword `strict` does the same. Lone respondents and
         secondaries that must be safe make patterns dearer, so that the bound, which
         leaves them aside, holds with them too.
-    bounds, counts, threshold, rules
+    bounds, counts, threshold, whole_numbers, rules
         As in `protect`.
     workers, cluster
         Processes, all cores unless given, or Dask workers as in `protect`, for the
@@ -132,6 +133,7 @@ def bounds(
         bounds=bounds,
         counts=counts,
         threshold=threshold,
+        whole_numbers=whole_numbers,
         rules=rules,
     )
     small_jobs.has(len(cells))

@@ -52,6 +52,7 @@ def protect(
     bounds: str | None = None,
     counts: bool | None = None,
     threshold: int | None = None,
+    whole_numbers: bool | None = None,
     earlier: Any = None,
     rules: str | Sequence[str] | None = None,
     time_limit: float | NotGiven | None = NOT_GIVEN,
@@ -114,6 +115,10 @@ def protect(
     threshold
         The minimum frequency, where it is published: attackers know then that hidden
         sensitive counts are below it.
+    whole_numbers
+        Whether attackers know that magnitudes are whole numbers; by default where all
+        values are. Levels are then at least one unit, and intervals are rounded inwards
+        before they are judged.
     earlier
         Earlier publications that everyone has: files or frames, one or several.
     rules
@@ -180,6 +185,7 @@ def protect(
         bounds=bounds,
         counts=counts,
         threshold=threshold,
+        whole_numbers=whole_numbers,
         rules=rules,
         by_hand=bool(task.requests.hide),
     )

@@ -17,7 +17,13 @@ from evosdc.errors import InputError
 from evosdc.io import read_table, table_from_frame
 from evosdc.io.earlier import read_earlier
 from evosdc.table import Table
-from evosdc.table.knowledge import as_counts, with_bounds, with_threshold
+from evosdc.table.knowledge import (
+    as_counts,
+    in_whole_numbers,
+    with_bounds,
+    with_threshold,
+    with_whole_numbers,
+)
 from evosdc.table.link import LinkedTables, link_tables
 from evosdc.table.origin import AUTO
 from evosdc.table.status import PRIMARY
@@ -73,6 +79,7 @@ def assumed(
     bounds: str | None,
     counts: bool | None,
     threshold: int | None,
+    whole_numbers: bool | None,
     rules: str | Sequence[str] | None,
     by_hand: bool = False,
 ) -> Table:
@@ -80,7 +87,7 @@ def assumed(
 
     Parameters
     ----------
-    bounds, threshold
+    bounds, threshold, whole_numbers
         See `evosdc.table.knowledge`.
     counts
         Whether cells count people or firms; None leaves it to the table.
@@ -99,6 +106,7 @@ def assumed(
         table = with_bounds(table, bounds)
     if threshold is not None:
         table = with_threshold(table, threshold)
+    table = in_whole_numbers(with_whole_numbers(table, whole_numbers))
     return _with_rules(table, rules, by_hand)
 
 

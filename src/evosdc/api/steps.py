@@ -439,6 +439,7 @@ def _settings(prepared: Prepared, method: str, table: Table) -> dict[str, Any]:
         "bounds": table.origin.bounds,
         "counts": table.origin.counts,
         "threshold": table.origin.threshold,
+        "whole_numbers": table.origin.in_whole,
         "earlier": list(prepared.before.words),
         **prepared.requested.settings(),
         "options": dict(task.options),

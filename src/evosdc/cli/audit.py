@@ -40,6 +40,7 @@ def audit(
     bounds: str | None = shared.BOUNDS,
     counts: bool | None = shared.COUNTS,
     threshold: int | None = shared.THRESHOLD,
+    whole_numbers: bool | None = shared.WHOLE_NUMBERS,
     earlier: list[Path] = shared.EARLIER,
     rule: list[str] = shared.NO_RULE,
     time_limit: float | None = typer.Option(
@@ -84,6 +85,7 @@ def audit(
         bounds=bounds,
         counts=counts,
         threshold=threshold,
+        whole_numbers=whole_numbers,
         rules=rule,
         time_limit=time_limit,
         workers=workers,

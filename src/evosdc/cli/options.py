@@ -76,6 +76,12 @@ THRESHOLD = typer.Option(
     help="The minimum frequency, if it is published: sensitive counts are known to "
     "be below it.",
 )
+WHOLE_NUMBERS = typer.Option(
+    None,
+    "--whole-numbers/--no-whole-numbers",
+    help="Attackers know that the values are whole numbers, such as employees "
+    "(default: where all of them are).",
+)
 EARLIER = typer.Option(
     [],
     "--earlier",

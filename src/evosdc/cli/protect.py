@@ -69,6 +69,7 @@ def protect(
     bounds: str | None = shared.BOUNDS,
     counts: bool | None = shared.COUNTS,
     threshold: int | None = shared.THRESHOLD,
+    whole_numbers: bool | None = shared.WHOLE_NUMBERS,
     earlier: list[Path] = shared.EARLIER,
     rule: list[str] = shared.NO_RULE,
     option: list[str] = typer.Option(
@@ -157,6 +158,7 @@ def protect(
             bounds=bounds,
             counts=counts,
             threshold=threshold,
+            whole_numbers=whole_numbers,
             earlier=earlier,
             rules=rule,
             options=shared.pairs(option, "--option"),

@@ -60,6 +60,12 @@ def tabulate(
         help="File with one holding on each line that consented to be recognised: "
         "rules pass it over.",
     ),
+    count_zeros: bool = typer.Option(
+        False,
+        "--count-zeros",
+        help="Contributors of zero count for the minimum frequency of a magnitude.",
+    ),
+    whole_numbers: bool | None = shared.WHOLE_NUMBERS,
     digits: list[str] = typer.Option(
         [],
         "--digits",
@@ -126,6 +132,8 @@ def tabulate(
         bounds=bounds,
         floor=floor,
         waiver=() if waiver is None else waiver,
+        count_zeros=count_zeros,
+        whole_numbers=whole_numbers,
         total=total,
         flat=[name for text in flat for name in shared.names(text)],
         digits=widths,

@@ -6,12 +6,25 @@ that whoever judges the table later says what was known when it was made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 # How prior knowledge is set where nobody says otherwise.
 AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Dominated:
+    """How many cells one contributor dominates without being alone there.
+
+    The others have less than `limit` times what it has. `sensitive` cells are hidden in
+    any case, `others` may be.
+    """
+
+    limit: float
+    sensitive: int
+    others: int
 
 
 @dataclass(frozen=True)
@@ -25,6 +38,16 @@ class Origin:
         ready-made with its statuses; empty where somebody decided that no rule applies.
     counts
         Whether cells count people or firms: whole numbers, known to be so.
+    whole
+        Whether everyone knows that the values are whole numbers, though they count
+        nothing; None where nobody looked.
+    raised
+        How many cells had levels that were raised to whole numbers.
+    count_zeros
+        Whether contributors of zero count for the minimum frequency; None where
+        nothing is known of them, and for counts.
+    dominated
+        Cells that one contributor dominates; None where contributions are not known.
     zeros
         Whether empty cells are listed and may be hidden, so that nobody knows of a
         hidden cell that somebody is in it.
@@ -51,6 +74,10 @@ class Origin:
 
     rules: tuple[tuple[str, int], ...] | None = None
     counts: bool = False
+    whole: bool | None = None
+    raised: int = 0
+    count_zeros: bool | None = None
+    dominated: Dominated | None = None
     zeros: bool = False
     bounds: str = AUTO
     threshold: int | None = None
@@ -61,11 +88,20 @@ class Origin:
     weighting: str = ""
     source: str = ""
 
+    @property
+    def in_whole(self) -> bool:
+        """Whether attackers know that cells are whole numbers."""
+        return self.counts or self.whole is True
+
     def as_json(self) -> dict[str, Any]:
         """Return what a side file holds."""
         return {
             "rules": None if self.rules is None else [list(r) for r in self.rules],
             "counts": self.counts,
+            "whole": self.whole,
+            "raised": self.raised,
+            "count_zeros": self.count_zeros,
+            "dominated": None if self.dominated is None else asdict(self.dominated),
             "zeros": self.zeros,
             "bounds": self.bounds,
             "threshold": self.threshold,
@@ -89,6 +125,10 @@ class Origin:
                 else tuple((str(r), int(count)) for r, count in rules)
             ),
             counts=bool(data.get("counts", False)),
+            whole=_maybe(data.get("whole")),
+            raised=int(data.get("raised", 0)),
+            count_zeros=_maybe(data.get("count_zeros")),
+            dominated=_dominated(data.get("dominated")),
             zeros=bool(data.get("zeros", False)),
             bounds=str(data.get("bounds", AUTO)),
             threshold=None if threshold is None else int(threshold),
@@ -116,6 +156,10 @@ class Origin:
         return cls(
             rules=tuple(marked.items()) if known else None,
             counts=all(o.counts for o in origins),
+            whole=_one({o.in_whole if o.counts else o.whole for o in origins}),
+            raised=sum(o.raised for o in origins),
+            count_zeros=_one({o.count_zeros for o in origins}),
+            dominated=_together([o.dominated for o in origins]),
             zeros=any(o.zeros for o in origins),
             bounds=bounds.pop() if len(bounds) == 1 else "columns",
             threshold=thresholds.pop() if len(thresholds) == 1 else None,
@@ -128,3 +172,31 @@ class Origin:
             ),
             source=sources.pop() if len(sources) == 1 else "",
         )
+
+
+def _maybe(given: Any) -> bool | None:
+    return None if given is None else bool(given)
+
+
+def _one(found: set[bool | None]) -> bool | None:
+    """What all say; None where they do not say the same."""
+    return found.pop() if len(found) == 1 else None
+
+
+def _dominated(given: Mapping[str, Any] | None) -> Dominated | None:
+    if given is None:
+        return None
+    return Dominated(
+        float(given["limit"]), int(given["sensitive"]), int(given["others"])
+    )
+
+
+def _together(parts: Sequence[Dominated | None]) -> Dominated | None:
+    known = [part for part in parts if part is not None]
+    if not known or len(known) < len(parts):
+        return None
+    return Dominated(
+        max(part.limit for part in known),
+        sum(part.sensitive for part in known),
+        sum(part.others for part in known),
+    )

@@ -1,6 +1,7 @@
 """Lone respondents: which cells are known to whom before anything is published?
 
-Whoever is the only contributor of a cell knows its value, and so protects nothing by
+Whoever is the only contributor of a cell knows its value (who contributes zero beside
+it knows no more of it than everyone), and so protects nothing by
 it: in a row with two hidden cells the lone respondent of one works out the other
 (tau-Argus user's manual, singletons in the modular approach; Hundepool et al. 2012,
 section 4.2). A total with one contributor has the same contributor as its only part
@@ -47,6 +48,12 @@ def lone_respondents(table: Table) -> NDArray[np.int64]:
     by_one = np.zeros(matrix.shape[0], dtype=bool)
     by_one[row[total & lone[matrix.indices]]] = True
     use = by_one[row] & lone[matrix.indices]
+    if table.respondent is not None:
+        # Beside the only one who contributes somebody may be alone with a zero.
+        of_total = np.full(matrix.shape[0], "", dtype=table.respondent.dtype)
+        of_total[row[total]] = table.respondent[matrix.indices[total]]
+        mine, theirs = table.respondent[matrix.indices], of_total[row]
+        use &= (mine == theirs) | (mine == "") | (theirs == "")
     groups, cells = [row[use]], [matrix.indices[use]]
     if table.respondent is not None:
         named = np.flatnonzero(table.respondent != "")
