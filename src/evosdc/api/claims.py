@@ -116,6 +116,9 @@ def _publication(
         table = table.visible()
     parts = len(linked_parts(table))
     what = "this table on its own" if parts == 1 else f"{parts} linked tables together"
+    if table.origin.unlinked:
+        unsure = "; ".join(table.origin.unlinked)
+        what = f"{parts} tables, linked as far as their variables are known ({unsure})"
     words = f"{what}: {len(table):,} cells, {int(table.hidden.sum()):,} of them hidden"
     if table.origin.ring:
         words += (

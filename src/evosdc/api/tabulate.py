@@ -38,9 +38,10 @@ def tabulate(
     weight: str | None = None,
     holding: str | None = None,
     request: str | None = None,
-    hierarchies: Mapping[str, Hierarchy | str | Path] | None = None,
+    hierarchies: Mapping[str, Hierarchy | str | Path | Sequence[str]] | None = None,
     rules: Sequence[Rule | str] | Rule | str = (),
     waiver: Sequence[str] | str | Path = (),
+    link: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Tabulation:
     """Tabulate microdata and mark its sensitive cells.
@@ -62,13 +63,19 @@ def tabulate(
         Columns with sampling weights, the group a contributor belongs to, and the
         contributors that asked for protection.
     hierarchies
-        The trees of codes of the variables that have one, or the files of the trees.
+        The trees of codes of the variables that have one, the files of the trees, or
+        lists of columns of the records, coarse to fine, the variable last:
+        ``{"A88": ["A10", "A21", "A88"]}``. These are then levels of one variable in all
+        tables.
     rules
         What makes a cell sensitive: rules, their short form such as ``"p:15"``, or the
         name of a preset. ``"none"`` where no rule applies: nothing is SAFE then.
     waiver
         Holdings that consented to be recognised, or the path of a file with one of them
         on each line: rules pass them over.
+    link
+        Of linked tables: columns that are levels of a variable of another name, or are
+        unrelated to all others: ``{"A21": "A88", "SIZE": "none"}``.
     options
         Passed on to `evosdc.tabulation.tabulate`.
 
@@ -103,20 +110,19 @@ def tabulate(
         hierarchies=trees,
         rules=_rules(rules),
         waiver=waiver,
+        link=link,
         **options,
     )
     table = linked.table
     return Tabulation(table, like(pattern_frame(table), template))
 
 
-def read_trees(
-    given: Mapping[str, Hierarchy | str | Path] | None,
-) -> dict[str, Hierarchy] | None:
-    """Read the hierarchies that are given as files."""
+def read_trees(given: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Read the hierarchies that are given as files; leave trees and columns alone."""
     if given is None:
         return None
     return {
-        name: tree if isinstance(tree, Hierarchy) else read_hierarchy(tree)
+        name: read_hierarchy(tree) if isinstance(tree, (str, Path)) else tree
         for name, tree in given.items()
     }
 

@@ -67,6 +67,7 @@ def tabulate(
         "--flat",
         help="Variables whose codes are all ordinary, though some look like totals.",
     ),
+    link: list[str] = shared.LINK,
     apriori: Path | None = shared.APRIORI,
     output: Path = typer.Option(
         ..., "-o", "--output", help=f"Table to write: {shared.TABLES}."
@@ -89,7 +90,6 @@ def tabulate(
         write_table,
     )
     from evosdc.table.knowledge import knowledge_words
-    from evosdc.tabulation import hierarchy_from_columns
 
     check_output_file(output, force=force)
     if output.exists() and output.resolve() == Path(micro).resolve():
@@ -114,11 +114,9 @@ def tabulate(
                 expected=f"hierarchies for some of {', '.join(names)}",
                 hint="add it to --by, or leave its --hierarchy out",
             )
-    trees = {**records.hierarchies, **reading.get("hierarchies", {})}
+    trees: dict[str, Any] = {**records.hierarchies, **reading.get("hierarchies", {})}
     for name, columns in shared.pairs(beside, "--hierarchy").items():
-        trees[name] = hierarchy_from_columns(
-            records.source, shared.names(columns), total=total, digits=widths
-        )
+        trees[name] = shared.names(columns)
     result = api.tabulate(
         records.source,
         spans,
@@ -133,7 +131,8 @@ def tabulate(
         waiver=() if waiver is None else waiver,
         total=total,
         flat=[name for text in flat for name in shared.names(text)],
-        digits={name: width for name, width in widths.items() if name in names},
+        digits=widths,
+        link=shared.pairs(link, "--link"),
     )
     table = result.table
     if apriori is not None:
@@ -145,5 +144,5 @@ def tabulate(
     if table.origin.waived:
         typer.echo(f"{table.origin.waived:,} contributors consented: passed over")
     typer.echo(f"an attacker knows beforehand: {knowledge_words(table)}")
-    for note in table.notes:
+    for note in (*table.origin.unlinked, *table.notes):
         typer.echo(f"note: {note}")

@@ -8,10 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 # How prior knowledge is set where nobody says otherwise.
 AUTO = "auto"
+
+
+class Axis(NamedTuple):
+    """A variable of one of several linked tables, as far as this table shows it.
+
+    Attributes
+    ----------
+    variable
+        The dimension of the joint table.
+    column
+        What the table itself calls it: a level of the variable has its own name.
+    codes
+        The codes that the table shows; empty where it shows all of them.
+    """
+
+    variable: str
+    column: str
+    codes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,6 +63,12 @@ class Origin:
         cells that none of them shows cannot be judged.
     source
         A fingerprint of the records, the same for all tables made of them.
+    tables
+        The linked tables that it is made of, where the codes of its cells do not tell:
+        tables that show other levels of the same variables. Empty where they do.
+    unlinked
+        Variables of linked tables that were judged as unrelated although nobody could
+        be sure of it, in words.
     """
 
     rules: tuple[tuple[str, int], ...] | None = None
@@ -57,6 +81,8 @@ class Origin:
     by_hand: tuple[str, ...] = ()
     ring: bool = False
     source: str = ""
+    tables: tuple[tuple[Axis, ...], ...] = ()
+    unlinked: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return what a side file holds."""
@@ -71,6 +97,11 @@ class Origin:
             "by_hand": list(self.by_hand),
             "ring": self.ring,
             "source": self.source,
+            "tables": [
+                [[a.variable, a.column, list(a.codes)] for a in table]
+                for table in self.tables
+            ],
+            "unlinked": list(self.unlinked),
         }
 
     @classmethod
@@ -93,11 +124,19 @@ class Origin:
             by_hand=tuple(str(word) for word in data.get("by_hand", ())),
             ring=bool(data.get("ring", False)),
             source=str(data.get("source", "")),
+            tables=tuple(
+                tuple(
+                    Axis(str(variable), str(column), tuple(map(str, codes)))
+                    for variable, column, codes in table
+                )
+                for table in data.get("tables", ())
+            ),
+            unlinked=tuple(str(word) for word in data.get("unlinked", ())),
         )
 
     @classmethod
     def joint(cls, parts: Iterable[Origin]) -> Origin:
-        """Return the origin of linked tables."""
+        """Return the origin of linked tables; `link_tables` says which they are."""
         origins = list(dict.fromkeys(parts))
         if len(origins) == 1:
             return origins[0]
@@ -119,4 +158,5 @@ class Origin:
             by_hand=tuple(dict.fromkeys(w for o in origins for w in o.by_hand)),
             ring=any(o.ring for o in origins),
             source=sources.pop() if len(sources) == 1 else "",
+            unlinked=tuple(dict.fromkeys(w for o in origins for w in o.unlinked)),
         )

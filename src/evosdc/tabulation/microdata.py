@@ -14,8 +14,8 @@ from evosdc.rules import Contributors, Group, Request, Rule, mark, rule_text
 from evosdc.table import TOTAL, Dimension, Hierarchy, Origin, Table
 from evosdc.table.build import equations
 from evosdc.table.knowledge import read_bounds, with_bounds
-from evosdc.table.link import cells_of_spans
-from evosdc.table.origin import AUTO
+from evosdc.table.origin import AUTO, Axis
+from evosdc.table.parts import cells_of_spans
 from evosdc.table.rounding import ROUNDING, significant
 from evosdc.table.status import PRIMARY, SAFE
 from evosdc.tabulation import inner
@@ -51,7 +51,7 @@ def tabulate(
     bounds: str = AUTO,
     floor: float | None = None,
     waiver: Sequence[str] = (),
-    spans: Sequence[Sequence[str]] | None = None,
+    spans: Sequence[Sequence[Axis]] | None = None,
     total: str = TOTAL,
     digits: Mapping[str, int] | None = None,
     flat: Collection[str] = (),
