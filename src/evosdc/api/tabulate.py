@@ -122,7 +122,7 @@ def read_trees(given: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if given is None:
         return None
     return {
-        name: read_hierarchy(tree) if isinstance(tree, (str, Path)) else tree
+        name: read_hierarchy(tree) if isinstance(tree, (str, os.PathLike)) else tree
         for name, tree in given.items()
     }
 

@@ -82,9 +82,13 @@ def unsure_links(tables: Sequence[Table], links: Mapping[str, str]) -> tuple[str
                     if UNRELATED not in (links.get(a), links.get(b)):
                         _ask(b, a, _margin(two, b), _margin(one, a))
                     loose |= dict.fromkeys((b, a))
-    if not loose:
-        return ()
-    return (f"{listed(list(loose), 8)} are taken for unrelated variables",)
+    declared = [name for name in loose if links.get(name) == UNRELATED]
+    found = []
+    if loose:
+        found.append(f"{listed(list(loose), 8)} are taken for unrelated variables")
+    if declared:
+        found.append(f"{listed(declared, 8)} because somebody declared it")
+    return tuple(found)
 
 
 def _margin(table: Table, name: str) -> dict[str, float]:
@@ -109,6 +113,8 @@ def _ask(a: str, b: str, one: Mapping[str, float], two: Mapping[str, float]) -> 
     ]
     if 2 * len(same) <= len(common) or len(same) < min(2, len(one), len(two)):
         return
+    if len(one) < len(two):
+        a, b = b, a
     raise InputError(
         f"{len(same)} of {len(common)} codes that {a!r} and {b!r} share have the same "
         "totals in two linked tables: they may be one variable",

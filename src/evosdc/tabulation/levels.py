@@ -52,6 +52,13 @@ class Pair:
         """Whether each code of the first column has one code of the second."""
         return len(self.rows) == len(self.one)
 
+    @property
+    def renamed(self) -> bool:
+        """Whether the columns are the same but for the names of the codes."""
+        return len(self.rows) == len(self.one) == len(self.two) and any(
+            self.one[a] != self.two[b] for a, b, _ in self.rows.tolist()
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Levels:

@@ -63,7 +63,7 @@ def tabulate_linked(
             hint="check the spelling",
         )
     trees, widths = dict(hierarchies or {}), dict(digits or {})
-    levels = {c for t in trees.values() if not isinstance(t, Hierarchy) for c in t}
+    levels = {c for t in trees.values() if isinstance(t, (list, tuple)) for c in t}
     known = dict.fromkeys(name for span in spans for name in span)
     for name in (*trees, *widths):
         if name not in known and not (name in widths and name in levels):

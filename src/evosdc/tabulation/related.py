@@ -2,8 +2,8 @@
 
 Records tell more than names: whether two columns are the same, whether one is a level
 of the other, or whether their codes fall into groups that have the same records. Then
-sums of one table are sums of the other, and protecting them as strangers is no
-protection.
+sums of one table are sums of the other, and tables that are protected without knowing
+it give each other's cells away.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def find_variables(
         Where hierarchies, links and records contradict each other, and where columns
         are related and nobody said how.
     """
-    chains = {n: list(t) for n, t in hierarchies.items() if _is_chain(n, t)}
     trees = {n: t for n, t in hierarchies.items() if isinstance(t, Hierarchy)}
+    chains = {n: _columns(n, t) for n, t in hierarchies.items() if n not in trees}
     read_links(links, spans)
     if not chains and len(spans) == 1:
         return Variables(trees)
@@ -105,15 +105,10 @@ def find_variables(
         return _Search(levels, spans, chains, trees, links, total).variables()
 
 
-def _is_chain(name: str, tree: Any) -> bool:
-    if isinstance(tree, Hierarchy):
-        return False
-    if (
-        isinstance(tree, (list, tuple))
-        and tree
-        and all(isinstance(column, str) for column in tree)
-    ):
-        return True
+def _columns(name: str, tree: Any) -> list[str]:
+    """Return the columns that a hierarchy is given by."""
+    if isinstance(tree, (list, tuple)) and all(isinstance(c, str) for c in tree):
+        return list(tree)
     raise InputError(
         f"the hierarchy of {name!r} is of type {type(tree).__name__}",
         expected="a Hierarchy, the path of a file, or columns from coarse to fine",
@@ -224,15 +219,12 @@ class _Search:
                 "level, tabulate one table first and name its publication with "
                 "--earlier when the other is protected",
             )
-        if (
-            name in self.links
-            and len(pair.two) == len(pair.one)
-            and (set(pair.one) != set(pair.two))
-        ):
+        levels = any({name, finest} <= {n, *c} for n, c in self.chains.items())
+        if not levels and pair.renamed:
             raise InputError(
                 f"{name!r} and {finest!r} have the same records under other codes",
                 expected="one code for one cell",
-                hint=f"tabulate both tables by {finest!r}",
+                hint=_one_column(name, finest),
             )
 
     def _level(self, name: str, finest: str, tree: Hierarchy) -> Hierarchy:
@@ -321,9 +313,14 @@ class _Search:
             fine, coarse = (one, two) if pair.determines else (two, one)
             what = f"each code of {fine!r} has one code of {coarse!r} in the records"
             sure = True
-            hint = f"give the hierarchy: --hierarchy {fine}={coarse},{fine}; or "
+            hint = (
+                _one_column(coarse, fine)
+                if pair.renamed
+                else f"give the hierarchy, --hierarchy {fine}={coarse},{fine}, or "
+                + link_hint(coarse, fine)
+            )
         else:
-            fine, coarse, hint = one, two, ""
+            fine, coarse, hint = one, two, link_hint(two, one)
             what = (
                 f"the codes of {one!r} and {two!r} fall into {groups.max() + 1:,} "
                 "groups without a record in common"
@@ -339,14 +336,22 @@ class _Search:
         elif sure and _bits(pair, groups) >= _SURE:
             raise InputError(
                 f"{what}: sums of one table are sums of the other",
-                expected="to know how variables of linked tables hang together",
-                hint=hint + link_hint(coarse, fine),
+                expected="to know how the variables of linked tables are related",
+                hint=hint,
             )
         else:
             yield (
                 f"{coarse!r} and {fine!r} are judged as unrelated, although {what}, "
                 "which may be chance"
             )
+
+
+def _one_column(name: str, other: str) -> str:
+    return (
+        f"tabulate both tables by one of the two columns; if they are unrelated, say "
+        f"so: --link {name}={UNRELATED} (link={{{name!r}: {UNRELATED!r}}}), which the "
+        f"claim will say; or give both the codes of {other!r}"
+    )
 
 
 def _line(tree: Hierarchy, code: str) -> Iterator[int]:
