@@ -285,10 +285,10 @@ def test_groups_of_codes_with_the_same_records_are_asked_for() -> None:
     for k, row in enumerate(rows):
         row["OTHER"] = row["A10"].lower() + str(k % 4)
     spans = [["A88", "SIZE"], ["OTHER", "N1"]]
-    with pytest.raises(InputError, match="3 groups without a record in common"):
+    with pytest.raises(InputError, match="3 groups of records with no code"):
         tabulate(rows, spans)
     words = publication(tabulate(rows, spans, link={"OTHER": "none"}))
-    assert "3 groups without a record in common" in words
+    assert "3 groups of records with no code in common" in words
 
 
 def test_columns_with_the_same_codes_that_differ_are_two_variables() -> None:

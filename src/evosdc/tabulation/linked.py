@@ -13,7 +13,7 @@ import pyarrow as pa
 from evosdc.databases import as_database
 from evosdc.errors import InputError
 from evosdc.rules import Group, Rule, rule_text
-from evosdc.table import TOTAL, Hierarchy, Table
+from evosdc.table import TOTAL, Table
 from evosdc.table.knowledge import read_bounds, with_bounds
 from evosdc.table.link import LinkedTables, link_tables
 from evosdc.table.origin import Axis

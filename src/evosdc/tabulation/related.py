@@ -307,7 +307,7 @@ class _Search:
         """Ask about two columns that are related in the records, or say it."""
         pair = self.levels.pair(one, two)
         groups = _groups_in_common(pair)
-        if groups.max() == 0:
+        if groups.max(initial=0) == 0:
             return
         if pair.determines or pair.swapped().determines:
             fine, coarse = (one, two) if pair.determines else (two, one)
@@ -323,17 +323,17 @@ class _Search:
             fine, coarse, hint = one, two, link_hint(two, one)
             what = (
                 f"the codes of {one!r} and {two!r} fall into {groups.max() + 1:,} "
-                "groups without a record in common"
+                "groups of records with no code in common"
             )
             size = np.bincount(groups, weights=pair.rows[:, 2])
             sure = 1.0 - size.max() / size.sum() >= _MANY
-        declared = UNRELATED in (self.links.get(one), self.links.get(two))
-        if declared:
+        chance = _bits(pair, groups) < _SURE
+        if UNRELATED in (self.links.get(one), self.links.get(two)):
             yield (
                 f"{coarse!r} and {fine!r} are judged as unrelated because somebody "
                 f"declared it, although {what}"
             )
-        elif sure and _bits(pair, groups) >= _SURE:
+        elif sure and not chance:
             raise InputError(
                 f"{what}: sums of one table are sums of the other",
                 expected="to know how the variables of linked tables are related",
@@ -341,8 +341,8 @@ class _Search:
             )
         else:
             yield (
-                f"{coarse!r} and {fine!r} are judged as unrelated, although {what}, "
-                "which may be chance"
+                f"{coarse!r} and {fine!r} are judged as unrelated, although {what}"
+                + (", which may be chance" if chance else ", most of them in one")
             )
 
 
