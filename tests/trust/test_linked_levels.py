@@ -19,7 +19,7 @@ import evosdc
 from builders import Command
 from evosdc.errors import InputError, TableError
 from evosdc.io import read_table, write_table
-from evosdc.table import Hierarchy, linked_parts
+from evosdc.table import Hierarchy, Origin, linked_parts
 
 COLUMNS = ("A10", "A21", "A88", "N1", "N2", "N3", "SIZE", "V")
 LEVELS = {"A88": ["A21", "A10"], "A21": ["A10"], "N3": ["N2", "N1"], "N2": ["N1"]}
@@ -349,6 +349,16 @@ def test_separate_tables_by_variables_of_their_own_say_so() -> None:
     rows = draw(3)
     tables = [alone(rows, ["A21", "SIZE"]), alone(rows, ["A21", "N1"])]
     words = publication(tables)
+    assert "'SIZE', 'N1' are taken for unrelated variables" in words
+    assert "linked tables together" not in words
+
+
+def test_a_table_that_does_not_say_how_it_was_linked_is_not_trusted() -> None:
+    """Files of version 0.1, and several tables in a file of another program."""
+    table = tabulate(draw(3), [["A21", "SIZE"], ["A21", "N1"]]).table
+    assert "2 linked tables together" in publication(table)
+    old = {k: v for k, v in table.origin.as_json().items() if k != "unlinked"}
+    words = publication(table.replace(origin=Origin.from_json(old)))
     assert "'SIZE', 'N1' are taken for unrelated variables" in words
     assert "linked tables together" not in words
 

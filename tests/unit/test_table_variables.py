@@ -85,4 +85,5 @@ def test_the_tables_travel_with_the_origin() -> None:
     axes = ((Axis("A88", "A21", ("Total", "A")), Axis("s", "s")),)
     origin = Origin(tables=axes, unlinked=("a and b",))
     assert Origin.from_json(origin.as_json()) == origin
-    assert Origin.from_json({}).tables == ()
+    assert Origin.from_json({}) == Origin()
+    assert Origin().unlinked is None

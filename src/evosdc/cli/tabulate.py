@@ -144,5 +144,5 @@ def tabulate(
     if table.origin.waived:
         typer.echo(f"{table.origin.waived:,} contributors consented: passed over")
     typer.echo(f"an attacker knows beforehand: {knowledge_words(table)}")
-    for note in (*table.origin.unlinked, *table.notes):
+    for note in (*(table.origin.unlinked or ()), *table.notes):
         typer.echo(f"note: {note}")

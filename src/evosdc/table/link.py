@@ -23,7 +23,7 @@ from evosdc.table.origin import Axis, Origin
 from evosdc.table.parts import in_a_ring, linked_parts, splits
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
 from evosdc.table.table import ADDITIVITY, Table
-from evosdc.table.variables import read_links, union, unsure_links
+from evosdc.table.variables import read_links, union, unlinked_in, unsure_links
 
 # A cell that is sensitive in one table is sensitive in all.
 _SEVERITY = {SAFE: 0, SECONDARY: 1, FIXED: 2, PRIMARY: 3}
@@ -87,7 +87,8 @@ def link_tables(
     axes = [_axes(t, variable_of) for t in tables]
     tables = [_renamed(t, variable_of) for t in tables]
     if unlinked is None:
-        unlinked = unsure_links(tables, given)
+        known = [words for t in tables for words in unlinked_in(t)]
+        unlinked = [*known, *unsure_links(tables, given)]
     dims = union([d for t in tables for d in t.dimensions])
     codes = np.vstack([_joint_codes(t, dims) for t in tables])
     cells = _JointCells.of(tables, cell_keys([len(d.hierarchy) for d in dims], codes))
@@ -286,7 +287,7 @@ def _origin(
         joint,
         ring=joint.ring or in_a_ring(spans),
         tables=() if told else tuple(axes),
-        unlinked=tuple(dict.fromkeys([*joint.unlinked, *unlinked])),
+        unlinked=tuple(dict.fromkeys(unlinked)),
     )
 
 

@@ -68,7 +68,7 @@ class Origin:
         tables that show other levels of the same variables. Empty where they do.
     unlinked
         Variables of linked tables that were judged as unrelated although nobody could
-        be sure of it, in words.
+        be sure of it, in words. None where nobody looked.
     """
 
     rules: tuple[tuple[str, int], ...] | None = None
@@ -82,7 +82,7 @@ class Origin:
     ring: bool = False
     source: str = ""
     tables: tuple[tuple[Axis, ...], ...] = ()
-    unlinked: tuple[str, ...] = ()
+    unlinked: tuple[str, ...] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return what a side file holds."""
@@ -101,14 +101,14 @@ class Origin:
                 [[a.variable, a.column, list(a.codes)] for a in table]
                 for table in self.tables
             ],
-            "unlinked": list(self.unlinked),
+            "unlinked": None if self.unlinked is None else list(self.unlinked),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Origin:
         """Read back what `as_json` gave; raises `ValueError` for anything else."""
         rules = data.get("rules")
-        threshold = data.get("threshold")
+        threshold, unlinked = data.get("threshold"), data.get("unlinked")
         return cls(
             rules=(
                 None
@@ -131,7 +131,7 @@ class Origin:
                 )
                 for table in data.get("tables", ())
             ),
-            unlinked=tuple(str(word) for word in data.get("unlinked", ())),
+            unlinked=None if unlinked is None else tuple(map(str, unlinked)),
         )
 
     @classmethod
@@ -158,5 +158,4 @@ class Origin:
             by_hand=tuple(dict.fromkeys(w for o in origins for w in o.by_hand)),
             ring=any(o.ring for o in origins),
             source=sources.pop() if len(sources) == 1 else "",
-            unlinked=tuple(dict.fromkeys(w for o in origins for w in o.unlinked)),
         )

@@ -9,6 +9,7 @@ import numpy as np
 from evosdc.errors import InputError, TableError
 from evosdc.table.codes import listed
 from evosdc.table.hierarchy import Dimension, Hierarchy
+from evosdc.table.parts import linked_parts
 from evosdc.table.table import ADDITIVITY, Table
 
 # What `--link NAME=none` says: the variable is no level of any other.
@@ -83,12 +84,35 @@ def unsure_links(tables: Sequence[Table], links: Mapping[str, str]) -> tuple[str
                         _ask(b, a, _margin(two, b), _margin(one, a))
                     loose |= dict.fromkeys((b, a))
     declared = [name for name in loose if links.get(name) == UNRELATED]
-    found = []
-    if loose:
-        found.append(f"{listed(list(loose), 8)} are taken for unrelated variables")
+    found = _loose_words(loose)
     if declared:
-        found.append(f"{listed(declared, 8)} because somebody declared it")
-    return tuple(found)
+        found += (f"{listed(declared, 8)} because somebody declared it",)
+    return found
+
+
+def unlinked_in(table: Table) -> tuple[str, ...]:
+    """Say which variables of the linked tables in a table may be related after all.
+
+    Where its origin does not know, as of files that other programs wrote, variables are
+    one if they have one name, and are otherwise taken for unrelated.
+    """
+    if table.origin.unlinked is not None:
+        return table.origin.unlinked
+    spans = [set(part.dimensions) for part in linked_parts(table)]
+    loose: dict[str, None] = {}
+    for i, one in enumerate(spans):
+        for two in spans[:i]:
+            if one - two and two - one:
+                loose |= dict.fromkeys(
+                    table.dimensions[k].name for k in sorted(one ^ two)
+                )
+    return _loose_words(loose)
+
+
+def _loose_words(names: Collection[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    return (f"{listed(list(names), 8)} are taken for unrelated variables",)
 
 
 def _margin(table: Table, name: str) -> dict[str, float]:
