@@ -53,7 +53,8 @@ def test_the_sample_has_all_options() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["independent_attack.py", "naive_tables.py", "random_cases.py"]
+    "name",
+    ["independent_attack.py", "linked_check.py", "naive_tables.py", "random_cases.py"],
 )
 def test_the_attacker_has_no_code_of_the_package(name: str) -> None:
     tree = ast.parse((HERE / name).read_text())

@@ -566,9 +566,21 @@ def test_somebody_who_did_not_consent_is_still_protected() -> None:
 # 7. Publishing twice.
 
 
-@pytest.mark.parametrize("name", ["out", "./out", "link"])
+@pytest.mark.parametrize(
+    ("name", "words", "step"),
+    [
+        ("out", "whose files this run replaces", "write to another folder"),
+        ("./out", "whose files this run replaces", "write to another folder"),
+        ("link", "is a symbolic link", "remove the link"),
+    ],
+)
 def test_what_is_read_is_not_written_over(
-    run: Command, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    run: Command,
+    tmp_path: Path,
+    name: str,
+    words: str,
+    step: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An earlier publication is what everyone has: nobody can make it again."""
     monkeypatch.chdir(tmp_path)
@@ -583,8 +595,8 @@ def test_what_is_read_is_not_written_over(
         *("--earlier", published),
     )
     assert code == 2
-    assert "whose files this run replaces" in error
-    assert "write to another folder" in error
+    assert words in error
+    assert step in error
     result = evosdc.protect(path, earlier=str(published), evaluations=5)
     with pytest.raises(InputError, match="whose files this run replaces"):
         result.write(name, force=True)

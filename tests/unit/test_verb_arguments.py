@@ -72,9 +72,12 @@ def test_no_traceback_but_ours(verb: Callable[..., Any], option: str) -> None:
     [
         (lambda: evosdc.audit(CELLS, time_limit=-1), "time_limit is -1"),
         (lambda: evosdc.evaluate(RECORDS, RECORDS, key="k", target="g"), "key is 'k'"),
-        (lambda: tabulate(hierarchies={"k": 5}), "hierarchy of 'k' is a int"),
+        (lambda: tabulate(hierarchies={"k": 5}), "hierarchy of 'k' is of type int"),
         (lambda: tabulate(hierarchies=["k"]), "hierarchies is a list"),
-        (lambda: protect(hierarchies={"region": 5}), "hierarchy of 'region' is a int"),
+        (
+            lambda: protect(hierarchies={"region": 5}),
+            "hierarchy of 'region' is of type int",
+        ),
         (lambda: tabulate(rules=[5]), "a rule is a int"),
         (lambda: tabulate(tresholds=3), "no option 'tresholds'"),
         (lambda: protect(prefer={"region=N": "much"}), "factor of a preference is"),

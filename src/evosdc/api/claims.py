@@ -13,6 +13,7 @@ from evosdc.table import Table, linked_parts
 from evosdc.table.knowledge import all_whole, knowledge_words
 from evosdc.table.singletons import knows_contributors, lone_respondents
 from evosdc.table.status import PRIMARY
+from evosdc.table.variables import unlinked_in
 
 
 def claim_of(
@@ -167,6 +168,9 @@ def _publication(
         table = table.visible()
     parts = len(linked_parts(table))
     what = "this table on its own" if parts == 1 else f"{parts} linked tables together"
+    unsure = "; ".join(unlinked_in(table))
+    if unsure:
+        what = f"{parts} tables, linked as far as their variables are known ({unsure})"
     words = f"{what}: {len(table):,} cells, {int(table.hidden.sum()):,} of them hidden"
     if table.origin.ring:
         words += (

@@ -125,7 +125,8 @@ def protect(
         ``"none"`` for a table without sensitive cells to which no rule applies: it is
         not judged then. Rules themselves belong to `tabulate`.
     reading
-        How to read a frame or a file, as in `evosdc.io.table_from_frame`.
+        How to read a frame or a file, as in `evosdc.io.table_from_frame`; and `link`
+        for several tables, as in `evosdc.table.link_tables`.
 
     Returns
     -------

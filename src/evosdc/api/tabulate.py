@@ -6,9 +6,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
-
-import pyarrow as pa
+from typing import Any, TypeAlias, TypeGuard
 
 from evosdc.errors import InputError
 from evosdc.frames import like
@@ -19,8 +17,8 @@ from evosdc.options import checked
 from evosdc.rules import Rule, parse_rules
 from evosdc.table import TOTAL, Hierarchy, Table
 from evosdc.table.codes import listed
-from evosdc.tabulation import hierarchy_from_columns, tabulate_linked
 from evosdc.tabulation import tabulate as tabulate_one
+from evosdc.tabulation import tabulate_linked
 
 _NONE = "none"
 Tree: TypeAlias = Hierarchy | str | os.PathLike[str]
@@ -55,6 +53,7 @@ def tabulate(
     hierarchies: Mapping[str, Tree | Sequence[str]] | None = None,
     rules: Sequence[Rule | str] | Rule | str = (),
     waiver: Sequence[str] | str | Path = (),
+    link: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Tabulation:
     """Tabulate microdata and mark its sensitive cells.
@@ -79,13 +78,18 @@ def tabulate(
         it names and that are not given here are said in a note.
     hierarchies
         The trees of codes of the variables that have one, the files of the trees, or
-        lists of columns of the records from coarse to fine.
+        lists of columns of the records, coarse to fine, the variable last:
+        ``{"A88": ["A10", "A21", "A88"]}``. These are then levels of one variable in all
+        tables.
     rules
         What makes a cell sensitive: rules, their short form such as ``"p:15"``, or the
         name of a preset. ``"none"`` where no rule applies: nothing is SAFE then.
     waiver
         Holdings that consented to be recognised, or the path of a file with one of them
         on each line: rules pass them over.
+    link
+        Of linked tables: columns that are levels of a variable of another name, or are
+        unrelated to all others: ``{"A21": "A88", "SIZE": "none"}``.
     options
         Passed on to `evosdc.tabulation.tabulate`.
 
@@ -107,34 +111,21 @@ def tabulate(
     records = Microdata(source)
     if isinstance(source, (str, os.PathLike)):
         records = open_microdata(source, total=total)
-    source = records.source
-    if isinstance(source, pa.RecordBatchReader):
-        # A stream can be read once only, and hierarchies read the records too.
-        source = source.read_all()
     named = {name for span in spans for name in span}
-    widths = options.pop("digits", None) or {}
-    trees = _trees(hierarchies, source, total, widths)
-    # Levels above a variable are no variables of the table.
-    levels = {
-        column
-        for tree in (hierarchies or {}).values()
-        if isinstance(tree, (list, tuple))
-        for column in tree
-    } - named
-    digits = {name: width for name, width in widths.items() if name not in levels}
-    trees = {n: t for n, t in records.hierarchies.items() if n in named} | trees
+    trees = {n: t for n, t in records.hierarchies.items() if n in named}
+    trees |= read_trees(hierarchies, total) or {}
     weight, weighting = _weighting(weight, records.description)
     linked = tabulate_linked(
-        source,
+        records.source,
         spans,
         value,
         weight=weight,
         holding=holding,
         request=request,
         hierarchies=trees,
-        digits=digits,
         rules=_rules(rules),
         waiver=waiver,
+        link=link,
         **options,
     )
     notes = _not_used(records, named, total, holding, request, options)
@@ -146,30 +137,27 @@ def tabulate(
     return Tabulation(table, like(pattern_frame(table), template))
 
 
-def read_trees(given: Mapping[str, Tree] | None) -> dict[str, Hierarchy] | None:
-    """Read the hierarchies that are given as files."""
+def read_trees(
+    given: Mapping[str, Tree | Sequence[str]] | None, total: str = TOTAL
+) -> dict[str, Any] | None:
+    """Read the hierarchies that are given as files; leave trees and columns alone."""
     if given is None:
         return None
-    _refuse_mapping(given)
-    return {name: _tree(name, tree, TOTAL) for name, tree in given.items()}
-
-
-def _trees(
-    given: Mapping[str, Tree | Sequence[str]] | None,
-    source: Any,
-    total: str,
-    digits: Mapping[str, int] | None,
-) -> dict[str, Hierarchy]:
-    """Read the hierarchies that are given as files or as columns of the records."""
-    if given is None:
-        return {}
-    _refuse_mapping(given)
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"hierarchies is a {type(given).__name__}",
+            expected="a mapping from the name of a variable to its hierarchy",
+            hint="give hierarchies={'region': 'region.hrc'}",
+        )
     return {
-        name: hierarchy_from_columns(source, list(tree), total=total, digits=digits)
-        if isinstance(tree, (list, tuple)) and all(isinstance(c, str) for c in tree)
-        else _tree(name, tree, total)
+        name: list(tree) if _is_columns(tree) else _tree(name, tree, total)
         for name, tree in given.items()
     }
+
+
+def _is_columns(tree: Any) -> TypeGuard[Sequence[str]]:
+    listed = isinstance(tree, (list, tuple))
+    return listed and all(isinstance(column, str) for column in tree)
 
 
 def _tree(name: str, tree: Any, total: str) -> Hierarchy:
@@ -178,20 +166,11 @@ def _tree(name: str, tree: Any, total: str) -> Hierarchy:
     if isinstance(tree, (str, os.PathLike)):
         return read_hierarchy(tree, total=total)
     raise InputError(
-        f"the hierarchy of {name!r} is a {type(tree).__name__}",
+        f"the hierarchy of {name!r} is of type {type(tree).__name__}",
         expected="an evosdc.Hierarchy, the path of a .hrc or .csv, or (in tabulate) a "
         "list of columns of the records",
         hint="see help(evosdc.tabulate)",
     )
-
-
-def _refuse_mapping(given: Any) -> None:
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"hierarchies is a {type(given).__name__}",
-            expected="a mapping from the name of a variable to its hierarchy",
-            hint="give hierarchies={'region': 'region.hrc'}",
-        )
 
 
 def _weighting(

@@ -52,6 +52,7 @@ def audit(
     hierarchy: list[str] = shared.HIERARCHY,
     total: str | None = shared.TOTAL,
     flat: list[str] = shared.FLAT,
+    link: list[str] = shared.LINK,
     missing: str | None = shared.MISSING,
     value: str | None = shared.VALUE,
     level_percent: float | None = shared.LEVEL_PERCENT,
@@ -71,7 +72,7 @@ def audit(
     reading = shared.reading_options(
         hierarchy, total, missing, value, level_percent, flat
     )
-    cells = read_tables(tables, **reading)
+    cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     result = api.audit(

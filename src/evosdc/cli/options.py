@@ -108,6 +108,12 @@ FLAT = typer.Option(
     "--flat",
     help="Dimensions without sub-totals, though some codes are sums of others.",
 )
+LINK = typer.Option(
+    [],
+    "--link",
+    help="A21=A88: variables of several tables that are one, by levels or by another "
+    "name; A21=none: it is unrelated to all others.",
+)
 MISSING = typer.Option(
     None, "--missing", help="What an absent inner cell means: error or empty."
 )

@@ -90,6 +90,7 @@ def protect(
     hierarchy: list[str] = shared.HIERARCHY,
     total: str | None = shared.TOTAL,
     flat: list[str] = shared.FLAT,
+    link: list[str] = shared.LINK,
     missing: str | None = shared.MISSING,
     value: str | None = shared.VALUE,
     level_percent: float | None = shared.LEVEL_PERCENT,
@@ -128,7 +129,7 @@ def protect(
     reading = shared.reading_options(
         hierarchy, total, missing, value, level_percent, flat
     )
-    cells = read_tables(tables, **reading)
+    cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     formats = check_also(also, cells)

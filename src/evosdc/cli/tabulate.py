@@ -77,6 +77,7 @@ def tabulate(
         "--flat",
         help="Variables whose codes are all ordinary, though some look like totals.",
     ),
+    link: list[str] = shared.LINK,
     apriori: Path | None = shared.APRIORI,
     output: Path = typer.Option(
         ..., "-o", "--output", help=f"Table to write: {shared.TABLES}."
@@ -137,6 +138,7 @@ def tabulate(
         total=total,
         flat=[name for text in flat for name in shared.names(text)],
         digits=widths,
+        link=shared.pairs(link, "--link"),
     )
     table = result.table
     if apriori is not None:
@@ -150,5 +152,5 @@ def tabulate(
     if table.origin.waived:
         typer.echo(f"{table.origin.waived:,} contributors consented: passed over")
     typer.echo(f"an attacker knows beforehand: {knowledge_words(table)}")
-    for note in table.notes:
+    for note in (*(table.origin.unlinked or ()), *table.notes):
         typer.echo(f"note: {note}")

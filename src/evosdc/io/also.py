@@ -24,7 +24,7 @@ from evosdc.io.paths import open_output
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
 from evosdc.io.tab import published_tab_files, refuse_names, write_published_tab
 from evosdc.table import Table, linked_parts
-from evosdc.table.link import Part
+from evosdc.table.parts import Part
 from evosdc.table.published import as_published
 
 
@@ -143,14 +143,15 @@ def _parts(table: Table) -> list[tuple[str, Table]]:
         return [("published", public)]
     found = []
     for number, part in enumerate(parts, 1):
-        names = [table.dimensions[k].name for k in part.dimensions]
-        found.append((f"published-{number}-{file_words(names)}", _cut(public, part)))
+        stem = f"published-{number}-{file_words(part.names)}"
+        found.append((stem, _cut(public, part)))
     return found
 
 
 def _cut(public: Table, part: Part) -> Table:
     """One of several linked tables, for its labels and values."""
-    cells, kept = part.cells, list(part.dimensions)
+    cells = part.cells
+    dimensions, codes = part.labels(public)
     nothing = np.full(len(cells), np.nan)
     return replace(
         public,
@@ -164,6 +165,6 @@ def _cut(public: Table, part: Part) -> Table:
         spl=nothing,
         matrix=sparse.csr_array((0, len(cells))),
         rhs=np.zeros(0),
-        dimensions=tuple(public.dimensions[k] for k in kept),
-        codes=public.codes[cells][:, kept],
+        dimensions=dimensions,
+        codes=codes,
     )

@@ -97,6 +97,11 @@ def _numbers(frame: Any, table: Table, path: str) -> NDArray[np.int64]:
 def _cells(frame: Any, table: Table) -> NDArray[np.int64]:
     """Cell number of each row, -1 for cells that the table has not."""
     rows = frame.num_rows
+    # One of several linked tables calls a variable by the name of its level.
+    level = {a.column: a.variable for part in table.origin.tables for a in part}
+    called = [level.get(name, name) for name in frame.column_names]
+    if len(set(called)) == len(called):
+        frame = frame.rename_columns(called)
     codes = np.zeros((rows, len(table.dimensions)), dtype=np.int64)
     fits = np.ones(rows, dtype=bool)
     names = [d.name for d in table.dimensions]

@@ -52,13 +52,24 @@ def read_table(path: PathLike, **options: Any) -> Table:
     return table if side is None else side.added_to(table, labels=form is TAB)
 
 
-def read_tables(paths: Sequence[PathLike], **options: Any) -> Table:
+def read_tables(
+    paths: Sequence[PathLike],
+    *,
+    link: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Table:
     """Read a table, or several over the same records as one of linked tables.
 
     `options` are those of `read_table`; a hierarchy, or a name in ``flat``, goes to the
-    tables that have its dimension.
+    tables that have its dimension. `link` is that of `evosdc.table.link_tables`.
     """
     if len(paths) == 1:
+        if link:
+            raise InputError(
+                f"--link for one table, {paths[0]}",
+                expected="several tables, whose variables can be linked",
+                hint="leave it out; tables that are made together are linked already",
+            )
         return read_table(paths[0], **options)
     given = dict(options)
     trees = dict(given.pop("hierarchies", None) or {})
@@ -83,7 +94,7 @@ def read_tables(paths: Sequence[PathLike], **options: Any) -> Table:
             expected="names of columns of the tables",
             hint="check the spelling of the column",
         )
-    return link_tables(tables).table
+    return link_tables(tables, links=link).table
 
 
 def write_table(path: PathLike, table: Table, *, force: bool = False) -> None:

@@ -377,7 +377,8 @@ def _published_parts(table: Table) -> dict[str, Any]:
     for part in parts:
         names = [table.dimensions[k].name for k in part.dimensions]
         kept = frame.take(part.cells).select([*names, "value", "status"])
-        found[f"published-{len(found) + 1}-{file_words(names)}.csv"] = kept
+        kept = kept.rename_columns([*part.names, "value", "status"])
+        found[f"published-{len(found) + 1}-{file_words(part.names)}.csv"] = kept
     return found
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.table.link import linked_parts
 from evosdc.table.origin import AUTO
+from evosdc.table.parts import linked_parts
 from evosdc.table.rounding import significant
 from evosdc.table.status import PRIMARY
 from evosdc.table.table import Table
@@ -258,8 +258,7 @@ def _has_unlisted(table: Table) -> bool:
     for part in linked_parts(table):
         inner = np.ones(len(part.cells), dtype=bool)
         expected = 1.0
-        for k in part.dimensions:
-            leaf = table.dimensions[k].hierarchy.is_leaf
+        for k, leaf in zip(part.dimensions, part.finest(table), strict=True):
             inner &= leaf[table.codes[part.cells, k]]
             expected *= float(leaf.sum())
         if part.dimensions and int(inner.sum()) < expected:

@@ -8,10 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 # How prior knowledge is set where nobody says otherwise.
 AUTO = "auto"
+
+
+class Axis(NamedTuple):
+    """A variable of one of several linked tables, as far as this table shows it.
+
+    Attributes
+    ----------
+    variable
+        The dimension of the joint table.
+    column
+        What the table itself calls it: a level of the variable has its own name.
+    codes
+        The codes that the table shows; empty where it shows all of them.
+    """
+
+    variable: str
+    column: str
+    codes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,6 +88,12 @@ class Origin:
         How records were weighted, in words; blank where nothing said that they could.
     source
         A fingerprint of the records, the same for all tables made of them.
+    tables
+        The linked tables that it is made of, where the codes of its cells do not tell:
+        tables that show other levels of the same variables. Empty where they do.
+    unlinked
+        Variables of linked tables that were judged as unrelated although nobody could
+        be sure of it, in words. None where nobody looked.
     """
 
     rules: tuple[tuple[str, int], ...] | None = None
@@ -87,6 +111,8 @@ class Origin:
     ring: bool = False
     weighting: str = ""
     source: str = ""
+    tables: tuple[tuple[Axis, ...], ...] = ()
+    unlinked: tuple[str, ...] | None = None
 
     @property
     def in_whole(self) -> bool:
@@ -111,13 +137,18 @@ class Origin:
             "ring": self.ring,
             "weighting": self.weighting,
             "source": self.source,
+            "tables": [
+                [[a.variable, a.column, list(a.codes)] for a in table]
+                for table in self.tables
+            ],
+            "unlinked": None if self.unlinked is None else list(self.unlinked),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Origin:
         """Read back what `as_json` gave; raises `ValueError` for anything else."""
         rules = data.get("rules")
-        threshold = data.get("threshold")
+        threshold, unlinked = data.get("threshold"), data.get("unlinked")
         return cls(
             rules=(
                 None
@@ -138,11 +169,19 @@ class Origin:
             ring=bool(data.get("ring", False)),
             weighting=str(data.get("weighting", "")),
             source=str(data.get("source", "")),
+            tables=tuple(
+                tuple(
+                    Axis(str(variable), str(column), tuple(map(str, codes)))
+                    for variable, column, codes in table
+                )
+                for table in data.get("tables", ())
+            ),
+            unlinked=None if unlinked is None else tuple(map(str, unlinked)),
         )
 
     @classmethod
     def joint(cls, parts: Iterable[Origin]) -> Origin:
-        """Return the origin of linked tables."""
+        """Return the origin of linked tables; `link_tables` says which they are."""
         origins = list(dict.fromkeys(parts))
         if len(origins) == 1:
             return origins[0]

@@ -98,6 +98,7 @@ class OwnShares:
 
     Nobody believes that a total is less than what they contributed to it themselves, so
     no pattern can make them: a lower level is asked against a respondent down to there.
+    Neither do they of the only part of such a total, which equals it.
     """
 
     def __init__(self, table: Table) -> None:
@@ -128,16 +129,24 @@ class OwnShares:
             start, end = self._columns.indptr[cell : cell + 2]
             for row in self._columns.indices[start:end].tolist():
                 total = int(self._total[row])
-                if total < 0 or total == cell or total in own:
+                if total < 0:
                     continue
                 first, last = self._rows.indptr[row : row + 2]
                 parts = self._rows.indices[first:last].tolist()
-                least = sum(
-                    (known.get(p, nothing) for p in parts if p != total), nothing
-                )
-                if least > known.get(total, nothing):
-                    known[total] = least
-                    queue.append(total)
+                parts.remove(total)
+                if cell != total:
+                    above = total
+                elif len(parts) == 1:
+                    # The only part of a total is the same cell under another code.
+                    above, parts = parts[0], [total]
+                else:
+                    continue
+                if above in own:
+                    continue
+                least = sum((known.get(p, nothing) for p in parts), nothing)
+                if least > known.get(above, nothing):
+                    known[above] = least
+                    queue.append(above)
         return {
             cell: max(0.0, float(self._decimal(cell) - least))
             for cell, least in known.items()

@@ -22,8 +22,8 @@ from evosdc.rules import (
 from evosdc.table import TOTAL, Dimension, Hierarchy, Origin, Table
 from evosdc.table.build import equations
 from evosdc.table.knowledge import read_bounds, with_bounds, with_whole_numbers
-from evosdc.table.link import cells_of_spans
-from evosdc.table.origin import AUTO, Dominated
+from evosdc.table.origin import AUTO, Axis, Dominated
+from evosdc.table.parts import cells_of_spans
 from evosdc.table.rounding import ROUNDING, significant
 from evosdc.table.status import PRIMARY, SAFE
 from evosdc.tabulation import inner
@@ -61,7 +61,7 @@ def tabulate(
     waiver: Sequence[str] = (),
     count_zeros: bool = False,
     whole_numbers: bool | None = None,
-    spans: Sequence[Sequence[str]] | None = None,
+    spans: Sequence[Sequence[Axis]] | None = None,
     total: str = TOTAL,
     digits: Mapping[str, int] | None = None,
     flat: Collection[str] = (),
