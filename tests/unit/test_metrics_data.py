@@ -139,3 +139,17 @@ def test_tables_beyond_the_limit_are_a_seeded_sample() -> None:
     drawn = tables(30, 4, 50, 3)
     assert len(set(drawn)) == 50
     assert drawn == tables(30, 4, 50, 3) != tables(30, 4, 50, 4)
+
+
+def test_the_synthetic_file_does_not_decide_whether_a_number_is_binned() -> None:
+    """A copy with noise on a number of few values would be compared in bins of them."""
+    original = {"x": list(range(10)) * 10, "t": ["a"] * 100}
+    noisy = {
+        "x": [v + 0.001 * k for k, v in enumerate(original["x"])],
+        "t": ["a"] * 100,
+    }
+    a, b = encode_frames((original, noisy), None, "t")
+    assert a.labels[0][0] == "0"
+    assert len(np.unique(a.codes[:, 0])) == 10
+    # Only the first value has no noise.
+    assert np.isin(b.codes[:, 0], a.codes[:, 0]).sum() == 1
