@@ -331,9 +331,12 @@ def _encode_numbers(
     """
     values = np.concatenate(parts)
     absent = np.isnan(values)
-    distinct, codes = np.unique(values[~absent], return_inverse=True)
     source, counts = np.unique(parts[0][~np.isnan(parts[0])], return_counts=True)
     if max_distinct is None or len(source) <= max_distinct:
+        known = values[~absent]
+        if max_distinct is not None:
+            known = _in_steps(known, source)
+        distinct, codes = np.unique(known, return_inverse=True)
         labels = tuple(f"{v:g}" for v in distinct)
     else:
         edges = quantile_cuts(source, counts.astype(float), bins).edges
@@ -343,6 +346,22 @@ def _encode_numbers(
         found, codes = np.unique(codes, return_inverse=True)
         labels = tuple(f"[{ends[k]}, {ends[k + 1]})" for k in found)
     return _with_missing(codes, absent, labels, ordered=True)
+
+
+def _in_steps(
+    values: NDArray[np.float64], source: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return each value, or one of the original that is less than half a step away.
+
+    A step is the least difference of two values of the original: a little noise must
+    not make a level of its own of every value.
+    """
+    if len(source) < 2:
+        return values
+    middles = (source[:-1] + source[1:]) / 2
+    nearest = source[np.searchsorted(middles, values)]
+    near = np.abs(values - nearest) < np.diff(source).min() / 2
+    return np.where(near, nearest, values)
 
 
 def _encode_coded(

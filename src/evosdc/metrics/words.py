@@ -15,7 +15,12 @@ _ERRORS = 3.0
 
 
 def verdict_on(
-    values: Values, tests: Sequence[FreshTest], *, tested: bool, why_not: str = ""
+    values: Values,
+    tests: Sequence[FreshTest],
+    *,
+    tested: bool,
+    why_not: str = "",
+    against: Sequence[str] = (),
 ) -> tuple[VerdictWord, tuple[str, ...]]:
     """Return the verdict and the reasons against a release.
 
@@ -28,8 +33,10 @@ def verdict_on(
         people who are not.
     why_not
         Why there are no tests.
+    against
+        What else speaks against a release.
     """
-    reasons = [test.words() for test in tests if not test.passed]
+    reasons = [*(test.words() for test in tests if not test.passed), *against]
     if not tests:
         reasons.append(f"the attacks behind the verdict are {why_not}")
     if tested:

@@ -1,0 +1,334 @@
+"""Tests of closeness that do not depend on how levels are named.
+
+A file of the same people with the names of levels exchanged, a number in other units or
+one column replaced is as close to them as a plain copy, but equal in no record. So
+levels of the synthetic file are matched with those of the original by what they occur
+with, numbers are taken by rank, and people are looked for on all columns but one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.metrics.binning import BINS, MOST_DISTINCT, quantile_cuts
+from evosdc.metrics.counts import cell_counts, classes
+from evosdc.metrics.data import Categorical, from_codes
+from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
+from evosdc.metrics.patience import check_time
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+# Columns of more levels keep their names: they are left out in turn.
+_MOST_LEVELS = 50
+# Levels are matched by so many records of each file at most, in so many rounds.
+_MOST_RECORDS = 20_000
+_ROUNDS = 4
+# A gain by other names is one beyond three standard errors.
+_ERRORS = 3.0
+
+
+def disguised_tests(
+    original: Coded, synthetic: Coded, *, seed: int = 0
+) -> tuple[tuple[FreshTest, ...], bool]:
+    """Look for the original behind other names and on all columns but one.
+
+    The second value says whether the synthetic file is the original but for the names
+    of levels.
+    """
+    rng = np.random.default_rng([seed, 7])
+    found = _renamed(original, synthetic, rng)
+    tests = list(_but_one(original, synthetic, rng))
+    if found.gained:
+        pair = (Coded(data, data) for data in (found.original, found.synthetic))
+        names = ", ".join(map(repr, found.names))
+        tests += [
+            replace(test, title=f"{test.title}, levels of {names} renamed")
+            for test in fresh_tests(
+                *pair, seed=seed, attacks=("copied_people", "matched_records")
+            )
+        ]
+    return tuple(tests), same_records(found.original, found.synthetic)
+
+
+def same_records(original: Categorical, synthetic: Categorical) -> bool:
+    """Whether two files hold the same records, in any order.
+
+    Attacks cannot tell where all combinations are common, and nobody should have to.
+    """
+    if original.rows != synthetic.rows:
+        return False
+    a, b = cell_counts(original, synthetic, range(original.columns))
+    return bool((a == b).all())
+
+
+@dataclass(frozen=True, eq=False)
+class _Renamed:
+    """Two files with numbers by rank, levels of the second under the best names.
+
+    `names` are the columns whose levels have other names, and `gained` says that more
+    records have a partner by them than chance explains.
+    """
+
+    original: Categorical
+    synthetic: Categorical
+    names: tuple[str, ...]
+    gained: bool
+
+
+def _renamed(original: Coded, synthetic: Coded, rng: np.random.Generator) -> _Renamed:
+    first, second = _by_rank(original, synthetic)
+    parts = [
+        data.take(np.sort(rng.permutation(data.rows)[:_MOST_RECORDS]))
+        for data in (first, second)
+    ]
+    matcher = _Matcher(*parts)
+    same = [np.arange(size) for size in first.levels]
+    plain = matcher.matched(same)
+    tried = [
+        matcher.improved(same, matcher.by_records),
+        matcher.improved(same, matcher.by_pairs),
+        matcher.improved(matcher.by_frequency(), matcher.by_pairs),
+    ]
+    best = max(tried, key=matcher.matched)
+    gain = matcher.matched(best) - plain
+    most = min(part.rows for part in parts)
+    return _Renamed(
+        first,
+        second.with_codes(matcher.named(second, best)),
+        tuple(
+            first.names[j]
+            for j, to in enumerate(best)
+            if (to != same[j])[np.unique(second.codes[:, j])].any()
+        ),
+        gain * most > _ERRORS * sqrt(plain * most + 1.0),
+    )
+
+
+def _by_rank(original: Coded, synthetic: Coded) -> tuple[Categorical, Categorical]:
+    """Return the files in bins, numbers of many values by ranks in their own file.
+
+    A number in other units, or on another scale, has the same ranks.
+    """
+    columns: list[list[NDArray[np.integer]]] = [[], []]
+    levels = []
+    for j, size in enumerate(original.bins.levels):
+        pair = [data.bins.codes[:, j] for data in (original, synthetic)]
+        exact = [data.exact.codes[:, j] for data in (original, synthetic)]
+        missing = original.exact.missing[j]
+        last = original.exact.levels[j] - 1 if missing else -1
+        many = len(np.unique(exact[0])) > MOST_DISTINCT + missing
+        if original.exact.ordered[j] and many:
+            pair = [_rank_bins(codes, last) for codes in exact]
+            size = 2 * BINS + 1
+        columns[0].append(pair[0])
+        columns[1].append(pair[1])
+        levels.append(size)
+    bins = original.bins
+    made = [
+        from_codes(
+            np.column_stack(part),
+            key=bins.key,
+            target=bins.target,
+            levels=levels,
+            names=bins.names,
+        )
+        for part in columns
+    ]
+    return made[0], made[1]
+
+
+def _rank_bins(codes: NDArray[np.int32], missing: int) -> Ints:
+    """Return the bin of each number by quantiles of its own file; missing ones last."""
+    known = codes != missing
+    out = np.full(len(codes), 2 * BINS)
+    if known.any():
+        numbers, counts = np.unique(codes[known], return_counts=True)
+        edges = quantile_cuts(numbers.astype(float), counts.astype(float), BINS).edges
+        out[known] = np.searchsorted(edges, codes[known], side="right")
+    return out
+
+
+class _Matcher:
+    """Matches the levels of two files by what they occur with."""
+
+    def __init__(self, original: Categorical, synthetic: Categorical) -> None:
+        self.original, self.synthetic = original, synthetic
+        self.free = [
+            j for j, size in enumerate(original.levels) if 1 < size <= _MOST_LEVELS
+        ]
+        self.margins = {
+            j: tuple(
+                np.bincount(data.codes[:, j], minlength=original.levels[j]) / data.rows
+                for data in (original, synthetic)
+            )
+            for j in self.free
+        }
+        self._known: dict[tuple[int, int], tuple[Floats, Floats]] = {}
+
+    def named(self, data: Categorical, names: Sequence[Ints]) -> NDArray[np.int64]:
+        """Return the codes of a file under other names."""
+        columns = [to[data.codes[:, j]] for j, to in enumerate(names)]
+        return np.column_stack(columns)
+
+    def matched(self, names: Sequence[Ints]) -> float:
+        """Return the share of records that have a partner under some names."""
+        check_time()
+        second = self.synthetic.with_codes(self.named(self.synthetic, names))
+        a, b = cell_counts(self.original, second, range(second.columns))
+        shares = np.minimum(a / self.original.rows, b / second.rows)
+        return float(shares.sum())
+
+    def by_frequency(self) -> list[Ints]:
+        """Name the levels of the synthetic file by their rank in frequency."""
+        names = [np.arange(size) for size in self.original.levels]
+        for j in self.free:
+            first, second = self.margins[j]
+            names[j][np.argsort(-second, kind="stable")] = np.argsort(
+                -first, kind="stable"
+            )
+        return names
+
+    def improved(
+        self,
+        names: Sequence[Ints],
+        common: Callable[[int, Sequence[Ints]], Floats],
+    ) -> list[Ints]:
+        """Name the levels of one column after the other by all the other columns.
+
+        `common` says how much two levels have in common under the names of the others.
+        """
+        from scipy.optimize import linear_sum_assignment
+
+        names = list(names)
+        for _ in range(_ROUNDS):
+            changed = False
+            for j in self.free:
+                check_time()
+                shared = common(j, names)
+                # Of names that do equally well those that are there stay.
+                shared[names[j], np.arange(len(shared))] += 1e-9
+                _, better = linear_sum_assignment(-shared.T)
+                used = self.margins[j][1] > 0
+                changed |= bool((better != names[j])[used].any())
+                names[j] = np.asarray(better, np.int64)
+            if not changed:
+                break
+        return names
+
+    def by_pairs(self, j: int, names: Sequence[Ints]) -> Floats:
+        """Return what the levels of a column share in margins and two-way tables.
+
+        This tells levels apart where all the people are there.
+        """
+        first, second = self.margins[j]
+        common = np.minimum(first[:, None], second)
+        for k in self.free:
+            if k != j:
+                one, raw = self._tables(j, k)
+                two = np.empty_like(raw)
+                two[:, names[k]] = raw
+                for c in np.flatnonzero(one.any(axis=0) & two.any(axis=0)):
+                    common += np.minimum(one[:, c][:, None], two[:, c])
+        return np.asarray(common)
+
+    def by_records(self, j: int, names: Sequence[Ints]) -> Floats:
+        """Return the records that levels of a column share on all other columns.
+
+        This tells levels apart where some of the people are there, and the other
+        columns have the names of the original.
+        """
+        others = [k for k in range(len(names)) if k != j]
+        other = self.synthetic.with_codes(self.named(self.synthetic, names))
+        one, two, number = classes(self.original, other, others)
+        shared = np.flatnonzero(
+            np.bincount(one, minlength=number) * np.bincount(two, minlength=number)
+        )
+        place = np.full(number, -1)
+        place[shared] = np.arange(len(shared))
+        size = self.original.levels[j]
+        tables = []
+        for cells, data in ((one, self.original), (two, self.synthetic)):
+            there = place[cells] >= 0
+            at = place[cells[there]] * size + data.codes[there, j]
+            counts = np.bincount(at, minlength=len(shared) * size)
+            tables.append(counts.reshape(len(shared), size) / data.rows)
+        return np.array(
+            [np.minimum(tables[0][:, [a]], tables[1]).sum(axis=0) for a in range(size)]
+        )
+
+    def _tables(self, j: int, k: int) -> tuple[Floats, Floats]:
+        """Return the two-way tables of both files, in shares."""
+        if j > k:
+            one, two = self._tables(k, j)
+            return one.T, two.T
+        if (j, k) not in self._known:
+            one, two = (
+                _two_way(data, j, k) for data in (self.original, self.synthetic)
+            )
+            self._known[j, k] = one, two
+        return self._known[j, k]
+
+
+def _two_way(data: Categorical, j: int, k: int) -> Floats:
+    width = data.levels[k]
+    cells = data.codes[:, j].astype(np.int64) * width + data.codes[:, k]
+    counts = np.bincount(cells, minlength=data.levels[j] * width)
+    return counts.reshape(data.levels[j], width) / data.rows
+
+
+def _but_one(
+    original: Coded, synthetic: Coded, rng: np.random.Generator
+) -> tuple[FreshTest, ...]:
+    """Look for people who are alone on all columns but one.
+
+    Whoever replaces one column has everybody in the file by the others. Of many columns
+    one is the worst by chance, and tables that a copy may follow give away some: so the
+    test fails only beyond half of the way from what a fresh sample shows to everybody.
+    """
+    order = rng.permutation(original.rows)
+    half = original.rows // 2
+    halves = [original.take(np.sort(rows)) for rows in (order[:half], order[half:])]
+    columns = original.bins.columns
+    tests = []
+    for coding in ("exact", "bins"):
+        for j in range(columns):
+            if columns < 3 or half < 1:
+                continue
+            check_time()
+            others = [k for k in range(columns) if k != j]
+            pair = (getattr(data, coding) for data in halves)
+            usual, of_half = _lone(*pair, others)
+            value, of = _lone(
+                getattr(original, coding), getattr(synthetic, coding), others
+            )
+            # A file of twice the size finds a person at most twice as often.
+            share = min(1.0, 2.0 * usual / of_half) if of_half else 1.0
+            tests.append(
+                FreshTest(
+                    name="all_but_one",
+                    title="people alone on all columns but "
+                    f"{original.bins.names[j]!r} who are there by them"
+                    + (", numbers in bins" if coding == "bins" else ""),
+                    against="the other half of the original (times 2, as a larger one "
+                    "at most)",
+                    value=value,
+                    usual=share * of,
+                    bound=of * (1.0 + share) / 2.0 + _ERRORS * sqrt(of) / 2.0,
+                    of=of,
+                )
+            )
+    return (max(tests, key=lambda t: t.value - t.bound),) if tests else ()
+
+
+def _lone(
+    attacked: Categorical, other: Categorical, columns: Sequence[int]
+) -> tuple[float, float]:
+    """Count the records of one file that are alone, and of them those in the other."""
+    a, b = cell_counts(attacked, other, columns)
+    return float(((a == 1) & (b > 0)).sum()), float((a == 1).sum())
