@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.metrics.binning import as_numbers, is_number
 from evosdc.metrics.coded_numbers import coded_numbers
+from evosdc.synth.data.variable import time_step
 
 ACTIONS = ("drop", "new", "keep")
 # So much of a column's values are different where it identifies people.
@@ -213,9 +214,13 @@ def _fresh_numbers(
 ) -> pa.Array:
     kind = plain.type
     numbers = as_numbers(plain)
+    start, step = 0, 1
     if pa.types.is_temporal(kind):
+        # Days stay days, whatever the unit they are stored in.
+        start, step = int(numbers.min()), int(time_step(kind, numbers) or 1)
+        numbers = (numbers - start) / step
         # Ends that no single person's value gives away.
-        low, high = np.quantile(numbers, [0.01, 0.99])
+        low, high = np.floor(np.quantile(numbers, [0.01, 0.99]))
     else:
         low, high = _round_ends(numbers)
     size = int(high - low) + 1
@@ -234,7 +239,7 @@ def _fresh_numbers(
     # The k-th number that is not taken.
     gaps = taken - int(low) - np.arange(len(taken))
     whole = int(low) + rank + np.searchsorted(gaps, rank, "right")
-    out = pa.array(whole.astype(np.int64))
+    out = pa.array(start + step * whole.astype(np.int64))
     if pa.types.is_date32(kind) or pa.types.is_time32(kind):
         out = out.cast(pa.int32())
     return out.cast(kind)

@@ -50,6 +50,8 @@ class Variable:
         The finer parts of the bins that numbers are drawn from.
     decimals
         How many decimals the numbers have.
+    step
+        What dates and times are multiples of, such as whole days; None for numbers.
     absent
         The level that a missing value is counted in where too few are missing.
     care
@@ -68,6 +70,7 @@ class Variable:
     categories: pa.Array | None = None
     inside: Inside | None = None
     decimals: int = 0
+    step: float | None = None
     absent: int = -1
     care: Care = field(default_factory=Care)
 
@@ -194,7 +197,7 @@ class Variable:
         assert self.inside is not None
         # The level of missing values is no bin.
         known = np.minimum(codes, len(self.inside.first) - 2).astype(np.int64)
-        return self.inside.numbers(known, rank, self.decimals)
+        return self.inside.numbers(known, rank, self.decimals, self.step)
 
     def samples(self, level: int) -> list[Any]:
         """Return values that stand for a level in a rule; None for missing values.
@@ -249,6 +252,7 @@ def make_variable(
             _with_bins(out, edges, found),
             inside=inside,
             decimals=_decimals(column.type, numbers),
+            step=time_step(column.type, numbers),
         )
     elif least > 1 and len(values) > 0:
         out = _with_pools(out, _pools(values, weight, least))
@@ -318,6 +322,14 @@ def _decimals(kind: pa.DataType, numbers: NDArray[np.float64]) -> int:
         if np.allclose(numbers, np.round(numbers, digits), rtol=0, atol=1e-12):
             return digits
     return 15
+
+
+def time_step(kind: pa.DataType, numbers: NDArray[np.float64]) -> float | None:
+    """Return how far apart dates and times are, at least: days have no time of day."""
+    if not pa.types.is_temporal(kind):
+        return None
+    apart = np.diff(np.unique(numbers)).astype(np.int64)
+    return float(max(1, int(np.gcd.reduce(apart)))) if len(apart) else 1.0
 
 
 def _plain(column: Any) -> pa.Array:
