@@ -61,7 +61,8 @@ def find_identifiers(
     Parameters
     ----------
     wishes
-        What the user says of a column: drop, new or keep (as an ordinary column).
+        What the user says of a column: drop, new or keep (as an ordinary column, which
+        is said only where it seems to identify people).
     named
         Columns that the user names as key, target or otherwise: they are ordinary.
     """
@@ -81,18 +82,21 @@ def find_identifiers(
     ordinary = set(named)
     out = []
     for name in table.column_names:
-        if name in wishes:
-            if wishes[name] != "keep" and name in ordinary:
+        wish = wishes.get(name)
+        if wish not in (None, "keep"):
+            if name in ordinary:
                 raise InputError(
-                    f"the column {name!r} is an identifier to {wishes[name]} and has a "
-                    "part in the attack",
+                    f"the column {name!r} is an identifier to {wish} and has a part in "
+                    "the attack",
                     hint="name it once: as key, target or column to synthesise, or as "
                     "an identifier",
                 )
-            out.append(Identifier(name, wishes[name], "as asked"))
+            out.append(Identifier(name, str(wish), "as asked"))
         elif least > 1:
             why = why_identifying(name, table.column(name), least)
-            if why:
+            if why and wish == "keep":
+                out.append(Identifier(name, "keep", "as asked"))
+            elif why:
                 out.append(
                     Identifier(name, "keep" if name in ordinary else "drop", why)
                 )
