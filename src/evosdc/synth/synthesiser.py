@@ -75,8 +75,8 @@ class Synthesiser:
     Parameters
     ----------
     key, target
-        What an attacker knows and what he wants to learn. Without them no risk is
-        measured or limited.
+        What an attacker knows and what he wants to learn. Without them the search
+        limits no risk.
     scenario
         Key, target, risks and their limits: `Scenario`.
     trade_off
