@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +51,23 @@ def test_compiling_stops_the_clock_and_is_told_once() -> None:
         assert clock.left() > 0.8
     assert told == ["compiling"]
     assert Clock().left() == float("inf")
+
+
+def test_compiling_stops_the_clock_of_the_search_too() -> None:
+    def compiling(generation: Any) -> None:
+        with stopped():
+            time.sleep(0.3)
+
+    made = api.synthesise(
+        wide(100, 3),
+        **ROLES,
+        generations=4,
+        moves=400,
+        time_limit=20,
+        listener=compiling,
+    )
+    assert len(made.model.record_) == 5
+    assert made.model.seconds_ < 4 * 0.3
 
 
 def test_a_limit_holds_for_search_evaluation_and_report() -> None:

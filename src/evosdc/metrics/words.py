@@ -179,11 +179,11 @@ def _membership(values: Values, tested: bool) -> list[str]:
 
 def _closeness(values: Values) -> list[str]:
     value = values.get("jsd_full")
-    fresh = None if value is None else value.baselines.get("bootstrap")
-    if value is None or fresh is None or value.value >= fresh:
+    drawn = None if value is None else value.baselines.get("bootstrap")
+    if value is None or drawn is None or value.value >= drawn:
         return []
     return [
-        "The full table is closer to the original than a fresh sample of the original "
-        "would be: beyond that, closeness is memory of these people, not knowledge of "
-        "the population."
+        "The full table is closer to the original than the original is when it is "
+        "drawn again with replacement, which repeats its people: such closeness is "
+        "memory of these people, not knowledge of the population."
     ]
