@@ -33,6 +33,9 @@ def _shown(values, counts, least=5):
 def test_rare_texts_become_other_under_a_name_that_is_free():
     assert _shown(["a", "b", "c"], [50, 3, 2]) == ["a", "other", "other"]
     assert _shown(["a", "b", "other"], [50, 4, 4]) == ["a", "other (2)", "other (2)"]
+    assert _shown(["a", "b", "Other"], [50, 6, 6]) == ["a", "b", "Other"]
+    made = _shown(["a", "Other", "c", "d"], [50, 9, 3, 3])
+    assert made == ["a", "Other", "other (2)", "other (2)"]
     assert _shown(["a", "b", "c"], [5, 6, 7]) == ["a", "b", "c"]
 
 
