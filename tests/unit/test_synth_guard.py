@@ -158,10 +158,11 @@ def test_identifiers_are_told_from_amounts_and_codes():
         [f"AB-{k:03d}" for k in range(100)],
         [str(dt.date(1960, 1, 1) + dt.timedelta(101 * k)) for k in range(100)],
         [dt.date(1960, 1, 1) + dt.timedelta(101 * k) for k in range(100)],
+        [dt.date(1960, 1, 1) + dt.timedelta(k) for k in range(200)],
         ["x", "y"] * 50,
         [1.5 * k for k in range(100)],
     ],
-    ids=["dense", "code", "text date", "date", "short", "float"],
+    ids=["dense", "code", "text date", "date", "all dates", "short", "float"],
 )
 def test_fresh_values_are_of_the_same_type_and_none_is_real(values):
     column = _column(values)

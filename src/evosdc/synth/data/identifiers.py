@@ -232,7 +232,7 @@ def _fresh_numbers(
     free = size - len(taken)
     unique = len(np.unique(numbers)) == len(numbers)
     if free < (records if unique else 1):
-        low, size = int(high) + 1, max(size, 2 * records)
+        low, size = int(max(high, numbers.max())) + 1, max(size, 2 * records)
         taken, free = taken[:0], size
     if unique and free < 4 * records:
         rank = rng.permutation(free)[:records]

@@ -24,6 +24,8 @@ from evosdc.synth.data.least import Care, Pools, pool_others, pool_texts, round_
 from evosdc.synth.data.tails import Bins, plain_bins, safe_bins
 
 _DECIMALS = 6
+# A day in the units that times are stored in; dates are stored in days.
+_DAY = {"s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,11 +327,13 @@ def _decimals(kind: pa.DataType, numbers: NDArray[np.float64]) -> int:
 
 
 def time_step(kind: pa.DataType, numbers: NDArray[np.float64]) -> float | None:
-    """Return how far apart dates and times are, at least: days have no time of day."""
+    """Return the part of a day that dates and times are multiples of, or a day."""
     if not pa.types.is_temporal(kind):
         return None
+    unit = "ms" if pa.types.is_date64(kind) else getattr(kind, "unit", "")
+    day = _DAY.get(unit, 1)
     apart = np.diff(np.unique(numbers)).astype(np.int64)
-    return float(max(1, int(np.gcd.reduce(apart)))) if len(apart) else 1.0
+    return float(np.gcd.reduce(apart, initial=day))
 
 
 def _plain(column: Any) -> pa.Array:
