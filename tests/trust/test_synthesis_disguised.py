@@ -116,6 +116,9 @@ DISGUISES = {
     "number reversed": each("income", lambda v: 4000 - v),
     "codes in another order": each("age", lambda v: 18 + 31 * v % 73),
     "column shuffled": on("income", lambda v: v[7:] + v[:7]),
+    "half of the people, column shuffled": lambda frame: on(
+        "income", lambda v: v[7:] + v[:7]
+    )(frame[:300]),
     "column dropped": lambda frame: shuffled(frame).drop_columns(["job"]),
     "column dropped, another exchanged": lambda frame: exchanged("sex")(
         frame.drop_columns(["job"])

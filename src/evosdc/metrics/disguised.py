@@ -48,8 +48,9 @@ def disguised_tests(
         data.take(np.sort(rng.permutation(data.rows)[:_MOST_ATTACKED]))
         for data in (original, synthetic)
     )
+    part = second.rows / max(original.rows, synthetic.rows)
     tests = (
-        *_but_one(first, second, second.rows / synthetic.rows, rng),
+        *_but_one(first, second, part, rng),
         *_renamed_tests(*_by_rank(first, second), rng, seed),
     )
     return tests, _same_but_for_names(original, synthetic)
@@ -102,11 +103,12 @@ def _same_but_for_names(original: Coded, synthetic: Coded) -> bool:
     if original.rows != synthetic.rows:
         return False
     for j in range(original.bins.columns):
-        counts = (
-            np.sort(np.bincount(data.exact.codes[:, j], minlength=data.exact.levels[j]))
+        size = original.exact.levels[j]
+        one, two = (
+            np.sort(np.bincount(data.exact.codes[:, j], minlength=size))
             for data in (original, synthetic)
         )
-        if not np.array_equal(*counts):
+        if not np.array_equal(one, two):
             return False
     first, second = _by_rank(original, synthetic)
     return same_records(first, _under(_best_names(first, second), second))
@@ -158,6 +160,7 @@ def _by_rank(original: Coded, synthetic: Coded) -> tuple[Categorical, Categorica
     columns: list[list[NDArray[np.integer]]] = [[], []]
     levels = []
     for j, size in enumerate(original.bins.levels):
+        pair: list[NDArray[np.integer]]
         pair = [data.bins.codes[:, j] for data in (original, synthetic)]
         exact = [data.exact.codes[:, j] for data in (original, synthetic)]
         missing = original.exact.missing[j]
@@ -317,43 +320,42 @@ def _but_one(
     Whoever replaces one column has everybody in the file by the others. Of many columns
     one is the worst by chance, and tables that a copy may follow give away some: so the
     test fails only beyond half of the way from what a fresh sample shows to everybody,
-    or to those in the `part` of a synthetic file that is looked at.
+    or to the `part` of everybody for whom there is a synthetic record.
     """
+    half, columns = original.rows // 2, original.bins.columns
+    if not half or columns < 3:
+        return ()
     order = rng.permutation(original.rows)
-    half = original.rows // 2
-    halves = [original.take(np.sort(rows)) for rows in (order[:half], order[half:])]
-    columns = original.bins.columns
-    times = max(1.0, synthetic.rows / max(1, original.rows - half))
+    halves = (original.take(np.sort(rows)) for rows in (order[:half], order[half:]))
+    files = (original, synthetic, *halves)
+    times = max(1.0, synthetic.rows / (original.rows - half))
     tests = []
-    for coding in ("exact", "bins"):
-        for j in range(columns):
-            if columns < 3 or half < 1:
-                continue
+    for how, coded in (
+        ("", [data.exact for data in files]),
+        (", numbers in bins", [data.bins for data in files]),
+    ):
+        for j, name in enumerate(original.bins.names):
             check_time()
             others = [k for k in range(columns) if k != j]
-            pair = (getattr(data, coding) for data in halves)
-            usual, of_half = _lone(*pair, others)
-            value, of = _lone(
-                getattr(original, coding), getattr(synthetic, coding), others
-            )
+            value, of = _lone(coded[0], coded[1], others)
+            usual, of_half = _lone(coded[2], coded[3], others)
             # A file of twice the size finds a person at most twice as often.
             share = min(1.0, times * usual / of_half) if of_half else 1.0
+            halfway = (max(part, share) + share) / 2.0
             tests.append(
                 FreshTest(
                     name="all_but_one",
-                    title="people alone on all columns but "
-                    f"{original.bins.names[j]!r} who are there by them"
-                    + (", numbers in bins" if coding == "bins" else ""),
+                    title=f"people alone on all columns but {name!r} who are there by "
+                    f"them{how}",
                     against="the other half of the original "
                     f"(times {times:.3g}, as a larger one at most)",
                     value=value,
                     usual=share * of,
-                    bound=of * (max(part, share) + share) / 2.0
-                    + _ERRORS * sqrt(of) / 2.0,
+                    bound=of * halfway + _ERRORS * sqrt(of) / 2.0,
                     of=of,
                 )
             )
-    return (max(tests, key=lambda t: t.value - t.bound),) if tests else ()
+    return (max(tests, key=lambda test: test.value - test.bound),)
 
 
 def _lone(
