@@ -31,8 +31,9 @@ _MOST_RECORDS = 20_000
 # Of larger files a part is attacked.
 _MOST_ATTACKED = 50_000
 _ROUNDS = 4
-# A gain by other names is one beyond three standard errors.
+# A gain by other names is one beyond three standard errors, of enough records.
 _ERRORS = 3.0
+_LEAST_GAIN = 0.25
 
 
 def disguised_tests(
@@ -49,10 +50,14 @@ def disguised_tests(
         for data in (original, synthetic)
     )
     part = second.rows / max(original.rows, synthetic.rows)
-    tests = (
-        *_but_one(first, second, part, rng),
-        *_renamed_tests(*_by_rank(first, second), rng, seed),
-    )
+    tests = _but_one(first, second, part, rng)
+    # Where only some people are real the bins of the original find more of them than
+    # ranks do, which others shift.
+    for by_rank in (False, True):
+        found = _renamed_tests(*_in_bins(first, second, by_rank), rng, seed)
+        if found:
+            tests += found
+            break
     return tests, _same_but_for_names(original, synthetic)
 
 
@@ -65,7 +70,10 @@ def _renamed_tests(
     """Attack with one half of the synthetic records, names being learnt from the other.
 
     Names that fit some records by chance say nothing about others. There are no tests
-    where other names match no more of these than chance explains.
+    where other names match no more of these than chance explains, and a quarter: this
+    is about the original in disguise. A search that keeps away from whole records may
+    leave records that differ from a person's in one column only, for several people in
+    a hundred; see the note on them in docs/explanation/fit-for-release.md.
     """
     order = rng.permutation(synthetic.rows)
     half = synthetic.rows // 2
@@ -80,7 +88,8 @@ def _renamed_tests(
     )
     renamed = _under(names, made)
     plain = _partners(original, made)
-    if _partners(original, renamed) - plain <= _ERRORS * sqrt(plain + 1.0):
+    gain = _partners(original, renamed) - plain
+    if gain <= max(_ERRORS * sqrt(plain + 1.0), _LEAST_GAIN * made.rows):
         return ()
     changed = [
         repr(name)
@@ -110,7 +119,7 @@ def _same_but_for_names(original: Coded, synthetic: Coded) -> bool:
         )
         if not np.array_equal(one, two):
             return False
-    first, second = _by_rank(original, synthetic)
+    first, second = _in_bins(original, synthetic, by_rank=True)
     return same_records(first, _under(_best_names(first, second), second))
 
 
@@ -152,13 +161,16 @@ def _best_names(original: Categorical, synthetic: Categorical) -> list[Ints]:
     )
 
 
-def _by_rank(original: Coded, synthetic: Coded) -> tuple[Categorical, Categorical]:
-    """Return the files in bins, numbers of many values by ranks in their own file.
+def _in_bins(
+    original: Coded, synthetic: Coded, by_rank: bool
+) -> tuple[Categorical, Categorical]:
+    """Return the files in bins, numbers of many values `by_rank` in their own file.
 
-    A number in other units, or on another scale, has the same ranks.
+    A number in other units, or on another scale, has the same ranks. Columns of such
+    numbers alone are called ordered.
     """
     columns: list[list[NDArray[np.integer]]] = [[], []]
-    levels = []
+    levels, ranked = [], []
     for j, size in enumerate(original.bins.levels):
         pair: list[NDArray[np.integer]]
         pair = [data.bins.codes[:, j] for data in (original, synthetic)]
@@ -166,9 +178,13 @@ def _by_rank(original: Coded, synthetic: Coded) -> tuple[Categorical, Categorica
         missing = original.exact.missing[j]
         last = original.exact.levels[j] - 1 if missing else -1
         many = len(np.unique(exact[0])) > MOST_DISTINCT + missing
-        if original.exact.ordered[j] and many:
+        ranked.append(original.exact.ordered[j] and many)
+        if ranked[-1] and by_rank:
             pair = [_rank_bins(codes, last) for codes in exact]
             size = 2 * BINS + 1
+        elif ranked[-1]:
+            # A last level for missing values, there or not.
+            size += not original.bins.missing[j]
         columns[0].append(pair[0])
         columns[1].append(pair[1])
         levels.append(size)
@@ -180,6 +196,7 @@ def _by_rank(original: Coded, synthetic: Coded) -> tuple[Categorical, Categorica
             target=bins.target,
             levels=levels,
             names=bins.names,
+            ordered=ranked,
         )
         for part in columns
     ]
@@ -218,6 +235,8 @@ class _Matcher:
         """Name the levels of the synthetic file by their rank in frequency."""
         names = [np.arange(size) for size in self.original.levels]
         for j in self.free:
+            if self.original.ordered[j]:
+                continue
             first, second = self.margins[j]
             names[j][np.argsort(-second, kind="stable")] = np.argsort(
                 -first, kind="stable"
@@ -233,8 +252,6 @@ class _Matcher:
 
         `common` says how much two levels have in common under the names of the others.
         """
-        from scipy.optimize import linear_sum_assignment
-
         names = list(names)
         for _ in range(_ROUNDS):
             changed = False
@@ -243,13 +260,28 @@ class _Matcher:
                 shared = common(j, names)
                 # Of names that do equally well those that are there stay.
                 shared[names[j], np.arange(len(shared))] += 1e-9
-                _, better = linear_sum_assignment(-shared.T)
+                better = self._assigned(j, shared)
                 used = self.margins[j][1] > 0
                 changed |= bool((better != names[j])[used].any())
-                names[j] = np.asarray(better, np.int64)
+                names[j] = better
             if not changed:
                 break
         return names
+
+    def _assigned(self, j: int, shared: Floats) -> Ints:
+        """Give each level of a column the name by which most is shared.
+
+        Ranks rise or fall; to exchange them as well would find partners by chance.
+        """
+        from scipy.optimize import linear_sum_assignment
+
+        if not self.original.ordered[j]:
+            return np.asarray(linear_sum_assignment(-shared.T)[1], np.int64)
+        rising = np.arange(len(shared))
+        # The last level is that of missing values.
+        top = int(np.flatnonzero(self.margins[j][0][:-1] > 0)[-1])
+        falling = np.where(rising <= top, top - rising, rising)
+        return max(rising, falling, key=lambda to: float(shared[to, rising].sum()))
 
     def by_pairs(self, j: int, names: Sequence[Ints]) -> Floats:
         """Return what the levels of a column share in margins and two-way tables.
