@@ -180,7 +180,7 @@ def synthesise(
             initial=initial,
             columns=None if columns is None else shared.names(columns),
             most_levels=most_levels,
-            bins=dict(wanted.bins_by_name) or bins,
+            bins={None: bins, **wanted.bins_by_name} if wanted.bins_by_name else bins,
             moments=moments,
             least=least,
             identifiers={

@@ -79,7 +79,9 @@ def _wishes(columns: Mapping[str, Any]) -> ColumnWishes:
         elif action == "new":
             identifiers[name] = "new"
         elif action == "synthesise":
+            # Whatever it looks like: not derived, and no identifier to leave out.
             refuse.append(name)
+            identifiers[name] = "keep"
             if kind in ("category", "ordered"):
                 categories.append(name)
         if "bins" in wish:
