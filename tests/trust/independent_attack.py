@@ -82,8 +82,16 @@ def read_published(
         be hidden everywhere.
     """
     found: dict[Key, float | None] = {}
+    levels = {
+        name: [name, *(f"{name}_{depth}" for depth in range(1, design.deepest(name)))]
+        for name in design.names
+    }
     for row in rows:
-        key = tuple(str(row.get(name, "Total")) for name in design.names)
+        # A level of a variable has a column of its own.
+        key = tuple(
+            next((str(row[c]) for c in levels[name] if c in row), "Total")
+            for name in design.names
+        )
         value = None if row["status"] == HIDDEN else float(row["value"])
         if key in found and found[key] != value:
             raise ValueError(f"{key} differs between published files")
