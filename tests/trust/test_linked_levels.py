@@ -353,6 +353,20 @@ def test_separate_tables_by_variables_of_their_own_say_so() -> None:
     assert "linked tables together" not in words
 
 
+def test_levels_that_no_sub_total_joins_are_not_linked() -> None:
+    """A hidden cell of A21 is the sum of cells of A88 that the other table prints."""
+    rows = [row for row in draw(3) if row["A10"] != "R"]
+    tables = [alone(rows, ["A21", "SIZE"]), alone(rows, ["A88", "SIZE"])]
+    with pytest.raises(InputError, match="split 'Total' of 'A88' in two ways"):
+        evosdc.audit(tables, link={"A21": "A88"})
+    same = [{**row, "A88": row["A21"]} for row in rows]
+    tables[0] = alone(same, ["A88", "SIZE"])
+    with pytest.raises(InputError, match="--hierarchy A88=FILE"):
+        evosdc.audit(tables)
+    joined = alone(rows, ["A88", "SIZE"], A88=["A21", "A88"])
+    assert "2 linked tables together" in publication([tables[0], joined])
+
+
 def test_a_table_that_does_not_say_how_it_was_linked_is_not_trusted() -> None:
     """Files of version 0.1, and several tables in a file of another program."""
     table = tabulate(draw(3), [["A21", "SIZE"], ["A21", "N1"]]).table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -72,12 +72,14 @@ def unsure_links(tables: Sequence[Table], links: Mapping[str, str]) -> tuple[str
     ------
     InputError
         Where two variables have the same totals for the same codes and nobody said
-        whether they are one.
+        whether they are one, and where two tables split a code of one in two ways.
     """
     loose: dict[str, None] = {}
     for i, one in enumerate(tables):
         for two in tables[:i]:
             mine, theirs = ({d.name for d in t.dimensions} for t in (one, two))
+            for name in sorted(mine & theirs):
+                _refuse_two_splits(name, two, one)
             for a in sorted(mine - theirs):
                 for b in sorted(theirs - mine):
                     if UNRELATED not in (links.get(a), links.get(b)):
@@ -115,9 +117,53 @@ def _loose_words(names: Collection[str]) -> tuple[str, ...]:
     return (f"{listed(list(names), 8)} are taken for unrelated variables",)
 
 
+def _refuse_two_splits(name: str, one: Table, two: Table) -> None:
+    """Refuse tables that split a code of a variable into codes that the other lacks.
+
+    The records behind a code with a total are in the other table too. Where that has
+    other codes for them, sums of one table are sums of the other, and no equation of
+    the joint table says which.
+    """
+    a, b = (t.dimensions[_position(t, name)].hierarchy for t in (one, two))
+    if a.total != b.total:
+        return  # refused when the trees are merged
+    mine = _own_codes(_margin(one, name), a, b)
+    theirs = _own_codes(_margin(two, name), b, a)
+    for code in mine:
+        if code in theirs:
+            raise InputError(
+                f"linked tables split {code!r} of {name!r} in two ways: one into "
+                f"{listed(mine[code], 3)}, the other into {listed(theirs[code], 3)}",
+                expected="codes of one level, or sub-totals that join the levels",
+                hint="tabulate the tables together from the records, with the levels "
+                "as a hierarchy; or add the sub-totals to the finer table "
+                f"(--hierarchy {name}=FILE); if the codes are unrelated, rename the "
+                "column in one table",
+            )
+
+
+def _own_codes(
+    codes: Iterable[str], tree: Hierarchy, other: Hierarchy
+) -> dict[str, list[str]]:
+    """Return the codes that another tree lacks, by the next code above that it has."""
+    found: dict[str, list[str]] = {}
+    for code in codes:
+        if code in other.node_of:
+            continue
+        node = tree.parents[tree.node_of[code]]
+        while tree.codes[node] not in other.node_of:
+            node = tree.parents[node]
+        found.setdefault(tree.codes[node], []).append(code)
+    return found
+
+
+def _position(table: Table, name: str) -> int:
+    return [d.name for d in table.dimensions].index(name)
+
+
 def _margin(table: Table, name: str) -> dict[str, float]:
     """Return the totals of the codes of a dimension, without its total and zeros."""
-    k = [d.name for d in table.dimensions].index(name)
+    k = _position(table, name)
     others = np.delete(table.codes, k, axis=1)
     cells = np.flatnonzero((others == 0).all(axis=1) & (table.codes[:, k] > 0))
     codes = table.dimensions[k].hierarchy.codes
