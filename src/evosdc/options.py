@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, signature
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import (
@@ -124,14 +124,15 @@ def checked(
             for function in (*passed_on, verb):
                 hints |= get_type_hints(function)
             names = list(signature(verb).parameters)
+            known = _keywords(verb, *passed_on)
             given = dict(zip(names, args, strict=False)) | kwargs
             for name, value in given.items():
                 if name in unchecked:
                     continue
-                if passed_on and name not in hints:
+                if passed_on and name not in known:
                     raise InputError(
                         f"there is no option {name!r}",
-                        expected=f"one of {', '.join(hints)}",
+                        expected=f"one of {', '.join(known)}",
                         hint=f"see help(evosdc.{verb.__name__})",
                     )
                 if not _is_of(value, hints.get(name, Any)):
@@ -149,6 +150,20 @@ def checked(
         return call
 
     return decorate
+
+
+def _keywords(verb: Callable[..., Any], *passed_on: Callable[..., Any]) -> list[str]:
+    """Name the arguments of a verb and the keywords that it passes on."""
+    own = signature(verb).parameters.values()
+    further = (p for f in passed_on for p in signature(f).parameters.values())
+    return list(
+        dict.fromkeys(
+            [
+                *(p.name for p in own if p.kind is not Parameter.VAR_KEYWORD),
+                *(p.name for p in further if p.kind is Parameter.KEYWORD_ONLY),
+            ]
+        )
+    )
 
 
 def _shown(value: Any) -> str:

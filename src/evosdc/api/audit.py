@@ -57,6 +57,7 @@ class Audit:
 
 
 @checked(
+    as_table,
     table_from_frame,
     least={"workers": 1, "time_limit": 0, "level_percent": 0},
     unchecked=("hierarchies",),

@@ -60,6 +60,7 @@ class LowerBound:
 
 
 @checked(
+    as_table,
     table_from_frame,
     least={"workers": 1, "time_limit": 0, "level_percent": 0},
     unchecked=("hierarchies",),
@@ -106,7 +107,8 @@ def bounds(
         attacks on tables that are no two-dimensional networks where these take long.
         The bound is the same for any number of workers unless time ends it.
     reading
-        How to read a frame or a file, as in `evosdc.io.table_from_frame`.
+        How to read a frame or a file, as in `evosdc.io.table_from_frame`; and `link`
+        for several tables, as in `evosdc.table.link_tables`.
 
     Examples
     --------

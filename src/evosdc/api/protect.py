@@ -28,6 +28,7 @@ from evosdc.table import Table
 
 
 @checked(
+    as_table,
     table_from_frame,
     least={"seed": 0, "workers": 1, "level_percent": 0},
     unchecked=("hierarchies",),

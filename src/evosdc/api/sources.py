@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +47,6 @@ def as_table(
 
     Several are linked; `link` is that of `evosdc.table.link_tables`.
     """
-    _refuse_unknown(reading)
     if link and not isinstance(source, (list, tuple)):
         raise InputError(
             "link (--link) for one table",
@@ -75,23 +73,6 @@ def as_table(
     if isinstance(source, (str, os.PathLike)):
         return read_table(source, **reading)
     return table_from_frame(source, **reading)
-
-
-def _refuse_unknown(reading: Mapping[str, Any]) -> None:
-    """Refuse keywords that neither the verb nor the reader of tables has."""
-    known = [
-        name
-        for name, parameter in signature(table_from_frame).parameters.items()
-        if parameter.kind is Parameter.KEYWORD_ONLY
-    ]
-    for name in reading:
-        if name not in known:
-            raise InputError(
-                f"there is no option {name!r}",
-                expected="an option of the verb, or of reading: "
-                f"{', '.join([*known, 'link'])}",
-                hint="see help(evosdc.protect) for its options",
-            )
 
 
 def assumed(
