@@ -171,6 +171,14 @@ def test_fractions_prove_nothing_of_counts(table: Table) -> None:
     assert "fractions of a person" in faults(counts, arrays_of(counts, whole=False))
 
 
+def test_intervals_are_said_to_be_rounded_only_where_they_are(table: Table) -> None:
+    for whole in (True, False):
+        settings = {"whole": whole, "fractions": True, "counts": False}
+        proof = read_proof(changed(arrays_of(table), settings=settings))
+        said = check_proof(table, proof).checked["proof"]
+        assert ("rounded inwards" in said) == whole
+
+
 def test_nothing_judged_is_a_proof_only_under_rules(table: Table) -> None:
     bare = table.replace(status=np.full(len(table), "s"))
     assert "no rule looked for sensitive cells" in faults(bare, arrays_of(bare))

@@ -268,7 +268,7 @@ def _checked_words(table: Table, proof: Proof, check: CheckReport) -> dict[str, 
     )
     exact = "exactly" if check.exact else f"to {check.error:.1e} of the move they show"
     whole = rounded = ""
-    if settings["fractions"]:
+    if settings["whole"] and settings["fractions"]:
         rounded = (
             "; intervals are rounded inwards to whole numbers, and combinations of "
             "whole numbers were not judged"
