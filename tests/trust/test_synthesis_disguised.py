@@ -13,6 +13,8 @@ from builders import Command
 from evosdc import api
 from evosdc.errors import InputError
 from evosdc.io import write_records
+from evosdc.metrics.data import from_codes
+from evosdc.metrics.disguised import _Matcher
 from evosdc.metrics.spelling import plain_form, respelt
 
 KEY, TARGET = ["age", "sex", "town"], "ill"
@@ -257,3 +259,16 @@ def test_no_two_values_of_the_original_are_taken_for_one() -> None:
 )
 def test_plain_forms(text: str, form: str) -> None:
     assert plain_form(text) == form
+
+
+def test_a_sample_may_have_no_number_of_a_column() -> None:
+    """Of a column that is nearly empty; the last level is that of missing values."""
+    codes = np.array([[4, 0], [4, 1], [4, 0]])
+    levels, names = [5, 2], ("income", "ill")
+    data = from_codes(
+        codes, key=(0,), target=1, levels=levels, names=names, ordered=[True, False]
+    )
+    matcher = _Matcher(data, data)
+    same = [np.arange(size) for size in levels]
+    found = matcher.improved(same, matcher.by_pairs)
+    assert [names.tolist() for names in found] == [names.tolist() for names in same]

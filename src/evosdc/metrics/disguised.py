@@ -278,8 +278,8 @@ class _Matcher:
         if not self.original.ordered[j]:
             return np.asarray(linear_sum_assignment(-shared.T)[1], np.int64)
         rising = np.arange(len(shared))
-        # The last level is that of missing values.
-        top = int(np.flatnonzero(self.margins[j][0][:-1] > 0)[-1])
+        # The last level is that of missing values; a sample may have no other.
+        top = int(np.max(np.flatnonzero(self.margins[j][0][:-1]), initial=0))
         falling = np.where(rising <= top, top - rising, rising)
         return max(rising, falling, key=lambda to: float(shared[to, rising].sum()))
 
