@@ -98,8 +98,8 @@ def bounds(
         Seconds; None for no limit. The bound is valid whenever it stops.
     attacker
         As in `protect`; the keyword `strict` does the same. Lone respondents and
-        secondaries that must be safe make patterns dearer, so that the bound, which
-        leaves them aside, holds with them too.
+        secondaries that must be safe make patterns more expensive, so that the bound,
+        which leaves them aside, holds with them too.
     bounds, counts, threshold, whole_numbers, rules
         As in `protect`.
     workers, cluster

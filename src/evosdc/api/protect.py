@@ -86,7 +86,7 @@ def protect(
         Against whom, and how far, cells are protected; the keywords `strict`,
         `singletons` and `secondaries` do the same.
     cells
-        Cells that must be hidden or published, that are dearer or cheaper to hide, or
+        Cells that must be hidden or published, that cost more or less to hide, or
         that stay hidden; the keywords `hide`, `publish`, `prefer` and
         `keep_secondaries` do the same.
     seed, workers

@@ -22,8 +22,8 @@ from evosdc.metrics.data import class_codes
 
 _QUOTES = "\"'`´‘’‚“”„«»‹›"
 _NUMBER = re.compile(r"([+-]?)0*(\d*)(?:[.,](\d*))?")
-# Values of so few people need not be in another file.
-_FEW = 5
+# Values of fewer people need not be in another file.
+_MIN_GROUP = 5
 # Less than this in common is no overlap; a half of all must be in common values.
 _LEAST_SHARED = 0.1
 _LEAST_COMMON = 0.5
@@ -117,6 +117,6 @@ def _shared(name: str, original: Any, other: Any) -> float:
     size = int(codes.max()) + 1
     first = np.bincount(codes[: len(parts[0])], minlength=size)
     second = np.bincount(codes[len(parts[0]) :], minlength=size)
-    if first[first >= _FEW].sum() < _LEAST_COMMON * first.sum():
+    if first[first >= _MIN_GROUP].sum() < _LEAST_COMMON * first.sum():
         return 1.0
     return float(np.minimum(first / first.sum(), second / second.sum()).sum())

@@ -16,8 +16,8 @@ from evosdc.errors import InputError
 from evosdc.rules.contributors import Contributors, Numbers, Verdict
 from evosdc.table.rounding import ROUNDING
 
-# The rest beside a dominant contributor, as a share of it, where no rule sets one.
-_REST = 0.1
+# What is too little for the others, as a share of the largest, where no rule says it.
+_DEFAULT_REST = 0.1
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def rest_limit(rules: Iterable[object]) -> float:
         if isinstance(rule, (PPercent, PriorPosterior))
         or (isinstance(rule, Dominance) and rule.n == 1)
     ]
-    return max(found, default=_REST)
+    return max(found, default=_DEFAULT_REST)
 
 
 def _estimate(contributors: Contributors, share: float, coalition: int) -> Verdict:

@@ -243,7 +243,7 @@ def knowledge_words(table: Table) -> str:
         what = (
             "somebody is in every cell that is listed"
             if origin.counts
-            else ("cells are not negative")
+            else "cells are not negative"
         )
         parts.append(f"weaker attackers than by default, who do not know that {what}")
     return (

@@ -27,11 +27,12 @@ from evosdc.tabulation.levels import Levels, Pair, open_levels
 Trees = Mapping[str, Hierarchy | Sequence[str]]
 
 # Bits beyond chance from which a dependence of columns is no coincidence. Two columns
-# that have nothing to do with each other get there once in 2**15 times.
-_SURE = 15.0
-# Groups of codes in common are asked about where so many records are outside the
-# largest group; a few islands beside it are said in the claim.
-_MANY = 0.5
+# that have nothing to do with each other get there once in 2**15 times; with half as
+# many bits, about once in 180.
+_MIN_BITS = 15.0
+# Groups of codes in common are asked about where this share of the records is outside
+# the largest group; smaller groups are said in the claim.
+_MIN_SHARE_OUTSIDE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,8 +327,8 @@ class _Search:
                 "groups of records with no code in common"
             )
             size = np.bincount(groups, weights=pair.rows[:, 2])
-            sure = 1.0 - size.max() / size.sum() >= _MANY
-        chance = _bits(pair, groups) < _SURE
+            sure = 1.0 - size.max() / size.sum() >= _MIN_SHARE_OUTSIDE
+        chance = _bits(pair, groups) < _MIN_BITS
         if UNRELATED in (self.links.get(one), self.links.get(two)):
             yield (
                 f"{coarse!r} and {fine!r} are judged as unrelated because somebody "

@@ -64,7 +64,7 @@ class BranchAndCut:
     cost, free
         What cells cost, and which may lead to a pattern cheaper than `best`.
     best
-        Cost of the best pattern known: nothing dearer is looked for.
+        Cost of the best pattern known: nothing more expensive is looked for.
     """
 
     def __init__(
