@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections import namedtuple
+from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -197,12 +198,20 @@ def test_types_are_described_as_finely_as_numba_tells_them_apart() -> None:
 
 def test_constants_are_described_with_their_types() -> None:
     seen = [1, 1.0, True, np.int32(1), np.uint64(1), "1", b"1", (1,), None, 0.0, -0.0]
+    seen += [(1, 2), Pair(1, 2), namedtuple("Pair", ["second", "first"])(1, 2)]
     assert len({described(constant) for constant in seen}) == len(seen)
 
 
-def test_what_cannot_be_compared_is_refused() -> None:
-    with pytest.raises(TypeError, match="depends on a ndarray"):
-        described(np.zeros(3))
+class Colour(Enum):
+    """Constants that Numba would compile, and that nothing here compares."""
+
+    RED = 1
+
+
+@pytest.mark.parametrize("value", [np.zeros(3), {}, Colour, Colour.RED, object()])
+def test_what_cannot_be_compared_is_refused(value: object) -> None:
+    with pytest.raises(TypeError, match="a kernel depends on"):
+        described(value)
 
 
 def test_every_kernel_says_what_it_is_compiled_from() -> None:
