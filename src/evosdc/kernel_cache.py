@@ -196,6 +196,9 @@ def described(value: Any, functions: list[FunctionType] | None = None) -> str:
         return f"{type(value).__name__} {getattr(value, '_fields', '')} ({parts})"
     if isinstance(value, frozenset):
         return f"{{{', '.join(sorted(described(p, functions) for p in value))}}}"
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        content = hashlib.sha256(value.tobytes()).hexdigest()
+        return f"array {value.dtype.descr} {value.shape} {value.strides} {content}"
     if isinstance(value, types.Type):
         return f"{type(value).__name__}: {described(value.key, functions)}"
     if isinstance(value, CodeType):
@@ -216,7 +219,7 @@ def described(value: Any, functions: list[FunctionType] | None = None) -> str:
     if name is None or not (plain or fields or issubclass(value, Exception)):
         raise TypeError(
             f"a kernel depends on {value!r} of the type {type(value).__name__}; "
-            "expected a number, a text, a tuple, a named tuple or a kernel"
+            "expected a number, a text, an array, a tuple or a kernel"
         )
     name = f"{module}.{name}"
     if fields is not None:
