@@ -152,10 +152,20 @@ def checked(
     return decorate
 
 
+# What readers of files tell `table_from_frame`, and nobody else may: it switches checks
+# off that a side file stands for.
+_FOR_READERS = ("origin", "trusted")
+
+
 def _keywords(verb: Callable[..., Any], *passed_on: Callable[..., Any]) -> list[str]:
     """Name the arguments of a verb and the keywords that it passes on."""
     own = signature(verb).parameters.values()
-    further = (p for f in passed_on for p in signature(f).parameters.values())
+    further = (
+        p
+        for f in passed_on
+        for p in signature(f).parameters.values()
+        if p.name not in _FOR_READERS
+    )
     return list(
         dict.fromkeys(
             [

@@ -311,6 +311,18 @@ def test_what_may_be_chance_is_said_and_does_not_stop() -> None:
     assert "linked tables together" not in words
 
 
+def test_places_of_one_firm_each_are_asked_for() -> None:
+    """Each place is in one province: one record for each says nothing of chance."""
+    rows = draw(15, 60)
+    for k, row in enumerate(rows):
+        row["PLACE"], row["PROVINCE"] = f"place {k}", f"p{k % 6}"
+    spans = [["PLACE"], ["PROVINCE"]]
+    with pytest.raises(InputError, match="each code of 'PLACE' has one code"):
+        tabulate(rows, spans)
+    joint = tabulate(rows, spans, hierarchies={"PLACE": ["PROVINCE", "PLACE"]})
+    assert "linked tables together" in publication(joint)
+
+
 def alone(rows: Rows, span: list[str], **trees: Any) -> Any:
     return tabulate(rows, span, hierarchies=trees)
 

@@ -61,6 +61,23 @@ def test_a_table_replaced_under_its_name_is_not_read(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("suffix", ["csv", "jj"])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('"freq:3"', '"freq:9"'), ('"counts": false', '"counts": true')],
+)
+def test_an_edited_side_file_is_not_read(
+    tmp_path: Path, suffix: str, old: str, new: str
+) -> None:
+    path = tmp_path / f"t.{suffix}"
+    write_table(path, tabulated())
+    text = side_of(path).read_text()
+    assert old in text
+    side_of(path).write_text(text.replace(old, new))
+    with pytest.raises(InputError, match="was changed after it was written"):
+        read_table(path)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -122,6 +122,12 @@ def parse_sidecar(text: str, source: Path) -> Sidecar:
             data["format"] != _FORMAT or data["absent"] not in ("error", "empty")
         ):
             raise ValueError
+        if not old and data["content"] != _content_digest(data):
+            raise InputError(
+                f"{source} was changed after it was written",
+                expected="the side file as evosdc wrote it",
+                hint=_without(source),
+            )
         if not old:
             return Sidecar(
                 source=source,
@@ -284,8 +290,15 @@ def _text(table: Table, digest: str, **parts: Any) -> str:
         "columns": {},
         **parts,
     }
+    data["content"] = _content_digest(data)
     indent = 1 if data["dimensions"] else None
     return json.dumps(data, ensure_ascii=False, indent=indent) + "\n"
+
+
+def _content_digest(data: Mapping[str, Any]) -> str:
+    """Fingerprint of all that a side file says: edited rules marked no cell."""
+    said = {name: part for name, part in data.items() if name != "content"}
+    return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def _without(source: Path) -> str:

@@ -182,7 +182,7 @@ class Origin:
     @classmethod
     def joint(cls, parts: Iterable[Origin]) -> Origin:
         """Return the origin of linked tables; `link_tables` says which they are."""
-        origins = list(dict.fromkeys(parts))
+        origins = list(parts)
         if len(origins) == 1:
             return origins[0]
         marked: dict[str, int] = {}

@@ -30,6 +30,9 @@ Trees = Mapping[str, Hierarchy | Sequence[str]]
 # that have nothing to do with each other get there once in 2**15 times; with half as
 # many bits, about once in 180.
 _MIN_BITS = 15.0
+# Of more records than these it is asked about one column that determines another in any
+# case: places of one firm each say nothing about chance, and lie in one region each.
+_FEW_RECORDS = 20
 # Groups of codes in common are asked about where this share of the records is outside
 # the largest group; smaller groups are said in the claim.
 _MIN_SHARE_OUTSIDE = 0.5
@@ -328,7 +331,10 @@ class _Search:
             )
             size = np.bincount(groups, weights=pair.rows[:, 2])
             sure = 1.0 - size.max() / size.sum() >= _MIN_SHARE_OUTSIDE
-        chance = _bits(pair, groups) < _MIN_BITS
+        chance = _bits(pair, groups) < _MIN_BITS and (
+            pair.rows[:, 2].sum() < _FEW_RECORDS
+            or not (pair.determines or pair.swapped().determines)
+        )
         if UNRELATED in (self.links.get(one), self.links.get(two)):
             yield (
                 f"{coarse!r} and {fine!r} are judged as unrelated because somebody "
