@@ -254,9 +254,21 @@ class Engine(Protocol[S]):
         """How to walk far, where other options than those of a plain walk do."""
         ...
 
+    programs_pay: bool
+    """Whether programs over the whole table build and change patterns: they are known
+    to be quick. Whoever has measured it may set it."""
+
     @property
     def demands(self) -> Demands:
         """What every pattern must reach; states number their demands by its rows."""
+        ...
+
+    def build_by_programs(self, stopped: Stopped = never) -> S:
+        """Build a pattern by programs over the whole table, which are measured.
+
+        When `stopped` says so, or where they take too long, the rest is covered as by
+        `State.cover`; otherwise `programs_pay` is set.
+        """
         ...
 
     def start(self, hidden: Mask | None = None, after: S | None = None) -> S:

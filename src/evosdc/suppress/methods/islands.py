@@ -52,6 +52,7 @@ class Stretch:
     seconds: float | None
     left: float
     parts: float = 0.0  # seconds for sub-tables, before anything else
+    programs_pay: bool = False  # whether programs are known to be quick
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ def explore(problem: Problem, stretch: Stretch) -> Haul:
         island.horizon = island.search.seconds_left
         island.settle()
         return Haul(tuple(island.patterns(1)), 1, island.building)
+    if stretch.programs_pay:
+        island.engine.programs_pay = True
     for pattern in stretch.patterns:
         island.welcome(pattern)
     island.horizon = lambda: stretch.left - search.seconds
@@ -216,6 +219,7 @@ class Islands(Closing):
             seconds=min(longest, left - stretches.HOMEWARD) if self._timed else None,
             left=left,
             parts=parts,
+            programs_pay=self._home.engine.programs_pay,
         )
 
     def gather(self, *, wait: bool = False) -> None:

@@ -43,13 +43,30 @@ class GeneralEngine:
 
     @property
     def roaming(self) -> WalkOptions | None:
-        # Without dimensions patterns from scratch find more in the same time.
-        small = self.agile and self.table.programs.is_small
-        return record_walker.DEFAULT if small else None
+        return record_walker.DEFAULT if self.programs_pay else None
+
+    @property
+    def programs_pay(self) -> bool:
+        return self.table.programs.quick
+
+    @programs_pay.setter
+    def programs_pay(self, pay: bool) -> None:
+        self.table.programs.quick = pay
 
     @property
     def demands(self) -> Demands:
         return self.table.demands
+
+    def build_by_programs(self, stopped: Stopped = never) -> GeneralState:
+        state = self.start()
+        # The largest first: what they move far covers many others.
+        order = np.argsort(-self.demands.amount, kind="stable")
+        unanswered = state.cover_by(
+            self.table.programs.over_all, order, stopped=stopped
+        )
+        self.programs_pay = not (unanswered or len(state.uncovered))
+        state.cover(stopped=stopped)
+        return state
 
     def start(
         self, hidden: Mask | None = None, after: GeneralState | None = None

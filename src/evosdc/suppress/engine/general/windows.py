@@ -58,7 +58,7 @@ class Windows:
         sets = self._programs.sets
         if (
             sets is None
-            or self._programs.is_small
+            or self._programs.quick
             or not np.isfinite(self._price[cell])
         ):
             return
