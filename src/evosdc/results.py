@@ -79,6 +79,8 @@ class Verdict:
         How many witnesses each means of proof gave.
     insiders
         How many lone respondents were taken for attackers too; None where not asked.
+    next_steps
+        What to do about a verdict that is not SAFE, a sentence for each reason.
     """
 
     safe: bool | None
@@ -90,6 +92,7 @@ class Verdict:
     proofs: Mapping[str, int] = field(default_factory=dict)
     insiders: int | None = None
     open: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
 
     @property
     def word(self) -> str:
@@ -210,6 +213,8 @@ class Protection:
     notes: tuple[str, ...] = ()
     # Cells that everyone has from earlier publications.
     known: NDArray[np.bool_] | None = field(default=None, repr=False)
+    # The files of these, which a result is never written over.
+    earlier: tuple[Path, ...] = field(default=(), repr=False)
     # Cells that are sensitive by request, not by a rule.
     wished: NDArray[np.bool_] | None = field(default=None, repr=False)
     # Kept out of logs and tracebacks: the pattern holds the confidential values.
@@ -319,6 +324,7 @@ class Protection:
             "exposed": len(self.verdict.exposed_cells),
             "open": len(self.verdict.open),
             "insiders": self.verdict.insiders,
+            "next_steps": list(self.verdict.next_steps),
             "claim": self.claim.as_json(),
             "notes": list(self.notes),
             "seconds": round(self.seconds, 3),

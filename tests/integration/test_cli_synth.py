@@ -92,6 +92,7 @@ def test_the_default_run_writes_everything(
         "verdict",
         "fit",
         "reasons",
+        "next_steps",
         "claim",
         "not_measured",
         "not_protected",

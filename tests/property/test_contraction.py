@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from evosdc.attack import judge
 from evosdc.errors import LevelError
 from evosdc.instances import make
+from evosdc.suppress.contracted import ContractedSearch
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
@@ -100,3 +102,22 @@ def test_a_part_that_is_the_whole_moves_with_it() -> None:
 def test_a_table_that_cannot_shrink_is_left_alone() -> None:
     table = make("random", 1, shape=(5, 5), sensitive=0.3, margins=0.0, zeros=0.0)
     assert contract(Problem.of(table)) is None
+
+
+def test_a_contracted_run_knows_what_it_gained() -> None:
+    """HeurGene's `cost_benefit` compares it with the time: it stopped at once."""
+    found = contraction(KINDS[0], 1)
+    assert found is not None
+    whole = Search()
+    inner = ContractedSearch(whole, found)
+    first = found.small.pattern(found.small.hideable)
+    inner.count(3)
+    assert inner.offer(first)
+    better = replace(first, cost=0.5 * first.cost)
+    inner.count(4)
+    assert inner.offer(better)
+    assert not inner.offer(first)
+    progress = inner.progress()
+    assert progress.gained == pytest.approx(0.5 * first.cost)
+    assert progress.improved_at == 7
+    assert progress.improved_seconds > 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -10,14 +12,16 @@ from network_twins import is_safe, random_problem
 
 from builders import run_method
 from evosdc.attack import judge
-from evosdc.errors import LevelError
+from evosdc.errors import EvosdcError, LevelError
 from evosdc.evolution.stopping import EvaluationLimit
+from evosdc.suppress.engine.network import levels
 from evosdc.suppress.engine.network.changes import undo
-from evosdc.suppress.engine.network.cover import FAILED
+from evosdc.suppress.engine.network.cover import FAILED, change
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender, make_log
 from evosdc.suppress.engine.network.mend_kernels import recreate
 from evosdc.suppress.engine.network.ruin_kernels import ruin
+from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -135,3 +139,53 @@ def test_an_undone_step_leaves_no_trace(problem, seed):
         np.testing.assert_array_equal(state.witness(level)[1], flow)
     assert not log.mark.any()
     assert not log.logged.any()
+
+
+def covered(kind: str, secondaries: bool) -> PatternState:
+    """A covered pattern of a random table, with or without secondaries."""
+    for seed in range(400):
+        state = PatternState(TableNetwork(random_problem(seed, kind)))
+        try:
+            state.cover()
+        except LevelError:
+            continue
+        state.clean_up()
+        if bool(len(state.secondaries)) == secondaries:
+            return state
+    raise AssertionError("no such table")
+
+
+def test_levels_that_nothing_covers_do_not_ask_for_a_larger_pool() -> None:
+    """It was called full, made larger and asked again, for ever."""
+    state = covered("whole", True)
+    network = state.network
+    none = np.zeros_like(network.arcs.up)
+    network.arcs = network.arcs._replace(up=none, down=none)
+    change(network.arcs, state.live, state.secondaries, False)
+    mender = Mender(network, np.random.default_rng(1))
+    with pytest.raises(EvosdcError, match="can be covered by none"):
+        mender.recover(state)
+
+
+def test_a_walk_with_nothing_to_ruin_ends() -> None:
+    """Steps that could not be made were not counted, and asked for again."""
+    state = covered("whole", False)
+    walker = NetworkWalker(state, np.random.default_rng(1), DEFAULT)
+    asked = iter(range(1000))
+    assert walker.turn(lambda: next(asked) > 500, 10)
+    assert walker.steps == 10
+
+
+def test_what_sliding_levels_reach_is_asked_of_one_graph(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn = (random_problem(seed, "sliding") for seed in range(400))
+    problem = next(p for p in drawn if len(p.levels.slide) > 2)
+    made: list[int] = []
+    plain = levels.graph_of
+    monkeypatch.setattr(
+        levels, "graph_of", lambda *more: (made.append(1), plain(*more))[1]
+    )
+    with suppress(LevelError):
+        TableNetwork(problem)
+    assert made == [1]

@@ -25,8 +25,11 @@ from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.combined import CombinedEquations
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.bounds.planes import PlaneCuts
+from evosdc.suppress.engine.base import never
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
+from evosdc.suppress.engine.general.record_walker import DEFAULT, RecordWalker
+from evosdc.suppress.engine.general.state import GeneralState
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -265,18 +268,48 @@ def test_a_tree_may_be_stopped_at_any_moment(shape: tuple[int, ...]) -> None:
     assert len(ends) == 1
 
 
+@pytest.mark.parametrize("shape", [(3, 3, 3), (9, 8)])
+def test_a_limit_may_be_lowered_at_any_moment(shape: tuple[int, ...]) -> None:
+    """SCIP takes none while it begins to solve, and none when nothing is left."""
+    problem = Problem.of(make("random", 5, shape=shape, sensitive=0.15))
+    free = problem.hideable & ~problem.primary
+    loop = CutLoop(problem)
+    loop.run_nodes()
+    tree = BranchAndCut(loop, problem.cost, free, float(problem.cost.sum()))
+    limit, asked = float(problem.cost.sum()), 0
+
+    def stopped() -> bool:
+        """Asked in every stage in which SCIP asks anything."""
+        nonlocal limit, asked
+        asked += 1
+        limit *= 1 - 1e-9
+        tree.lower(limit)
+        return asked % 3 == 0
+
+    for _ in range(200):
+        bound, done = tree.solve(np.inf, None, stopped, lambda _: None)
+        if done:
+            break
+    assert done
+    tree.lower(bound)
+    again, done = tree.solve(np.inf, None, stopped, lambda _: None)
+    assert done
+    assert again == pytest.approx(bound, rel=1e-5)
+
+
 def test_an_error_while_branching_is_raised() -> None:
     problem = Problem.of(make("random", 5, shape=(3, 3, 2), sensitive=0.2))
     loop = CutLoop(problem)
     loop.run_nodes()
     free = problem.hideable & ~problem.primary
 
-    def fail(_: Any) -> None:
+    def fail(*_: Any) -> Any:
         raise RuntimeError("no")
 
-    tree = BranchAndCut(loop, problem.cost, free, float(problem.cost.sum()))
-    with pytest.raises(RuntimeError, match="no"):
-        tree.solve(np.inf, None, lambda: False, fail)
+    for stopped, found in ((lambda: False, fail), (fail, lambda _: None)):
+        tree = BranchAndCut(loop, problem.cost, free, float(problem.cost.sum()))
+        with pytest.raises(RuntimeError, match="no"):
+            tree.solve(np.inf, None, stopped, found)
 
 
 def without_labels(table: Table) -> Table:
@@ -298,6 +331,27 @@ def test_walks_by_programs_get_cheaper_and_stay_covered() -> None:
         assert not len(state.uncovered)
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] < costs[0]
+
+
+def test_a_walk_that_is_stopped_does_not_go_on_tidying_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    engine = GeneralEngine(Problem.of(make("random", 3, shape=(4, 3, 2))))
+    state = engine.start()
+    state.cover()
+    told: list[bool] = []
+    plain = GeneralState.clean_up
+
+    def watched(self: GeneralState, order: Any = None, stopped: Any = never) -> bool:
+        told.append(stopped is not never)
+        return plain(self, order, stopped)
+
+    monkeypatch.setattr(GeneralState, "clean_up", watched)
+    walker = RecordWalker(state, np.random.default_rng(1), DEFAULT)
+    for _ in range(3):
+        walker.turn(lambda: False)
+    assert told
+    assert all(told)
 
 
 @pytest.mark.parametrize("seed", [1, 2])

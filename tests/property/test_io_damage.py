@@ -12,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evosdc.errors import EvosdcError
-from evosdc.io import read_hierarchy, read_hst, read_pattern, read_table
+from evosdc.io import (
+    read_hierarchy,
+    read_hst,
+    read_pattern,
+    read_table,
+    write_table,
+)
 from evosdc.io.asc import read_asc
 from evosdc.io.rda import read_rda
 from evosdc.table import Hierarchy, Table, build_table
@@ -27,10 +33,6 @@ JJ = b"""0
 0 3 : 0 (-1) 1 (1) 2 (1)
 """
 CSV = b'r;s;value;status;lpl\n01;"x";1,5;u;1\n02;x;2;s;\nTotal;x;3,5;m;0\n'
-SIDE = (
-    b'{"format": "evosdc-table", "name": "v", "absent": "error", "dimensions": '
-    b'[{"name": "r", "total": "Total", "parents": [["01", "Total"], ["02", "01"]]}]}'
-)
 HRC = b"N\n@n1\n@@n11\nS\n@s1\n"
 RDA = b'R 1 2 99\n<RECODEABLE>\n<TOTCODE> "T"\nX 3 4\n<NUMERIC>\n<DECIMALS> 1\n'
 TAB_RDA = b"<SEPARATOR> ;\n<SAFE> s\nR\n<RECODEABLE>\nX\n<NUMERIC>\nS\n<STATUS>\n"
@@ -60,6 +62,17 @@ def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
 def one_dimension() -> Table:
     tree = Hierarchy.flat(["a", "b"])
     return build_table([Dimension("r", tree)], [[1], [2], [0]], [1, 2, 3])
+
+
+def pair() -> tuple[bytes, bytes]:
+    """A table as CSV, and its side file."""
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "t.csv"
+        write_table(path, one_dimension())
+        return path.read_bytes(), path.with_name("t.csv.json").read_bytes()
+
+
+TABLE, SIDE = pair()
 
 
 @pytest.mark.parametrize(
@@ -93,7 +106,7 @@ def test_damage(name: str, whole: bytes, data: st.DataObject) -> None:
             (folder / "t.rda").write_bytes(TAB_RDA)
             read_table(folder / "t.tab")
         elif name == "t.csv.json":
-            (folder / "t.csv").write_bytes(b"r,value\n01,1\n02,1\n")
+            (folder / "t.csv").write_bytes(TABLE)
             read_table(folder / "t.csv")
         elif name in ("t.hrc", "tree.csv"):
             read_hierarchy(folder / name)

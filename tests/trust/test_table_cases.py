@@ -452,9 +452,10 @@ def test_the_guard_never_leaves_an_office_with_empty_hands(
     """Cells that no pattern protects against somebody are listed, the rest written."""
     path, out = tmp_path / "t.csv", tmp_path / "out"
     # Only the square may be hidden, and the owner of one corner has the others.
-    write_table(path, block("uuuuzzzzz", frequency=[1, 5, 5, 5, 5, 5, 5, 5, 5]))
-    fixed = path.read_text().replace(",s,", ",z,")
-    path.write_text(fixed)
+    table = block("uuuuzzzzz", frequency=[1, 5, 5, 5, 5, 5, 5, 5, 5])
+    write_table(
+        path, table.replace(status=np.where(table.status == "s", "z", table.status))
+    )
     code, text, error = run("protect", path, "-o", out, "--evaluations", 5, "--json")
     assert code == 3, error
     found = json.loads(text)
@@ -561,6 +562,32 @@ def test_somebody_who_did_not_consent_is_still_protected() -> None:
 
 
 # 7. Publishing twice.
+
+
+@pytest.mark.parametrize("name", ["out", "./out", "link"])
+def test_what_is_read_is_not_written_over(
+    run: Command, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An earlier publication is what everyone has: nobody can make it again."""
+    monkeypatch.chdir(tmp_path)
+    path, out = tmp_path / "t.csv", tmp_path / "out"
+    write_table(path, block("ussssssss"))
+    assert run("protect", path, "-o", out, "--evaluations", 5)[0] == 0
+    (tmp_path / "link").symlink_to(out)
+    published = out / "publish" / "published.csv"
+    before = {p: p.read_bytes() for p in out.rglob("*") if p.is_file()}
+    code, _, error = run(
+        *("protect", path, "-o", name, "--force", "--evaluations", 5),
+        *("--earlier", published),
+    )
+    assert code == 2
+    assert "whose files this run replaces" in error
+    assert "write to another folder" in error
+    result = evosdc.protect(path, earlier=str(published), evaluations=5)
+    with pytest.raises(InputError, match="whose files this run replaces"):
+        result.write(name, force=True)
+    assert {p: p.read_bytes() for p in out.rglob("*") if p.is_file()} == before
+    assert result.write(tmp_path / "new").name == "publish"
 
 
 def test_two_patterns_of_one_table_give_a_cell_away(

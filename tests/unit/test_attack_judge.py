@@ -24,6 +24,7 @@ from evosdc.attack.model import unpick, whole
 from evosdc.clock import moment
 from evosdc.errors import TableError
 from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
+from evosdc.table import table as table_module
 
 
 def cube(shape: tuple[int, ...], values: np.ndarray, **columns: np.ndarray) -> Table:
@@ -151,6 +152,35 @@ def test_insiders_that_time_does_not_reach_stay_open() -> None:
     assert full.insiders == late.insiders == 4
     assert late.safe is None
     assert late.open == (table.label(0),)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (3, 3, 2)])
+def test_what_kind_of_table_it_is_is_asked_once(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For all patterns and lone respondents of one table."""
+    asked: list[int] = []
+    plain = table_module.detect_network
+    monkeypatch.setattr(
+        table_module, "detect_network", lambda m: (asked.append(1), plain(m))[1]
+    )
+    cells = int(np.prod(shape))
+    table = hide_all(cube(shape, np.full(cells, 9.0)), [0], 0.1)
+    frequency = np.where(np.isin(np.arange(len(table)), (1, 3, 4, 5)), 1, 5)
+    table = table.replace(frequency=frequency)
+    assert (table.network is not None) == (len(shape) == 2)
+    for _ in range(2):
+        again = table.with_pattern(table.hidden)
+        full, _ = judge_insiders(again, *judge(again))
+        assert full.insiders
+    assert len(asked) == 1
+    # Other equations are asked for themselves.
+    assert Table.of([1.0, 1, 2], [[1, 1, -1]]).network is not None
+    assert len(asked) == 2
+    fewer = table.replace(matrix=table.matrix[1:], rhs=table.rhs[1:])
+    assert fewer.columns.shape[0] == table.matrix.shape[0] - 1
+    assert fewer.network is not table.network or len(shape) > 2
+    assert len(asked) == 3
 
 
 def test_nobody_alone_is_no_insider() -> None:

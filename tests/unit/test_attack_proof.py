@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pytest
 
 from builders import flat_table
 from evosdc.attack import certificate_arrays, check_proof, judge, read_proof
-from evosdc.attack.certificate import witness_arrays
+from evosdc.attack.certificate import ORIGIN, witness_arrays
 from evosdc.attack.seal import GROUPS, digest_of, numbered, seal_of, table_digests
 from evosdc.errors import InputError
 from evosdc.io.archive import read_arrays
@@ -19,23 +19,9 @@ from evosdc.io.frames import published_frame
 from evosdc.io.published import read_published
 from evosdc.results import Claim
 from evosdc.table import Dimension, Origin, Table
-from evosdc.table.knowledge import knowledge_words, with_bounds
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.knowledge import as_counts, with_bounds
 
 CLAIM = Claim("rules", "levels", "knowledge", "insiders", "pub", "strict", "proof")
-
-
-def claim_for(table: Table, how: dict[str, Any]) -> Claim:
-    """The sentences that a checker compares with what it checked."""
-    lone = "not judged against lone respondents"
-    if how["insiders"]:
-        lone = f"each of {int(lone_respondents(table).max()) + 1} lone respondents"
-    return replace(
-        CLAIM,
-        knowledge=knowledge_words(table),
-        strictness=f"levels must be {'exceeded' if how['strict'] else 'reached'}",
-        insiders=lone,
-    )
 
 
 @pytest.fixture
@@ -52,9 +38,19 @@ def arrays_of(table: Table, **changes: Any) -> dict[str, np.ndarray]:
     how: dict[str, Any] = {"strict": False, "secondaries": False, "insiders": False}
     _, certificate = judge(table, known=changes.get("known"))
     how |= changes
-    return certificate_arrays(
-        certificate, table=table, claim=claim_for(table, how), **how
-    )
+    return certificate_arrays(certificate, table=table, claim=CLAIM, **how)
+
+
+def changed(
+    arrays: dict[str, np.ndarray], **texts: dict[str, Any]
+) -> dict[str, np.ndarray]:
+    """A forged certificate: some entries of its texts replaced, and sealed again."""
+    out = dict(arrays)
+    for name, entries in texts.items():
+        # A claim is forged as a whole.
+        before = {} if name == "claim" else json.loads(str(out[name]))
+        out[name] = np.array(json.dumps(before | entries))
+    return {**out, "seal": np.array(seal_of(out))}
 
 
 def faults(table: Table, arrays: dict[str, np.ndarray], **more: Any) -> str:
@@ -197,7 +193,7 @@ def test_old_and_strange_files_are_refused(table: Table) -> None:
         with pytest.raises(InputError):
             read_proof(without)
     for name, wrong in (
-        ("claim", np.array('{"rules": "none"}')),
+        ("claim", np.array('["rules"]')),
         ("settings", np.array("[1]")),
         ("hidden", np.arange(16)),
         ("respondent", np.zeros(16)),
@@ -276,15 +272,84 @@ def test_publications_of_another_table_are_refused(table: Table) -> None:
         assert "99" not in str(caught.value)
 
 
-def test_a_claim_in_other_words_than_what_was_checked(table: Table) -> None:
-    claim = replace(claim_for(table, {"insiders": False, "strict": False}))
-    other = replace(claim, insiders="each of 9 lone respondents")
-    _, certificate = judge(table)
-    how = {"strict": False, "secondaries": False, "insiders": False}
-    good = certificate_arrays(certificate, table=table, claim=claim, **how)
-    assert not faults(table, good)
-    bad = certificate_arrays(certificate, table=table, claim=other, **how)
-    assert "something else on insiders" in faults(table, bad)
+def test_words_of_the_claim_are_neither_compared_nor_confirmed(table: Table) -> None:
+    """Sentences may be worded otherwise in other versions: settings are compared."""
+    arrays = arrays_of(table)
+    reworded = changed(arrays, claim={"rules": "autrement", "more": "each of 9"})
+    assert not faults(table, reworded)
+    first, second = (check_proof(table, read_proof(a)) for a in (arrays, reworded))
+    assert first.checked == second.checked
+    assert set(first.checked) < set(Claim.QUESTIONS)
+    assert "rules" not in first.checked
+    # Words cannot pass for lines of ours.
+    injected = changed(arrays, claim={"rules": "a\nSAFE:\x1b[1m b\u2028c"})
+    assert read_proof(injected).claim == {"rules": "a SAFE: [1m b c"}
+
+
+def test_what_made_cells_sensitive_must_be_what_the_table_says(table: Table) -> None:
+    ruled = table.replace(origin=Origin(rules=(("p:10", 1),)))
+    arrays = arrays_of(ruled)
+    assert not faults(ruled, arrays)
+    for settings, words in (
+        ({"rules": [["p:20", 1]]}, "other rules than"),
+        ({"rules": [["p:10", 2]]}, "other rules than"),
+        ({"rules": []}, "other rules than"),
+        ({"floor": 5.0}, "other least levels than"),
+        ({"waived": 3}, "other consents than"),
+        ({"ring": True}, "other rings of linked tables than"),
+    ):
+        assert words in faults(ruled, changed(arrays, settings=settings))
+    assert "other rules than" in faults(table, arrays), "no side file"
+    # Nobody looked for sensitive cells: as the table came, or as somebody decided.
+    decided = table.replace(origin=Origin(rules=()))
+    assert not faults(table, arrays_of(decided))
+
+
+def test_more_lone_respondents_than_the_table_has(table: Table) -> None:
+    arrays = arrays_of(table, insiders=True)
+    arrays["respondent"] = np.arange(len(table)) - 1
+    assert "other than then: lone respondents" in faults(table, changed(arrays))
+
+
+def test_settings_that_nobody_knows_are_left_out(table: Table) -> None:
+    arrays = changed(arrays_of(table), settings={"coalitions": "all"})
+    assert "coalitions" not in read_proof(arrays).settings
+
+
+def test_the_earlier_format_is_read_without_comparing_its_rules(table: Table) -> None:
+    ruled = table.replace(origin=Origin(rules=(("p:10", 1),)))
+    arrays = arrays_of(ruled)
+    settings = json.loads(str(arrays["settings"]))
+    for name in ORIGIN:
+        del settings[name]
+    old = {
+        **arrays,
+        "format": np.array("evosdc-certificate 2"),
+        "settings": np.array(json.dumps(settings)),
+    }
+    report = check_proof(ruled, read_proof(changed(old)))
+    assert report.holds
+    assert "earlier format" in report.remarks[0]
+    # In the format of today they must be there.
+    with pytest.raises(InputError, match="cannot be read"):
+        read_proof(changed({**old, "format": arrays["format"]}))
+
+
+def test_magnitudes_of_a_table_of_counts_are_assumed_again() -> None:
+    """As `protect --magnitudes` assumes: no cell is known to be 1 or more."""
+    level = [2.0, *[0.0] * 8]
+    counts = as_counts(
+        flat_table(
+            {"r": "abc", "s": "abc"}, [9.0, 8, 7, 6, 5, 4, 9, 8, 7],
+            status=list("ummsssmmm"), lpl=level, upl=level,
+        )
+    )  # fmt: skip
+    magnitudes = with_bounds(counts.replace(origin=Origin()), "auto")
+    assert magnitudes.lower.max() < counts.lower.max()
+    arrays = arrays_of(magnitudes)
+    report = check_proof(counts, read_proof(arrays))
+    assert report.holds, report.faults
+    assert report.checked["knowledge"].startswith("magnitudes")
 
 
 def test_a_tolerance_beyond_rounding_is_refused(table: Table) -> None:

@@ -14,7 +14,7 @@ from evosdc.suppress.engine.base import WalkOptions
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
-from evosdc.suppress.methods import companions, stretches
+from evosdc.suppress.methods import stretches
 from evosdc.suppress.methods.companions import Companions, Stretch, go_on
 from evosdc.suppress.methods.orders.methods import OrderSearch
 from evosdc.suppress.methods.orders.parameters import OrderParameters
@@ -56,7 +56,7 @@ def test_a_companion_goes_on_where_it_was(plan: Plan):
     assert haul.better.cost < first.cost
     state = engine_for(problem).start(haul.better.hidden)
     assert not state.repair()
-    search, walk = companions._LIVING[problem]
+    search, walk = problem.derived["companion"]
     assert isinstance(walk, Walk)
     walk._plan = replace(plan, steps=2 * plan.steps)
     again = go_on(problem, stretch(first, plan))
@@ -72,7 +72,7 @@ def test_a_companion_goes_on_from_what_another_has_found():
     problem = cube()
     first = covered(problem)
     go_on(problem, stretch(first))
-    search, walk = companions._LIVING[problem]
+    search, walk = problem.derived["companion"]
     assert isinstance(walk, Walk)
     assert walk._walker is not None
     own = search.best

@@ -165,6 +165,18 @@ def test_free_format(tmp_path: Path) -> None:
         read_asc(put(tmp_path, "m.asc", "1;2\n1;2;3\n"), description)
 
 
+def test_a_description_of_longer_lines_is_of_another_file(tmp_path: Path) -> None:
+    """All that lies beyond the lines would be read as blank."""
+    rda = "Town 1 3\n<RECODEABLE>\nX 4 3\n<NUMERIC>\nY 7 2\n<NUMERIC>\n"
+    description = read_rda(put(tmp_path, "m.rda", rda))
+    frame = read_asc(put(tmp_path, "m.asc", "Ulm 12 3\nKil  4\n"), description)
+    assert frame["Y"].to_pylist() == [3, None]
+    path = put(tmp_path, "m.asc", "Ulm 12\nKil  4\n")
+    with pytest.raises(InputError, match="'Y' begins at position 7, and no line"):
+        read_asc(path, description)
+    assert read_asc(path, description, names=["X"])["X"].to_pylist() == [12, 4]
+
+
 def test_latin_1_records(tmp_path: Path) -> None:
     description = read_rda(put(tmp_path, "m.rda", "Town 1 3\n<RECODEABLE>\n"))
     path = tmp_path / "m.asc"

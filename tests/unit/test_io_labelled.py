@@ -134,7 +134,13 @@ def test_side_files_are_not_overwritten(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["{", "[]", "{}", json.dumps({"format": "other"}), '{"format": "evosdc-table"}'],
+    [
+        "{",
+        "[]",
+        "{}",
+        json.dumps({"format": "other"}),
+        '{"format": "evosdc-table", "version": 3}',
+    ],
 )
 def test_broken_side_files(tmp_path: Path, text: str) -> None:
     (tmp_path / "t.csv.json").write_text(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.methods import islands, stretches
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.methods.island import Habits, Island
-from evosdc.suppress.methods.islands import Stretch, explore
+from evosdc.suppress.methods.islands import Haul, Islands, Stretch, explore
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 
@@ -93,3 +94,17 @@ def test_what_another_worker_finds_comes_home(monkeypatch: pytest.MonkeyPatch):
     assert search.best.cost < alone.best.cost
     assert search.bound is not None
     assert search.bound <= search.best.cost * (1 + 1e-9)
+
+
+def test_islands_that_built_nothing_do_not_say_how_long_building_takes():
+    """Given patterns, an island builds none: its 0 s made home think it quick."""
+    home = Island(problem("general"), HABITS, Search(seed=1))
+    home.settle()
+    home.building = 7.0
+    with Islands(home, 1) as others:
+        for built, known in ((0.0, 7.0), (3.0, 3.0)):
+            haul = Haul(tuple(home.patterns(1)), 1, built)
+            task = SimpleNamespace(done=lambda: True, result=lambda haul=haul: haul)
+            others._tasks[0] = task  # type: ignore[assignment]
+            others.gather()
+            assert home.building == known

@@ -46,12 +46,36 @@ def test_a_secondary_that_protects_nothing_is_published() -> None:
         t.hidden,
         nobody,
         strict=False,
+        known=nobody,
         search=search,
         clock=Clock(None),
     )
     assert np.flatnonzero(t.hidden & ~hidden).tolist() == [15]
     assert not (hidden & ~t.hidden).any()
     assert "1 secondaries protect nothing" in search.record.entries[-1].event
+
+
+def test_a_secondary_that_follows_from_an_earlier_publication_is_published() -> None:
+    """It protects nobody: the sensitive cell beside it is known from before."""
+    level = [2.0, 0.0, 0.0]
+    t = flat_table(
+        {"r": "abc"}, [10.0, 20, 30], status=list("ums"), lpl=level, upl=level
+    )
+    known = np.arange(len(t)) == 0
+    settled = [
+        settle_secondaries(
+            t,
+            Problem.of(t),
+            t.hidden,
+            np.zeros(len(t), dtype=bool),
+            strict=False,
+            known=cells,
+            search=Search(),
+            clock=Clock(None),
+        )
+        for cells in (known, np.zeros(len(t), dtype=bool))
+    ]
+    assert [np.flatnonzero(hidden).tolist() for hidden in settled] == [[0], [0, 1]]
 
 
 def test_what_must_stay_hidden_is_protected() -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evosdc import small_jobs
 from evosdc.api.claims import claim_of
+from evosdc.api.next_steps import with_next_steps
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
 from evosdc.api.settling import judge_all
 from evosdc.api.sources import as_table, assumed, known_before
@@ -157,6 +158,9 @@ def audit(
             deadline=end,
             help=Help.of(workers, elsewhere),
         )
+    verdict = with_next_steps(
+        verdict, resolved, earlier=before.cells, limited=end is not None
+    )
     claim = claim_of(
         resolved,
         verdict,

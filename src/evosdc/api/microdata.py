@@ -117,6 +117,7 @@ class Synthesis:
             "verdict": self.evaluation.verdict,
             "fit": self.fit,
             "reasons": list(self.evaluation.reasons),
+            "next_steps": list(self.evaluation.next_steps),
             "claim": self.claim.summary(),
             "not_measured": list(self.evaluation.not_measured),
             "not_protected": list(self.evaluation.plain_words),

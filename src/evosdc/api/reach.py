@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evosdc.attack import judge
 from evosdc.suppress.problem import strict_margin
@@ -60,6 +61,14 @@ def within_reach(table: Table, *, strict: bool, deadline: float | None) -> Reach
     number = "1 cell has" if len(short) == 1 else f"{len(short)} cells have"
     note = f"{number} levels beyond any pattern: {shown}{rest}"
     return Reach(table.replace(status=status, **levels), (note,))
+
+
+def is_lowered(asked: Table, had: Table, cells: NDArray[np.bool_]) -> bool:
+    """Whether a search was asked for less than some cells need, out of reach."""
+    less = had.status == FIXED
+    for name in ("lpl", "upl", "spl"):
+        less |= getattr(had, name) < getattr(asked, name)
+    return bool((cells & less).any())
 
 
 def _share_in_words(share: float) -> str:

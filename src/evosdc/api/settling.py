@@ -54,6 +54,7 @@ def settle_secondaries(
     kept: NDArray[np.bool_],
     *,
     strict: bool,
+    known: NDArray[np.bool_],
     search: Search,
     clock: Clock,
 ) -> NDArray[np.bool_]:
@@ -67,7 +68,7 @@ def settle_secondaries(
     for _ in range(_ROUNDS):
         judged = table.with_pattern(hidden | kept)
         verdict, _ = judge(
-            judged, strict=strict, secondaries=True, deadline=clock.settled
+            judged, strict=strict, secondaries=True, known=known, deadline=clock.settled
         )
         bad = [e for e in verdict.exposed if judged.status[e.cell] == SECONDARY]
         useless = [

@@ -32,6 +32,7 @@ class Known:
     cells: NDArray[np.bool_]
     words: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
 
 
 def as_table(source: Any, **reading: Any) -> Table:
@@ -139,11 +140,13 @@ def known_before(table: Table, earlier: Any) -> Known:
     cells = np.zeros(len(table), dtype=bool)
     words: list[str] = []
     notes: list[str] = []
+    files: list[Path] = []
     for source in given:
         found = read_earlier(source, table)
         cells |= found.known
         named = isinstance(source, (str, os.PathLike))
         name = Path(source).name if named else "a frame"
+        files += [Path(source).resolve()] if named else []
         word = f"{name} ({int(found.known.sum()):,} cells)"
         if found.others:
             word += f", {found.others:,} more of its cells are not judged with this"
@@ -153,7 +156,7 @@ def known_before(table: Table, earlier: Any) -> Known:
                 "records if they are of the same"
             )
         words.append(word)
-    return Known(cells, tuple(words), tuple(notes))
+    return Known(cells, tuple(words), tuple(notes), tuple(files))
 
 
 def template_of(source: Any) -> Any:

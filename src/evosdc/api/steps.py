@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from evosdc import __version__
 from evosdc.api.claims import claim_of
 from evosdc.api.mending import mend, missed
+from evosdc.api.next_steps import Searched, with_next_steps
 from evosdc.api.pattern_checkpoint import Stored, following, take_up
-from evosdc.api.reach import within_reach
+from evosdc.api.reach import is_lowered, within_reach
 from evosdc.api.rehearsal import FIRST_INSTEAD, Rehearsal, too_short
 from evosdc.api.requests import read_requests
 from evosdc.api.running import (
@@ -189,6 +190,7 @@ def _settled(
             hidden,
             prepared.kept,
             strict=attacker.strict,
+            known=prepared.before.cells,
             search=search,
             clock=prepared.clock,
         )
@@ -261,6 +263,18 @@ def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Pro
     bound = lower_bound(found.problem, final, found.search, prepared.clock.left())
     cost = final.cost + prepared.paid
     bound = None if bound is None else bound + prepared.paid
+    judged = (prepared.granted.status == PRIMARY) & ~before.cells
+    lowered = is_lowered(prepared.granted, found.problem.table, judged)
+    beyond = () if lowered else _beyond(prepared, verdict)
+    verdict = with_next_steps(
+        verdict,
+        table,
+        earlier=before.cells,
+        limited=clock.end is not None,
+        searched=Searched(
+            found.search.reason or "", clock.over(), lowered or bool(beyond)
+        ),
+    )
     return Protection(
         table=table,
         method=found.method.name,
@@ -284,8 +298,9 @@ def audit(prepared: Prepared, found: Found, settled: Settled, help: Help) -> Pro
         version=__version__,
         reason=found.search.reason or "finished",
         settings=_settings(prepared, found.method.name, table),
-        notes=(*_notes(prepared, found, settled), *late, *_beyond(prepared, verdict)),
+        notes=(*_notes(prepared, found, settled), *late, *beyond),
         known=before.cells if before.words else None,
+        earlier=before.files,
         wished=(prepared.granted.status == PRIMARY)
         & (prepared.given.status != PRIMARY),
     )
@@ -297,7 +312,7 @@ def _beyond(prepared: Prepared, verdict: Verdict) -> tuple[str, ...]:
     Searches do not know that counts are whole numbers; the judge does.
     """
     everyone = any(not e.insider for e in verdict.exposed)
-    if not everyone or prepared.notes or prepared.clock.over():
+    if not everyone or prepared.clock.over():
         return ()
     strict, end = prepared.task.attacker.strict, prepared.clock.end
     return within_reach(prepared.granted, strict=strict, deadline=end).notes

@@ -10,6 +10,7 @@ from evosdc.attack import certificate_arrays
 from evosdc.io import (
     kin_warnings,
     may_leave,
+    refuse_replaced,
     write_pattern_first,
     write_protection,
 )
@@ -45,6 +46,7 @@ def write_result(
     `warnings` are those of `write_unjudged`; they are looked for where None. `also`
     are further formats, as in `evosdc.io.also`.
     """
+    refuse_replaced(output, result.earlier)
     if warnings is None:
         warnings = kin_warnings(output, result.table, result.table.hidden)
     write_protection(

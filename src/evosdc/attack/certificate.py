@@ -17,7 +17,14 @@ from evosdc.table import Table
 from evosdc.table.singletons import lone_respondents
 from evosdc.table.status import SECONDARY
 
-FORMAT = "evosdc-certificate 2"
+FORMAT = "evosdc-certificate 3"
+# Settings that say what made cells sensitive, in words: they must be the table's.
+ORIGIN: Mapping[str, str] = {
+    "rules": "rules",
+    "floor": "least levels",
+    "waived": "consents",
+    "ring": "rings of linked tables",
+}
 
 # A witness that could not be made exact is taken up to this share of its move.
 FLOATING = 1e-8
@@ -124,6 +131,8 @@ def certificate_arrays(
         "bounds": table.origin.bounds,
         "threshold": table.origin.threshold,
     }
+    origin = table.origin.as_json()
+    settings |= {name: origin[name] for name in ORIGIN}
     arrays = {
         "format": np.array(FORMAT),
         **witness_arrays(certificate),

@@ -26,7 +26,7 @@ from evosdc.attack.shown import Shown
 from evosdc.clock import moment
 from evosdc.parallel import Hands, Help
 from evosdc.results import Certificate, Exposure, Verdict
-from evosdc.table import Table, detect_network
+from evosdc.table import Table
 from evosdc.table.singletons import OwnCells, OwnShares, lone_respondents
 
 # Checking what was found may take this much longer than the deadline, in seconds.
@@ -186,7 +186,7 @@ class _Questions:
         }
         witnesses: list[Witness] = []
         points: list[tuple[int, int]] = []
-        if detect_network(self.shared.table.matrix) is not None:
+        if self.shared.table.network is not None:
             return witnesses, points, left  # judged in a moment
         for part in _waves(list(left), hands.deadline):
             # What was found for others may do for these as well.

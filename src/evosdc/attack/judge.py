@@ -26,7 +26,7 @@ from evosdc.attack.model import AttackModel
 from evosdc.clock import moment
 from evosdc.parallel import Help
 from evosdc.results import Certificate, Exposure, Verdict
-from evosdc.table import Table, detect_network
+from evosdc.table import Table
 
 if TYPE_CHECKING:
     from evosdc.attack.spread import Spread
@@ -181,7 +181,7 @@ def _end(finder: Any, cell: int, sign: int) -> float:
 
 def _finder(attacker: AttackModel, deadline: float | None, places: Places) -> Any:
     """The finder for a table; its compiled code and solver are loaded only here."""
-    network = detect_network(attacker.table.matrix)
+    network = attacker.table.network
     if network is not None:
         from evosdc.attack.network import NetworkFinder
 
@@ -195,7 +195,7 @@ def _finders(
     attacker: AttackModel, deadline: float | None, places: Places, help: Help
 ) -> tuple[Any, Spread | None]:
     """Return who finds witnesses and, where the work can be spread, who does that."""
-    if detect_network(attacker.table.matrix) is not None:
+    if attacker.table.network is not None:
         return _finder(attacker, deadline, places), None
     from evosdc.attack.spread import Case, Spread
 

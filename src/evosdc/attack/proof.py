@@ -9,30 +9,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.certificate import FORMAT, certificate_from_arrays
+from evosdc.attack.certificate import FORMAT, ORIGIN, certificate_from_arrays
 from evosdc.attack.checker import CheckReport, verify
-from evosdc.attack.seal import GROUPS, digest_of, seal_of, table_digests
+from evosdc.attack.seal import GROUPS, digest_of, numbered, seal_of, table_digests
 from evosdc.errors import EvosdcError, InputError
-from evosdc.results import Certificate, Claim
-from evosdc.table import Table
+from evosdc.results import Certificate
+from evosdc.table import Origin, Table
 from evosdc.table.knowledge import (
     as_counts,
     knowledge_words,
     with_bounds,
     with_threshold,
 )
+from evosdc.table.origin import AUTO
 from evosdc.table.singletons import knows_contributors, lone_respondents
 from evosdc.table.status import HIDDEN, PRIMARY, SAFE, SECONDARY
 
+# Of this format the rules are stated in words only, which cannot be compared.
+_EARLIER = "evosdc-certificate 2"
 _MASKS = ("hidden", "known", "wished")
 _TEXTS = ("format", "claim", "settings", "digests", "digest", "seal")
 _SWITCHES = ("strict", "secondaries", "insiders", "whole", "counts")
+_SETTINGS = (*_SWITCHES, "tolerance", "bounds", "threshold")
 # Beyond rounding a witness proves nothing, whatever a file says of itself.
 _MOST_TOLERANCE = 1e-6
 # Witnesses that fail are named one by one up to this many.
@@ -46,10 +50,12 @@ class Proof:
     Attributes
     ----------
     claim
-        The sentences of the verdict by name.
+        The sentences of the verdict by name: words of whoever wrote the file, which
+        nothing here compares or confirms.
     settings
         How levels are read and who attacks: strict, secondaries, insiders, whole,
-        tolerance; and the prior knowledge: counts, bounds, threshold.
+        tolerance; the prior knowledge: counts, bounds, threshold; and, unless the file
+        is of an earlier format, what made cells sensitive (`ORIGIN`).
     hidden, known, wished
         Which cells are not published, which of them the attacker has all the same, and
         which are sensitive by request and not by the table.
@@ -87,12 +93,16 @@ class ProofReport:
         What is worth knowing and no fault.
     check
         What the checker found; None where the file and the table do not fit at all.
+    checked
+        What was looked at, in sentences by the names of `Claim.QUESTIONS`: from the
+        table and the numbers that were added up, never from words of the certificate.
     """
 
     holds: bool
     faults: tuple[str, ...]
     remarks: tuple[str, ...]
     check: CheckReport | None
+    checked: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def word(self) -> str:
@@ -116,19 +126,20 @@ def read_proof(arrays: Mapping[str, NDArray[Any]]) -> Proof:
             hint="protect or audit the table again to write one",
         )
     found = str(arrays["format"])[:40]
-    if found != FORMAT:
+    if found not in (FORMAT, _EARLIER):
         raise InputError(
             f"the certificate has format {found!r}",
-            expected=FORMAT,
+            expected=f"{FORMAT!r} or {_EARLIER!r}",
             hint="use the version of evosdc that wrote it, or protect the table again",
         )
     try:
         text = {name: str(arrays[name].item()) for name in _TEXTS}
-        claim = {str(k): str(v) for k, v in json.loads(text["claim"]).items()}
-        settings = dict(json.loads(text["settings"]))
+        claim = {_line(k): _line(v) for k, v in json.loads(text["claim"]).items()}
+        given = dict(json.loads(text["settings"]))
+        settings = {name: given[name] for name in _SETTINGS}
         digests = {name: str(json.loads(text["digests"])[name]) for name in GROUPS}
-        if set(claim) != set(Claim.QUESTIONS):
-            raise ValueError("claim")
+        if found == FORMAT:
+            settings |= _origin({name: given[name] for name in ORIGIN})
         if not all(isinstance(settings[name], bool) for name in _SWITCHES):
             raise ValueError("settings")
         tolerance = float(settings["tolerance"])
@@ -208,7 +219,9 @@ def check_proof(
         )
     faults += _differences(assumed, proof)
     check = _checked(assumed, proof, faults)
+    checked: dict[str, str] = {}
     if check is not None:
+        checked = _checked_words(assumed, proof, check)
         faults += _failures(assumed, check)
         if not check.judged and not assumed.origin.rules:
             faults.append("no cell was judged, and no rule looked for sensitive cells")
@@ -216,27 +229,61 @@ def check_proof(
             remarks.append(f"witnesses hold to {check.error:.1e} of the move they show")
     if published is not None:
         faults += _publication(assumed, proof, published)
-    faults += _claimed(assumed, proof, check)
-    return ProofReport(not faults, tuple(faults), tuple(remarks), check)
+    if "rules" not in proof.settings:
+        remarks.append(
+            "the certificate is of an earlier format, which states the rules in words: "
+            "they were not compared with the table"
+        )
+    return ProofReport(not faults, tuple(faults), tuple(remarks), check, checked)
 
 
-def _claimed(table: Table, proof: Proof, check: CheckReport | None) -> list[str]:
-    """Compare what the claim says in words with what was looked at here."""
-    strict = "exceeded" if proof.settings["strict"] else "reached"
-    insiders = "not judged against lone respondents"
-    if proof.settings["insiders"]:
-        many = 0 if check is None or check.insiders is None else check.insiders
-        insiders = f"each of {many:,} lone respondents"
-    expected = {
+def _checked_words(table: Table, proof: Proof, check: CheckReport) -> dict[str, str]:
+    """Say what was looked at, from the table and the numbers that were added up."""
+    settings, shown = proof.settings, table.shown
+    wished = int((proof.wished & (table.status != PRIMARY)).sum())
+    sensitive = int((table.status == PRIMARY).sum()) + wished
+    levels = f"{sensitive:,} sensitive cells, by the levels in the table"
+    if wished:
+        levels += f"; {wished:,} of them by request"
+    levels += "; none may be worked out exactly"
+    if settings["secondaries"]:
+        levels += ", nor any other hidden cell"
+    insiders = "nobody: not judged against lone respondents"
+    if check.insiders is not None:
+        own = int(((proof.respondent >= 0) & shown).sum())
+        insiders = (
+            f"each of {check.insiders:,} lone respondents, who know their own {own:,} "
+            "cells"
+        )
+    known = int(proof.known.sum())
+    publication = (
+        f"{int(shown.sum()):,} cells, {int((proof.hidden & shown).sum()):,} of them "
+        "hidden; "
+        + (f"{known:,} cells are" if known else "no cell is")
+        + " known to attackers from elsewhere"
+    )
+    exact = "exactly" if check.exact else f"to {check.error:.1e} of the move they show"
+    whole = " of whole numbers" if settings["whole"] else ""
+    return {
+        "levels": levels,
         "knowledge": knowledge_words(table),
-        "strictness": f"levels must be {strict}",
         "insiders": insiders,
+        "publication": publication,
+        "strictness": "exceeded" if settings["strict"] else "reached",
+        "proof": f"{check.judged:,} cells judged by {len(proof.certificate.cells):,} "
+        f"witness tables{whole}, which add up {exact}",
     }
-    return [
-        f"the claim says something else on {name} than what was checked"
-        for name, words in expected.items()
-        if not proof.claim[name].startswith(words)
-    ]
+
+
+def _origin(origin: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of `ORIGIN`; no rule is as good as none stated."""
+    read = Origin.from_json(origin).as_json()
+    return {name: read[name] or None for name in ORIGIN}
+
+
+def _line(text: Any) -> str:
+    """Return words of a certificate as one line, without what could pass for ours."""
+    return " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
 
 
 def _assumed(table: Table, settings: Mapping[str, Any]) -> tuple[Table, list[str]]:
@@ -247,6 +294,8 @@ def _assumed(table: Table, settings: Mapping[str, Any]) -> tuple[Table, list[str
             table = as_counts(table)
         elif not counts and table.origin.counts:
             table = table.replace(origin=replace(table.origin, counts=False))
+            if table.origin.bounds == AUTO:
+                table = with_bounds(table, AUTO)
         if settings["bounds"] != table.origin.bounds:
             table = with_bounds(table, settings["bounds"])
         threshold = settings["threshold"]
@@ -261,6 +310,7 @@ def _assumed(table: Table, settings: Mapping[str, Any]) -> tuple[Table, list[str
 
 
 def _differences(table: Table, proof: Proof) -> list[str]:
+    """Say what the certificate is of that the table is not."""
     respondent = np.full(len(table), -1)
     if proof.settings["insiders"] and knows_contributors(table):
         respondent = lone_respondents(table)
@@ -268,12 +318,26 @@ def _differences(table: Table, proof: Proof) -> list[str]:
     other = [
         words for name, words in GROUPS.items() if mine[name] != proof.digests[name]
     ]
-    if not other:
-        return []
-    return [
-        "the table is not the one the certificate was made for; other than then: "
-        + ", ".join(other)
+    if not other and not np.array_equal(numbered(respondent), proof.respondent):
+        other = [GROUPS["respondents"]]
+    faults = []
+    if other:
+        faults.append(
+            "the table is not the one the certificate was made for; other than then: "
+            + ", ".join(other)
+        )
+    own = _origin(table.origin.as_json())
+    stated = [
+        words
+        for name, words in ORIGIN.items()
+        if proof.settings.get(name, own[name]) != own[name]
     ]
+    if stated:
+        faults.append(
+            f"the certificate states other {', '.join(stated)} than the table does; "
+            "verify it with the table and side file that were protected"
+        )
+    return faults
 
 
 def _checked(table: Table, proof: Proof, faults: list[str]) -> CheckReport | None:

@@ -101,6 +101,7 @@ def audit(
                     "judged": verdict.judged,
                     "exposed_cells": len(verdict.exposed_cells),
                     "open": list(verdict.open),
+                    "next_steps": list(verdict.next_steps),
                     "exposed": [
                         {
                             "cell_id": e.cell,
@@ -152,6 +153,7 @@ def _proved(
         if report.holds
         else f"{certificate}: does not prove this publication: "
         + "; ".join(report.faults)
+        + "; give the one of this publication (--certificate), or protect again"
     )
     return {"proves": report.holds, "faults": list(report.faults), "words": words}
 

@@ -113,6 +113,7 @@ def protect(
         check_output_directory,
         read_apriori_into,
         read_tables,
+        refuse_replaced,
     )
 
     stop = api.Stop(time_limit=time_limit, evaluations=evaluations, gap=gap)
@@ -120,6 +121,9 @@ def protect(
         output, checkpoint, stop.seconds, off=no_checkpoint, resume=resume, force=force
     )
     check_output_directory(output, force=force)
+    # The first table may lie there: it is kept.
+    others = [*tables[1:], *earlier, *([] if apriori is None else [apriori])]
+    refuse_replaced(output, others)
     reading = shared.reading_options(
         hierarchy, total, missing, value, level_percent, flat
     )

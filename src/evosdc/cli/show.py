@@ -131,6 +131,8 @@ def show_verdict(
         console.print(Text(f"undecided: {label}"))
     if len(verdict.open) > _MOST_LISTED:
         console.print(f"and {len(verdict.open) - _MOST_LISTED:,} more undecided")
+    for step in verdict.next_steps:
+        console.print(Text(f"next step: {step}"))
 
 
 def _proof(verdict: Verdict) -> str:

@@ -277,5 +277,7 @@ def show_verdict(console: Any, evaluation: Any, claim: Any) -> None:
     console.print(f"verdict: [bold {colour}]{evaluation.verdict}[/]")
     for reason in evaluation.reasons:
         console.print(f"- {reason}", highlight=False, markup=False)
+    for step in evaluation.next_steps:
+        console.print(f"next step: {step}", highlight=False, markup=False)
     for line in claim.lines():
         console.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -9,6 +9,13 @@ import typer
 
 from evosdc.cli import options as shared
 
+_NEXT = (
+    "give the table, the options and the certificate of one run; or have the "
+    "publication judged without a certificate (evosdc audit TABLE --published FILE)"
+)
+# Questions that the check answers in full: what the certificate says adds nothing.
+_RECOMPUTED = ("knowledge", "strictness", "proof")
+
 
 def verify(
     files: list[Path] = typer.Argument(
@@ -31,7 +38,8 @@ def verify(
     """Check a certificate against its table, by adding numbers up.
 
     Nothing is searched and no solver is used: whether every witness holds, covers what
-    is claimed, and is of this very table. Exit code 0 only if everything holds.
+    is claimed, and is of this very table. Exit code 0 only if everything holds. What
+    was recomputed is said first; words of the certificate are marked as not checked.
 
     Example: evosdc verify table.csv protected/confidential/certificate.npz
     """
@@ -75,8 +83,10 @@ def verify(
                     "hidden": int(proof.hidden.sum()),
                     "published": published is not None,
                     "settings": dict(proof.settings),
-                    "claim": dict(proof.claim),
+                    "checked": dict(report.checked),
+                    "stated": dict(proof.claim),
                     "faults": list(report.faults),
+                    "next_steps": [] if report.holds else [_NEXT],
                     "remarks": list(report.remarks),
                 }
             )
@@ -94,9 +104,15 @@ def verify(
     if report.holds:
         if published is not None:
             typer.echo(f"  {published.name} hides exactly these cells")
-        typer.echo("What is proved:")
-    else:
-        typer.echo("What the certificate claims:")
+        typer.echo("What was recomputed, and holds:")
+    elif report.checked:
+        typer.echo("What was recomputed, with the faults above:")
+    for name, words in report.checked.items():
+        typer.echo(f"  {Claim.QUESTIONS[name]} {words}")
+    typer.echo("Stated in the certificate, not checked:")
     for name, question in Claim.QUESTIONS.items():
-        typer.echo(f"  {question} {proof.claim[name]}")
+        if name in proof.claim and name not in _RECOMPUTED:
+            typer.echo(f"  {question} {proof.claim[name]}")
+    if not report.holds:
+        typer.echo(f"Next step: {_NEXT}")
     raise typer.Exit(0 if report.holds else 3)

@@ -18,7 +18,7 @@ from evosdc.io.frames import (
 from evosdc.io.hrc import hierarchy_from_levels, read_hierarchy, write_hrc
 from evosdc.io.hst import apply_apriori, read_apriori_into, read_hst, write_hst
 from evosdc.io.jj import read_jj, write_jj
-from evosdc.io.kin import kin_warnings
+from evosdc.io.kin import kin_warnings, refuse_replaced
 from evosdc.io.labelled import read_labelled, write_labelled
 from evosdc.io.labels import read_labels
 from evosdc.io.microdata import open_microdata
@@ -65,6 +65,7 @@ __all__ = [
     "read_table",
     "read_tables",
     "read_waiver",
+    "refuse_replaced",
     "table_from_frame",
     "write_grid",
     "write_hrc",

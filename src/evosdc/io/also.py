@@ -18,12 +18,12 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.errors import InputError
-from evosdc.io.beside import beside, write_beside
 from evosdc.io.frames import published_frame
 from evosdc.io.hst import write_hst
 from evosdc.io.jj import write_jj
 from evosdc.io.paths import replacing
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
+from evosdc.io.sidecar import write_with_sidecar
 from evosdc.io.tab import published_tab_files, refuse_names, write_published_tab
 from evosdc.table import Table, linked_parts
 from evosdc.table.link import Part
@@ -111,10 +111,7 @@ def write_also_jj(folder: Path, table: Table) -> list[Path]:
 
     JJ has no place for rules and contributors: they stand in a side file.
     """
-    path = folder / JJ_NAME
-    write_jj(path, table, force=True)
-    write_beside(path, table, force=True)
-    return [p for p in (path, beside(path)) if p.exists()]
+    return write_with_sidecar(folder / JJ_NAME, table, write_jj, force=True)
 
 
 def write_also_hst(folder: Path, table: Table) -> list[Path]:

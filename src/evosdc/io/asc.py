@@ -90,6 +90,21 @@ class _Block:
             )
         return [pc.list_element(parts, k) for k in range(count)]
 
+    def _refuse_beyond(self, variable: Variable) -> None:
+        """Refuse a description of longer lines: it is of another file, or outdated."""
+        import pyarrow.compute as pc
+
+        longest = pc.max(pc.utf8_length(self.lines)).as_py()
+        if variable.start > longest:
+            raise InputError(
+                f"{self.path}: variable {variable.name!r} begins at position "
+                f"{variable.start}, and no line from line {self.first} on has more "
+                f"than {longest} characters",
+                expected="the .rda that was written with the records",
+                hint="compare the file with its .rda; remove variables from the .rda "
+                "that the file does not have",
+            )
+
     def column(self, position: int, variable: Variable) -> Any:
         """Return one variable; null for blanks and for values that are missing."""
         import pyarrow as pa
@@ -97,6 +112,7 @@ class _Block:
 
         if self.fields is None:
             start = variable.start - 1
+            self._refuse_beyond(variable)
             field = pc.utf8_slice_codeunits(self.lines, start, start + variable.width)
         else:
             field = self.fields[position]

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from evosdc.errors import InputError
-from evosdc.io.beside import with_beside, write_beside
 from evosdc.io.jj import read_jj, write_jj
 from evosdc.io.labelled import labelled_columns, read_labelled, write_labelled
 from evosdc.io.paths import PathLike, open_output, refuse_existing
+from evosdc.io.sidecar import read_sidecar, sidecar_path, write_with_sidecar
 from evosdc.io.suffixes import CSV, PARQUET, TAB, format_to_read, format_to_write
 from evosdc.io.tab import read_tab, write_tab
 from evosdc.table import Table, link_tables
@@ -44,9 +44,12 @@ def read_table(path: PathLike, **options: Any) -> Table:
     given.pop("totals", None)
     if form is TAB:
         _refuse_others(given, read_tab)
-        return with_beside(p, read_tab(p, **given))
-    _refuse_others(given, read_jj)
-    return with_beside(p, read_jj(p))
+        table = read_tab(p, **given)
+    else:
+        _refuse_others(given, read_jj)
+        table = read_jj(p)
+    side = read_sidecar(p)
+    return table if side is None else side.added_to(table, labels=form is TAB)
 
 
 def read_tables(paths: Sequence[PathLike], **options: Any) -> Table:
@@ -91,13 +94,13 @@ def write_table(path: PathLike, table: Table, *, force: bool = False) -> None:
         write_labelled(p, table, force=force)
         return
     write = write_tab if form is TAB else write_jj
-    write(p, table, force=force)
-    write_beside(p, table, force=force)
+    write_with_sidecar(p, table, write, labels=form is TAB, force=force)
 
 
 def check_output_file(path: PathLike, *, force: bool = False) -> Path:
     """Return the path of a table that may be written, before the work begins."""
-    format_to_write(path, "table")
+    if format_to_write(path, "table") is not PARQUET:
+        refuse_existing(sidecar_path(Path(path)), force)
     return refuse_existing(path, force)
 
 

@@ -7,7 +7,7 @@ finds out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import EvosdcError
+from evosdc.errors import EvosdcError, InputError
 from evosdc.io.columns import number_column
 from evosdc.io.delimited import read_csv
 from evosdc.io.fingerprints import fingerprints
-from evosdc.io.folders import CONFIDENTIAL, PATTERN, PUBLISH, read_claim
+from evosdc.io.folders import (
+    CONFIDENTIAL,
+    DRAFT,
+    PATTERN,
+    PUBLISH,
+    read_claim,
+    stale_files,
+)
 from evosdc.io.paths import PathLike
 from evosdc.io.result import read_pattern
 from evosdc.table import Table
@@ -52,13 +59,14 @@ def kin_warnings(
         claim = read_claim(other)
         if claim is None:
             if other == folder and _flat_pattern_differs(folder, table, hidden):
-                found.append(_another_pattern(other, other / "published.csv"))
+                found.append(_another_pattern(other, None))
         elif claim.get("verdict") != _SAFE:
             continue  # nothing of it was to leave the house
         elif claim.get("table") == mine["table"]:
             if claim.get("pattern") != mine["pattern"]:
                 published = other / PUBLISH / "published.csv"
-                found.append(_another_pattern(other, published))
+                kept = None if other == folder else published
+                found.append(_another_pattern(other, kept))
         elif _are_kin(claim, mine):
             found.append(
                 f"{other} holds another table of the same records, protected on its "
@@ -68,7 +76,35 @@ def kin_warnings(
     return tuple(found)
 
 
-def _another_pattern(folder: Path, published: Path) -> str:
+def refuse_replaced(output: PathLike, inputs: Iterable[PathLike]) -> None:
+    """Refuse to read from files of an earlier result that this one would replace.
+
+    What was published before is needed again for the next publication, and whoever
+    checks this one needs it too.
+    """
+    folder = Path(output).resolve()
+    places = {folder / name for name in (PUBLISH, DRAFT, CONFIDENTIAL)}
+    stale = {p.resolve() for p in stale_files(folder)}
+    for path in inputs:
+        found = Path(path).resolve()
+        if found.parent in places or found in stale:
+            raise InputError(
+                f"{path} is read, and lies in {output}, whose files this run replaces",
+                expected="files outside of the folder that is written",
+                hint="write to another folder (-o), or copy the file elsewhere and "
+                "give the copy",
+            )
+
+
+def _another_pattern(folder: Path, published: Path | None) -> str:
+    """Say what to do; `published` is None where this run replaces it."""
+    if published is None:
+        return (
+            f"{folder} held another pattern of the same table, which this result "
+            "replaces: if that was published, whoever has both may work out a cell; "
+            "protect again with --earlier and a copy of what was published, into "
+            "another folder"
+        )
     return (
         f"{folder} holds another pattern of the same table: if that was published, "
         f"whoever has both may work out a cell; give --earlier {published}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -12,25 +11,21 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.errors import InputError, TableError
-from evosdc.io.columns import number_column
 from evosdc.io.delimited import read_csv, write_csv
 from evosdc.io.frames import RESERVED, frame_of, table_from_frame
-from evosdc.io.paths import (
-    PathLike,
-    read_text,
-    readable,
-    refuse_existing,
-    replacing,
-    write_text,
+from evosdc.io.paths import PathLike, readable, replacing
+from evosdc.io.sidecar import (
+    METADATA,
+    Sidecar,
+    describe,
+    parse_sidecar,
+    read_sidecar,
+    write_together,
 )
 from evosdc.io.suffixes import PARQUET, format_to_read, format_to_write
 from evosdc.io.tabular import read_columns, read_parquet
-from evosdc.table import Hierarchy, Origin, Table, missing_cells
+from evosdc.table import Hierarchy, Table
 from evosdc.table.build import equations
-
-_KEY = b"evosdc"
-_FORMAT = "evosdc-table"
-_TEXTS = ("status", "respondent")
 
 
 def read_labelled(
@@ -47,53 +42,42 @@ def read_labelled(
     """Read a table from CSV or Parquet.
 
     Hierarchies, totals and what absent cells mean are taken from the Parquet metadata
-    or from ``NAME.csv.json`` beside the CSV, unless they are given here. Without either
-    a dimension is flat, and absent inner cells are an error; codes that are sums of
+    or from ``NAME.csv.json`` beside the CSV, unless they are given here; either is
+    refused where it was written with other cells (`evosdc.io.sidecar`). Without them a
+    dimension is flat, and absent inner cells are an error; codes that are sums of
     other codes are refused there, unless `flat` says that it is chance.
     `evosdc.io.frames.table_from_frame` says which columns are recognised.
     """
     p = readable(path)
+    value = value or "value"
     if format_to_read(p, "table") is PARQUET:
         frame, known = _read_parquet(p)
     else:
-        frame = read_csv(p, numbers={value or "value", *RESERVED})
-        sidecar = _sidecar(p)
-        text = read_text(sidecar) if sidecar.exists() else None
-        known = None if text is None else _description(text, str(sidecar))
+        frame = read_csv(p, numbers={value, *RESERVED})
+        known = read_sidecar(p)
     trees = dict(hierarchies or {})
     trusted: set[str] = set()
-    if known is not None:
+    # Without the column of values the frame is refused below.
+    if known is not None and value in frame.column_names:
+        frame = known.numbers_of(frame, value)
         # What was written with the table is known to be so.
-        trusted = set(known["hierarchies"]) - set(trees)
-        trees = known["hierarchies"] | trees
-        dimensions = dimensions or list(known["hierarchies"])
-        missing = missing or known["absent"]
-        frame = _with_numbers(frame, value or "value")
+        trusted = set(known.hierarchies) - set(trees)
+        trees = {**known.hierarchies, **trees}
+        dimensions = dimensions or list(known.hierarchies)
+        missing = missing or known.absent
     return table_from_frame(
         frame,
         dimensions=dimensions,
         hierarchies=trees,
         totals=totals,
-        value=value or "value",
+        value=value,
         missing=missing or "error",
         level_percent=level_percent,
-        name=None if known is None else known["name"],
-        origin=None if known is None else known["origin"],
+        name=None if known is None else known.name,
+        origin=None if known is None else known.origin,
         flat=flat,
         trusted=trusted,
     )
-
-
-def _with_numbers(frame: Any, value: str) -> Any:
-    """Read the numbers of a file that we wrote, without guessing at separators."""
-    import pyarrow as pa
-
-    for at, name in enumerate(frame.column_names):
-        if name == value or (name in RESERVED and name not in _TEXTS):
-            numbers = number_column(frame, name, ours=True)
-            column = pa.array(numbers, from_pandas=True)
-            frame = frame.set_column(at, name, column)
-    return frame
 
 
 def labelled_columns(path: PathLike) -> list[str]:
@@ -110,93 +94,27 @@ def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None
             expected="a table with dimensions for CSV and Parquet",
             hint="write it as .jj",
         )
-    _refuse_other_equations(table)
-    text = json.dumps(_describe(table), ensure_ascii=False, indent=1)
+    refuse_other_equations(table)
     frame = frame_of(table)
+    text = describe(table, frame)
     if format_to_write(p, "table") is PARQUET:
         import pyarrow.parquet as pq
 
         with replacing(p, force) as temporary:
             pq.write_table(
-                frame.replace_schema_metadata({_KEY: text.encode()}), temporary
+                frame.replace_schema_metadata({METADATA: text.encode()}), temporary
             )
         return
-    refuse_existing(_sidecar(p), force)
-    write_csv(p, frame, force=force)
-    write_text(_sidecar(p), text + "\n", force)
+    write_together(p, text, lambda: write_csv(p, frame, force=force), force=force)
 
 
-def _sidecar(path: Path) -> Path:
-    return path.with_name(path.name + ".json")
-
-
-def _describe(table: Table) -> dict[str, Any]:
-    """Dimensions as code, parent pairs; JSON keeps their order."""
-    absent = missing_cells(table.dimensions, table.codes, most=1)
-    return {
-        "format": _FORMAT,
-        "version": 2,
-        "name": table.name,
-        "absent": "empty" if absent else "error",
-        "origin": table.origin.as_json(),
-        "dimensions": [
-            {
-                "name": d.name,
-                "total": d.hierarchy.total,
-                "parents": [
-                    [code, d.hierarchy.codes[parent]]
-                    for code, parent in zip(
-                        d.hierarchy.codes[1:], d.hierarchy.parents[1:], strict=True
-                    )
-                ],
-            }
-            for d in table.dimensions
-        ],
-    }
-
-
-def _description(text: str, source: str) -> dict[str, Any]:
-    """Read back what `_describe` wrote."""
-    try:
-        data = json.loads(text)
-        if data["format"] != _FORMAT or data["absent"] not in ("error", "empty"):
-            raise ValueError
-        trees = {
-            str(d["name"]): _tree(str(d["total"]), d["parents"])
-            for d in data["dimensions"]
-        }
-        origin = data.get("origin")
-        return {
-            "origin": None if origin is None else Origin.from_json(origin),
-            "name": str(data["name"]),
-            "absent": data["absent"],
-            "hierarchies": trees,
-        }
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{source} does not describe a table",
-            expected="JSON with format, name, absent and dimensions",
-            hint="remove it and give the hierarchies yourself, or write it again",
-        ) from error
-
-
-def _tree(total: str, pairs: Sequence[Sequence[str]]) -> Hierarchy:
-    """Nodes in the order written, so that a table comes back exactly as it was."""
-    node = {total: 0}
-    parents = [-1]
-    for code, parent in pairs:
-        parents.append(node[parent])
-        node[str(code)] = len(parents) - 1
-    return Hierarchy((total, *(str(code) for code, _ in pairs)), tuple(parents))
-
-
-def _read_parquet(path: Path) -> tuple[Any, dict[str, Any] | None]:
+def _read_parquet(path: Path) -> tuple[Any, Sidecar | None]:
     frame = read_parquet(path)
-    text = (frame.schema.metadata or {}).get(_KEY)
-    return frame, None if text is None else _description(text.decode(), str(path))
+    text = (frame.schema.metadata or {}).get(METADATA)
+    return frame, None if text is None else parse_sidecar(text.decode(), path)
 
 
-def _refuse_other_equations(table: Table) -> None:
+def refuse_other_equations(table: Table) -> None:
     """Labels must say all there is to say about the equations."""
     implied = equations(table.dimensions, table.codes)
     # Tables that we made have the very matrix; sorting a million equations takes long.

@@ -21,7 +21,7 @@ class Releasable(Protocol):
 
     @property
     def verdict(self) -> Any:
-        """The judge's word: `word` and `judged`."""
+        """The judge's word: `word`, `judged` and `next_steps`."""
 
     @property
     def claim(self) -> Any:

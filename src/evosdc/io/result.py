@@ -23,7 +23,6 @@ from evosdc.io.also import (
     write_also_hst,
     write_also_jj,
 )
-from evosdc.io.beside import beside, write_beside
 from evosdc.io.columns import code_column, letter_column, number_column
 from evosdc.io.delimited import write_csv
 from evosdc.io.fingerprints import fingerprints
@@ -51,6 +50,7 @@ from evosdc.io.paths import (
     write_text,
 )
 from evosdc.io.release import Releasable, may_leave
+from evosdc.io.sidecar import sidecar_path, write_with_sidecar
 from evosdc.io.suffixes import JJ
 from evosdc.io.tabular import read_columns
 from evosdc.table import Table, linked_parts
@@ -114,15 +114,12 @@ def write_protection(
     names += [REPORT] * (report_html is not None)
     files += [inside / name for name in names]
     first = (inside / PATTERN, inside / UNJUDGED)
-    keep = [Path(source)] if source is not None else []
+    keep = _read_from(source)
     # A pattern that waits for its verdict is not lost if the disk fails now.
     _begin(folder, [*keep, *first] if first[1].exists() else keep)
     with _or_nothing(folder, [*(f for f in files if f.parent == out), inside / CLAIM]):
         if again is not None:
-            write_jj(inside / again, table, force=True)
-            write_beside(inside / again, table, force=True)
-            pair = (inside / again, beside(inside / again))
-            files += [path for path in pair if path.exists()]
+            files += write_with_sidecar(inside / again, table, write_jj, force=True)
         elif "jj" in formats:
             files += write_also_jj(inside, table)
         if "hst" in formats:
@@ -139,6 +136,7 @@ def write_protection(
             "version": protection.version,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "verdict": protection.verdict.word,
+            "next_steps": list(protection.verdict.next_steps),
             "claim": protection.claim.as_json(),
             "notes": list(protection.notes),
             "warnings": list(warnings),
@@ -198,7 +196,7 @@ def write_pattern_first(
         The file that the table was read from, which is never removed.
     """
     folder = check_output_directory(directory, force=force)
-    _begin(folder, () if source is None else (Path(source),))
+    _begin(folder, _read_from(source))
     inside = folder / CONFIDENTIAL
     files = [inside / PATTERN, inside / UNJUDGED]
     with _or_nothing(folder, files):
@@ -208,6 +206,11 @@ def write_pattern_first(
         for path in files:
             close_file(path)
     return files
+
+
+def _read_from(source: PathLike | None) -> list[Path]:
+    """The files that a table was read from, which are never removed."""
+    return [] if source is None else [Path(source), sidecar_path(Path(source))]
 
 
 def _begin(folder: Path, keep: Sequence[Path]) -> None:

@@ -17,6 +17,7 @@ from evosdc.io.frames import (
     table_from_frame,
 )
 from evosdc.io.hrc import write_hrc
+from evosdc.io.labelled import refuse_other_equations
 from evosdc.io.paths import PathLike, read_text, refuse_existing, write_text
 from evosdc.io.rda import Description, read_rda
 from evosdc.table import Hierarchy, Table
@@ -130,10 +131,12 @@ def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
     Raises
     ------
     TableError
-        For what has no place in the format: external bounds other than the default and
-        sliding levels. Dropping them would change what is safe.
+        For what has no place in the format: external bounds other than the default,
+        sliding levels, and equations that labels do not imply. Dropping them would
+        change what is safe.
     """
     _refuse_unsayable(table)
+    refuse_other_equations(table)
     p = Path(path)
     rda = p.with_suffix(".rda")
     trees = {

@@ -16,6 +16,7 @@ from evosdc.metrics.counts import shares
 from evosdc.metrics.data import Categorical
 from evosdc.metrics.divergence import jensen_shannon
 from evosdc.metrics.fresh import FreshTest
+from evosdc.metrics.next_steps import release_steps
 from evosdc.metrics.patience import (
     INTERRUPTED,
     NO_TIME,
@@ -137,6 +138,15 @@ class Evaluation:
         return self.verdict == "fit for release"
 
     @property
+    def next_steps(self) -> tuple[str, ...]:
+        """What to do where the file is not fit for release."""
+        if self.fit:
+            return ()
+        rows = (self.rows, self.synthetic_rows, self.holdout_rows)
+        small = any(n is not None and n < 2 for n in rows)
+        return release_steps(self.tests, self.reasons, small=small)
+
+    @property
     def not_measured(self) -> tuple[str, ...]:
         """What there was no time for."""
         late = (NO_TIME, INTERRUPTED)
@@ -148,6 +158,7 @@ class Evaluation:
             "verdict": self.verdict,
             "fit": self.fit,
             "reasons": list(self.reasons),
+            "next_steps": list(self.next_steps),
             "tests": [
                 {
                     "name": test.name,

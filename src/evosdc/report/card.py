@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from evosdc.report.kit.parts import banner, section
 from evosdc.report.kit.text import esc
-from evosdc.report.page import claim_table
+from evosdc.report.page import claim_table, next_section
 from evosdc.report.verdict import headline
 from evosdc.results import Claim, Verdict
 from evosdc.table import Table
@@ -31,6 +31,7 @@ def card_html(verdict: Verdict, table: Table, claim: Claim) -> str:
     return (
         f'<div class="evosdc-card"><style>{_STYLE}</style>'
         + banner(found.kind, esc(found.line), esc(found.text))
+        + next_section(verdict)
         + section(f"What was {asked}, against whom", claim_table(claim.as_json()))
         + "</div>"
     )

@@ -31,7 +31,7 @@ from evosdc.report.verdict import (
     headline,
     wide_gap,
 )
-from evosdc.results import Claim, Exposure, Protection
+from evosdc.results import Claim, Exposure, Protection, Verdict
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY, SECONDARY
 
@@ -83,6 +83,7 @@ def report_html(
         (
             _header(protection, heading, created),
             _verdict(protection),
+            next_section(protection.verdict),
             _warnings(warnings),
             _claim(protection),
             _tiles(protection),
@@ -130,6 +131,13 @@ def _verdict(protection: Protection) -> str:
     cut = cut_before_use(protection)
     text = esc(found.text) if cut is None else f"<b>{esc(cut)}</b> {esc(found.text)}"
     return banner(found.kind, esc(found.line), text)
+
+
+def next_section(verdict: Verdict) -> str:
+    """Write what to do about a verdict that is not SAFE; no label and no value."""
+    if not verdict.next_steps:
+        return ""
+    return section("What to do next", bullets(verdict.next_steps))
 
 
 def _warnings(warnings: Sequence[str]) -> str:

@@ -121,13 +121,14 @@ def _facts(evaluation: Evaluation) -> list[str]:
 def verdict_block(evaluation: Evaluation) -> str:
     """Return the verdict and the reasons against a release."""
     reasons = evaluation.reasons
+    steps = [f"Next step: {step}" for step in evaluation.next_steps]
     return banner(
         "safe" if evaluation.fit else "bad",
         f"Verdict: {esc(evaluation.verdict)}.",
         "No attack found more than a fresh sample of the same population would show."
         if evaluation.fit
         else "Do not release these records as they are.",
-        bullets(reasons) if reasons else "",
+        bullets([*reasons, *steps]) if reasons else "",
     )
 
 

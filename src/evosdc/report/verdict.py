@@ -76,9 +76,9 @@ def headline(verdict: Verdict, table: Table) -> Headline:
         return Headline(
             "NOT JUDGED",
             "open",
-            f"time ran out with {count(len(verdict.open), 'cell')} undecided",
-            "The judge needs more time. Until every sensitive cell is decided nothing "
-            "may be published.",
+            f"{count(len(verdict.open), 'cell')} undecided",
+            "Time ran out, or the solver did not decide. Until every sensitive cell is "
+            "decided nothing may be published.",
         )
     if not verdict.judged and not rules:
         return Headline(

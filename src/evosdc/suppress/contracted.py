@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from evosdc.errors import LevelError
 from evosdc.suppress.pattern import Pattern
@@ -55,9 +54,8 @@ class ContractedSearch(Search):
     def offer(
         self, pattern: Pattern, event: str = "", diversity: float | None = None
     ) -> bool:
-        if self.best is not None and pattern.cost >= self.best.cost:
+        if not self._improves(pattern):
             return False
-        self.best = pattern
         self._whole.generations = self.generations
         self._whole.offer(self._contraction.expand(pattern), event, diversity)
         return True
@@ -82,15 +80,14 @@ class ContractedSearch(Search):
         return over
 
 
-# Contractions of problems that are still in use: method and run ask for the same one.
-_KNOWN: WeakKeyDictionary[Problem, Contraction | None] = WeakKeyDictionary()
-
-
 def contraction_for(problem: Problem) -> Contraction | None:
     """Return the contraction of a problem where it is worth it."""
-    if problem not in _KNOWN:
-        _KNOWN[problem] = _worth_it(problem)
-    return _KNOWN[problem]
+    # Method and run ask for the same one.
+    known = problem.derived
+    if "contraction" not in known:
+        known["contraction"] = _worth_it(problem)
+    found: Contraction | None = known["contraction"]
+    return found
 
 
 def _worth_it(problem: Problem) -> Contraction | None:

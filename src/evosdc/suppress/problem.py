@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import LevelError, TableError
 from evosdc.suppress.pattern import Pattern
-from evosdc.table import Network, Table, detect_network
+from evosdc.table import Network, Table
 from evosdc.table.status import FIXED, PRIMARY
 
 _AT_BOUND = 1 + 1e-9
@@ -104,7 +105,16 @@ class Problem:
     @cached_property
     def network(self) -> Network | None:
         """The table as a network, where it is one."""
-        return detect_network(self.table.matrix)
+        return self.table.network
+
+    @cached_property
+    def derived(self) -> dict[str, Any]:
+        """What others derive from the problem: kept with it, and freed with it."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is derived: workers make their own."""
+        return {k: v for k, v in self.__dict__.items() if k != "derived"}
 
     @cached_property
     def primary(self) -> NDArray[np.bool_]:
@@ -188,7 +198,7 @@ def _least_asked(table: Table) -> tuple[NDArray[np.float64], ...]:
     rooms = np.concatenate([up[moves & (up > 0)], down[moves & (down > 0)]])
     # In a network a cell that moves at all can move as far as the least room on its
     # way; elsewhere several may have to share that room.
-    share = 1.0 if detect_network(table.matrix) is not None else 0.1
+    share = 1.0 if table.network is not None else 0.1
     least = 10.0 ** np.floor(np.log10(share * min(rooms, default=1.0)))
     upl = np.where(bare, np.minimum(upl, least), upl)
     lpl = np.where(bare, np.minimum(lpl, least), lpl)

@@ -121,6 +121,13 @@ class Search:
         self, pattern: Pattern, event: str = "", diversity: float | None = None
     ) -> bool:
         """Keep a pattern that protects everything if it is the cheapest so far."""
+        if not self._improves(pattern):
+            return False
+        self.note(event, diversity)
+        return True
+
+    def _improves(self, pattern: Pattern) -> bool:
+        """Keep the cheapest pattern, and when and from what cost it was found."""
         if self.best is not None and pattern.cost >= self.best.cost:
             return False
         if self.best is None:
@@ -128,7 +135,6 @@ class Search:
         self.best = pattern
         self._improved_at = self.evaluations
         self._improved_seconds = self.seconds
-        self.note(event, diversity)
         return True
 
     def raise_bound(self, bound: float) -> None:

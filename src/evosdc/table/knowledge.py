@@ -159,6 +159,13 @@ def knowledge_words(table: Table) -> str:
         parts.append("combinations that are not listed are empty")
     if origin.threshold is not None:
         parts.append(f"sensitive counts are known to be below {origin.threshold}")
+    if kind == "range" and bool((_natural(table) > low).any()):
+        what = (
+            "somebody is in every cell that is listed"
+            if origin.counts
+            else ("cells are not negative")
+        )
+        parts.append(f"weaker attackers than by default, who do not know that {what}")
     return (
         ("counts" if origin.counts else "magnitudes")
         + ": "

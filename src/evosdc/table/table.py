@@ -20,6 +20,7 @@ from evosdc.table.hierarchy import Dimension
 from evosdc.table.origin import Origin
 from evosdc.table.rounding import at_the_bound
 from evosdc.table.status import FIXED, HIDDEN, PRIMARY, SECONDARY, STATUSES
+from evosdc.table.structure import Network, detect_network
 from evosdc.table.totals import natural_floor
 
 # A table is additive when each equation holds to this share of its largest term:
@@ -191,6 +192,11 @@ class Table:
         return sparse.csc_array(self.matrix)
 
     @cached_property
+    def network(self) -> Network | None:
+        """The equations as a network, where they form one."""
+        return detect_network(self.matrix)
+
+    @cached_property
     def is_integer(self) -> bool:
         """Whether values, bounds and levels are whole numbers (or infinite)."""
         return all(
@@ -268,9 +274,14 @@ class Table:
         """Return a copy with some attributes changed, checked again."""
         table = replace(self, **changes)
         table.check()
-        if changes.keys().isdisjoint(("value", "lower", "upper", "lpl", "upl")):
-            return table
-        return table._with_levels_that_meet_bounds()
+        if not changes.keys().isdisjoint(("value", "lower", "upper", "lpl", "upl")):
+            table = table._with_levels_that_meet_bounds()
+        if table.matrix is self.matrix:
+            # A verdict asks for them once per pattern and lone respondent.
+            for name in ("columns", "network"):
+                if name in self.__dict__:
+                    table.__dict__[name] = self.__dict__[name]
+        return table
 
     def _with_levels_that_meet_bounds(self) -> Table:
         """Return it without digits that floating point made up: see `at_the_bound`."""

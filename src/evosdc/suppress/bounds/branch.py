@@ -29,6 +29,14 @@ _TOLERANCE = 1e-6
 _EXACT = 1e-9
 _GIVES_WAY = 1e-7
 _SECOND_SEED = 271828
+# Ends of HiGHS after which what it has proved so far holds.
+_PROVES = (
+    highspy.HighsModelStatus.kOptimal,
+    highspy.HighsModelStatus.kInfeasible,
+    highspy.HighsModelStatus.kTimeLimit,
+    highspy.HighsModelStatus.kSolutionLimit,
+    highspy.HighsModelStatus.kInterrupt,
+)
 # A cut is violated where this much is missing.
 _SHORT = 1e-6
 # Columns are thrown out where no more than this share of them is left.
@@ -197,6 +205,8 @@ class Branch:
         self._run(max(seconds, 0.05))
         info = self._mip.getInfo()
         bound = float(info.mip_dual_bound)
+        if self._mip.getModelStatus() not in _PROVES:
+            bound = -np.inf
         if not np.isfinite(bound):
             bound = -np.inf if bound < 0 else np.inf
         bound -= _TOLERANCE * abs(bound) if np.isfinite(bound) else 0.0

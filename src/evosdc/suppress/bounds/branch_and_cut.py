@@ -39,6 +39,10 @@ _TOLERANCE = 1e-6
 _GIVES_WAY = 1e-7
 # The stage of SCIP in which a problem is made; later ones have a time.
 _SET_UP = 3
+# The stages of SCIP that take a new limit on the objective.
+_TAKES_LIMIT = frozenset(
+    {SCIP_STAGE.PROBLEM, *range(SCIP_STAGE.TRANSFORMED, SCIP_STAGE.INITSOLVE)}
+) | {SCIP_STAGE.SOLVING}
 # Seconds between two reports of the bound; nodes where no clock may change the answer.
 _TELL, _NODES_A_TELL = 1.0, 10
 # Down to this depth the attacker's programs cut relaxations too.
@@ -67,6 +71,7 @@ class BranchAndCut:
         self, loop: CutLoop, cost: NDArray[np.float64], free: Mask, best: float
     ) -> None:
         self._cost, self._best = cost, best
+        self._limit = best  # the objective limit that SCIP has
         self._whole = bool(np.all(cost == np.rint(cost)))
         self._cells = np.flatnonzero(free)
         self._column = np.full(len(cost), -1, dtype=np.int64)
@@ -127,10 +132,15 @@ class BranchAndCut:
         return np.clip(x, 0.0, 1.0)
 
     def lower(self, best: float) -> None:
-        """Look for nothing dearer than a pattern that was found elsewhere."""
-        if best < self._best:
-            self._best = best
-            self._model.setObjlimit(best)
+        """Look for nothing more expensive than a pattern that was found elsewhere.
+
+        SCIP takes no limit while it begins to solve, and none once nothing is left of
+        the tree: `solve` tells it then, and bounds keep to the pattern meanwhile.
+        """
+        self._best = min(self._best, best)
+        if self._best < self._limit and self._model.getStage() in _TAKES_LIMIT:
+            self._limit = self._best
+            self._model.setObjlimit(self._limit)
 
     def solve(
         self,
@@ -153,6 +163,7 @@ class BranchAndCut:
             model.setParam("limits/time", spent + max(seconds, 0.05))
         if nodes is not None:
             model.setParam("limits/totalnodes", model.getNTotalNodes() + nodes)
+        self.lower(self._best)
         with held_back() as asked:
             handler.begin(
                 seconds, lambda: bool(asked) or stopped(), found, follow, nearly
@@ -185,14 +196,18 @@ def _deepest(cuts: list[Cut], x: NDArray[np.float64]) -> list[Cut]:
 
 
 class _Cuts(Conshdlr):
-    """What SCIP asks: is a pattern safe, and which cuts does it violate?"""
+    """What SCIP asks: is a pattern safe, and which cuts does it violate?
+
+    Answers are true to the last one, also when the run is over: SCIP discards a node
+    whose cells are all fixed if it is told that their pattern is not safe, and a
+    pattern that is said to be safe only once, so that a later bound would be too high.
+    """
 
     def __init__(self, tree: BranchAndCut, loop: CutLoop) -> None:
         self._tree, self._loop = tree, loop
         self._node = -1
         self._mend = 0  # nodes from which on a pattern may be mended
         self.raised: BaseException | None = None
-        self.interrupted = False
 
     def begin(
         self,
@@ -206,7 +221,6 @@ class _Cuts(Conshdlr):
         self._told = self._now()
         self._stopped, self._found, self._follow = stopped, found, follow
         self._nearly = nearly
-        self.interrupted = False
 
     def _now(self) -> float:
         """Return the reports that are due so far: by the clock only if one ends it."""
@@ -215,33 +229,40 @@ class _Cuts(Conshdlr):
         return float(self.model.getNTotalNodes()) / _NODES_A_TELL
 
     def _over(self) -> bool:
-        if self._now() - self._told > 1:
-            self._told = self._now()
-            self._follow(self._tree.bound())
-        in_time = self.raised is None and time.monotonic() < self._end
-        if in_time and not self._stopped():
-            return False
-        self.interrupted = True
+        """Whether the run is to end; if so, SCIP ends it after the answer it gets."""
+        over = self.raised is not None or self._ended()
         # Patterns are checked before solving begins, too, when SCIP takes no orders.
-        if self.model.getStage() == SCIP_STAGE.SOLVING:
+        if over and self.model.getStage() == SCIP_STAGE.SOLVING:
             self.model.interruptSolve()
-        return True
+        return over
 
-    def _ask(self, x: NDArray[np.float64], programs: bool) -> list[Cut]:
+    def _ended(self) -> bool:
+        """Tell of the bound if that is due; whether time, a caller or an error ends."""
+        try:
+            if self._now() - self._told > 1:
+                self._told = self._now()
+                self._follow(self._tree.bound())
+            return time.monotonic() >= self._end or self._stopped()
+        except BaseException as error:
+            self.raised = error
+            return True
+
+    def _ask(
+        self, x: NDArray[np.float64], programs: bool, most: int | None = None
+    ) -> list[Cut]:
         """Return cuts that a pattern violates; an error ends the run, not SCIP."""
         try:
-            return self._loop.fresh(x, programs)
+            return self._loop.fresh(x, programs, most)
         except BaseException as error:
             self.raised = error
             return []
 
     def conscheck(self, _: Any, solution: Any, *_unused: Any, **_more: Any) -> Result:
-        if self._over():
-            return {"result": SCIP_RESULT.INFEASIBLE}
+        over = self._over()
         x = np.rint(self._tree.pattern(solution))
-        safe = not self._loop.violates(x)
+        safe = not self._ask(x, True, 1) and self.raised is None
         nodes = self.model.getNTotalNodes()
-        if safe or nodes >= self._mend:
+        if safe or (nodes >= self._mend and not over):
             self._mend = nodes + _NODES_A_MENDING
             try:
                 (self._found if safe else self._nearly)(x > 0.5)
@@ -250,18 +271,21 @@ class _Cuts(Conshdlr):
         return {"result": SCIP_RESULT.FEASIBLE if safe else SCIP_RESULT.INFEASIBLE}
 
     def consenfolp(self, *_unused: Any) -> Result:
-        cuts = [] if self._over() else self._ask(np.rint(self._tree.pattern()), True)
+        # One cut is enough to keep a node when the run is over.
+        most = 1 if self._over() else None
+        cuts = self._ask(np.rint(self._tree.pattern()), True, most)
         for cut in cuts:
             self._tree.add(cut)
-        if self.interrupted or self.raised is not None:
+        if self.raised is not None:
             return {"result": SCIP_RESULT.INFEASIBLE}
         done = SCIP_RESULT.CONSADDED if cuts else SCIP_RESULT.FEASIBLE
         return {"result": done}
 
     def consenfops(self, *_unused: Any) -> Result:
-        unsafe = self._over() or self._loop.violates(np.rint(self._tree.pattern()))
-        result = SCIP_RESULT.INFEASIBLE if unsafe else SCIP_RESULT.FEASIBLE
-        return {"result": result}
+        self._over()
+        cuts = self._ask(np.rint(self._tree.pattern()), True, 1)
+        safe = not cuts and self.raised is None
+        return {"result": SCIP_RESULT.FEASIBLE if safe else SCIP_RESULT.INFEASIBLE}
 
     def conssepalp(self, *_unused: Any) -> Result:
         node, depth = self.model.getCurrentNode().getNumber(), self.model.getDepth()

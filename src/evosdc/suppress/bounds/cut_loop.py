@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,16 +153,15 @@ class CutLoop:
         """Add the cuts that a pattern, fractional or not, violates; count them."""
         return sum(self._add(cut) for cut in self._violated(x, True, stopped))
 
-    def fresh(self, x: NDArray[np.float64], programs: bool) -> list[Cut]:
+    def fresh(
+        self, x: NDArray[np.float64], programs: bool, most: int | None = None
+    ) -> list[Cut]:
         """Return cuts that a pattern violates, for others to use.
 
-        Without `programs` only those that need no attacker's program.
+        Without `programs` only those that need no attacker's program; no more than
+        `most`. None of them with `programs`: the pattern violates no cut.
         """
-        return list(self._violated(x, programs, lambda: False))
-
-    def violates(self, x: NDArray[np.float64]) -> bool:
-        """Whether a pattern violates any cut."""
-        return next(self._violated(x, True, lambda: False), None) is not None
+        return list(islice(self._violated(x, programs, lambda: False), most))
 
     def _violated(
         self, x: NDArray[np.float64], programs: bool, stopped: Callable[[], bool]

@@ -48,7 +48,7 @@ def equation_bound(problem: Problem) -> float:
     best = 0.0
     # Dear inequalities first, or those that few cells can meet.
     length = np.diff(matrix.indptr)[needs[0]]
-    for order in (np.argsort(-alone), np.lexsort((-alone, length))):
+    for order in (np.argsort(-alone, kind="stable"), np.lexsort((-alone, length))):
         price, charge = _ascend(rows, needs, cells, order, True)
         over = np.max(charge / np.maximum(problem.cost, 1e-300), initial=1.0)
         best = max(best, float(price.sum()) / max(1.0, float(over)))

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.cut import Cut
+from evosdc.suppress.engine.sort import order_of
 
 # A cut is worth adding if it is violated by this share of its length.
 _WORTH = 1e-2
@@ -151,13 +152,13 @@ def best_rounding(
     """
     taken = np.zeros(len(a), np.bool_)
     left = 1.0
-    for i in np.argsort(-x):
+    for i in order_of(-x):
         if x[i] < 0.5:
             break
         if left - a[i] > 1e-6:
             taken[i] = True
             left -= a[i]
-    order = np.argsort(np.abs(x - 0.5))
+    order = order_of(np.abs(x - 0.5))
     best, step = _best_step(a, x, taken, left, order)
     for i in order[:_FLIPS]:
         if x[i] > 1.0 - 1e-6:

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -68,16 +67,13 @@ class Haul:
     evaluations: int
 
 
-# The search that lives in this worker, by the problem it is on.
-_LIVING: WeakKeyDictionary[Problem, tuple[Search, Ongoing]] = WeakKeyDictionary()
-
-
 def go_on(problem: Problem, stretch: Stretch) -> Haul:
     """Search for a while."""
-    if problem not in _LIVING:
+    if "companion" not in problem.derived:
         own = Search(seed=stretch.seed, branch=(stretch.number,))
-        _LIVING[problem] = own, stretch.begin(problem, stretch.parameters, own)
-    search, ongoing = _LIVING[problem]
+        begun = stretch.begin(problem, stretch.parameters, own)
+        problem.derived["companion"] = own, begun
+    search, ongoing = problem.derived["companion"]
     search.go_on(TimeLimit(search.seconds + stretch.seconds))
     search.offer(stretch.best)
     before = search.evaluations

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -64,11 +63,6 @@ class Haul:
     building: float
 
 
-# The island that lives in this worker, by the problem it is on. Stretches are not bound
-# to workers: whichever comes here goes on with what is here.
-_LIVING: WeakKeyDictionary[Problem, Island] = WeakKeyDictionary()
-
-
 def explore(problem: Problem, stretch: Stretch) -> Haul:
     """Search for a while, from given patterns on."""
     limits: list[Criterion] = []
@@ -104,10 +98,13 @@ def explore(problem: Problem, stretch: Stretch) -> Haul:
 def _island(problem: Problem, stretch: Stretch, search: Search) -> Island:
     if stretch.seconds is None:
         return Island(problem, stretch.habits, search)
-    if problem not in _LIVING:
-        _LIVING[problem] = Island(problem, stretch.habits, search)
-    _LIVING[problem].search = search
-    return _LIVING[problem]
+    # Stretches are not bound to workers: whichever comes here goes on with the island
+    # that is here.
+    if "island" not in problem.derived:
+        problem.derived["island"] = Island(problem, stretch.habits, search)
+    island: Island = problem.derived["island"]
+    island.search = search
+    return island
 
 
 def _turn(island: Island, fractions: Fractions, key: tuple[int, ...]) -> None:
@@ -231,7 +228,8 @@ class Islands(Closing):
             haul = task.result()
             self._own[island] = haul.patterns
             self._search.count(haul.evaluations, elsewhere=True)
-            self._home.building = haul.building
+            # Islands that were given patterns have built none.
+            self._home.building = haul.building or self._home.building
             taken = _TRAVEL if self._home.engine.quick else TAKEN
             for pattern in haul.patterns[:taken]:
                 self._search.offer(pattern, "from another worker")

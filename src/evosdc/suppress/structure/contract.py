@@ -114,6 +114,8 @@ def contract(problem: Problem) -> Contraction | None:
     it then, and the whole problem says so with the names of its cells.
     """
     group, side, matrix = _classes(problem)
+    if not matrix.shape[1]:
+        return None  # no cell can move
     levels = _levels(problem, group, side)
     up, down = _room(problem, group, side, matrix.shape[1])
     if _beyond(problem, group, levels, up, down):

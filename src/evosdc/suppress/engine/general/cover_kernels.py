@@ -373,7 +373,7 @@ def ruin(
                 lost += 1
                 change -= cost[c]
     keep = True
-    for j in np.argsort(shuffle[:count]):
+    for j in order_of(shuffle[:count]):
         row = found[j]
         if pool.covered[row]:
             continue

@@ -85,7 +85,8 @@ class RecordWalker:
         trial.publish_idle()
         if trial.cost <= self.best_cost * (1.0 + _NEAR):
             new_cells = np.flatnonzero(trial.hidden & ~now.hidden)
-            trial.clean_up(new_cells[np.argsort(-cost[new_cells], kind="stable")])
+            dearest = new_cells[np.argsort(-cost[new_cells], kind="stable")]
+            trial.clean_up(dearest, stopped=stopped)
         new = trial.cost
         each = self._options.slack / len(now.secondaries)
         slack = each * _WIDENS**self._stalled

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import LevelError
 from evosdc.suppress.engine.network.arrays import Arcs
-from evosdc.suppress.engine.network.flow import graph_of, max_flow
+from evosdc.suppress.engine.network.flow import Graph, graph_of, max_flow
 from evosdc.suppress.engine.network.scale import Capacities
 from evosdc.suppress.problem import Problem
 
@@ -29,9 +29,12 @@ def network_levels(
             zip(levels.cell, levels.sign, capacities.amount, strict=True)
         )
     }
+    everything: Graph | None = None  # one for all: it depends on no cell
     for cell, width in zip(levels.slide, capacities.slide_amount, strict=True):
         k = int(cell)
-        reach = {sign: _reach(problem, arcs, k, sign, int(width)) for sign in (1, -1)}
+        everything = everything or graph_of(arcs.tail, arcs.head, problem.hideable)
+        both = (1, -1)
+        reach = {sign: _reach(everything, arcs, k, sign, int(width)) for sign in both}
         if reach[1] + reach[-1] < width:
             raise LevelError(
                 f"the sliding level of {problem.table.label(k)} is beyond any pattern: "
@@ -55,8 +58,8 @@ def network_levels(
     )
 
 
-def _reach(problem: Problem, arcs: Arcs, cell: int, sign: int, width: int) -> int:
-    """How far a cell can move one way when everything that may be hidden is."""
+def _reach(graph: Graph, arcs: Arcs, cell: int, sign: int, width: int) -> int:
+    """How far a cell can move one way when all cells of a graph are hidden."""
     own = int(arcs.up[cell] if sign > 0 else arcs.down[cell])
     source, target = int(arcs.head[cell]), int(arcs.tail[cell])
     if sign < 0:
@@ -64,7 +67,6 @@ def _reach(problem: Problem, arcs: Arcs, cell: int, sign: int, width: int) -> in
     most = min(own, width)
     if source == target or most == 0:
         return most
-    graph = graph_of(arcs.tail, arcs.head, problem.hideable)
     up, down = arcs.up.copy(), arcs.down.copy()
     up[cell] = down[cell] = 0
     sent, _ = max_flow(graph, up, down, source, target, most)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.errors import EvosdcError
 from evosdc.suppress.engine.network import mend_kernels as kernels
 from evosdc.suppress.engine.network.changes import Log, forget
-from evosdc.suppress.engine.network.cover import FULL, change
+from evosdc.suppress.engine.network.cover import FAILED, FULL, change
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 
 Cells = NDArray[np.int64]
@@ -71,6 +72,11 @@ class Mender:
             )
             if result == FULL:
                 state.make_room()
+        if result == FAILED:
+            raise EvosdcError(
+                "a level that a pattern covered can be covered by none",
+                hint="report this with the table's shape: it is a fault of the program",
+            )
 
     def prune(self, state: PatternState, order: Cells | None = None) -> None:
         """Publish every cell that no level needs, dearest first unless told."""

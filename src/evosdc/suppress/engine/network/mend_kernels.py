@@ -60,12 +60,13 @@ def _affected(demands: NetworkDemands, live: PatternArrays, levels: Long) -> int
 @kernel(inner=True)
 def _mend(
     arcs: Arcs, demands: NetworkDemands, live: PatternArrays, work: Work, level: int
-) -> bool:
+) -> int:
     """Send what ran through published cells another way, hiding cells if need be.
 
     What ran through a cell is sent from its one end to its other along hidden cells,
     then along cheapest paths. Where pairing the ends so leads nowhere, the level is
-    covered anew. False where the pool is full.
+    covered anew. FULL where the pool is full, FAILED where no pattern covers the level:
+    a larger pool would not help.
     """
     banned = demands.cell[level]
     left = np.int64(0)
@@ -86,8 +87,8 @@ def _mend(
         drop_flow(work)
         if cover_level(arcs, demands, live, work, level, True) > 0:
             drop_flow(work)
-            return False
-    return store_witness(live, work, level)
+            return FAILED
+    return DONE if store_witness(live, work, level) else FULL
 
 
 @kernel
@@ -105,7 +106,7 @@ def recreate(
     """Mend the affected levels in random order, for at most so much cost.
 
     The cells a step published are worth what they cost, so `room` is what the new ones
-    may cost.
+    may cost. FAILED where that is too little, or no pattern covers a level.
     """
     count = _affected(demands, live, levels)
     size = live.tally[0]
@@ -116,8 +117,8 @@ def recreate(
         count -= 1
         levels[pick] = levels[count]
         note_level(log, live, level)
-        if not _mend(arcs, demands, live, work, level):
-            result = FULL
+        result = _mend(arcs, demands, live, work, level)
+        if result != DONE:
             break
         while size < live.tally[0]:
             room -= cost[live.extra[size]]

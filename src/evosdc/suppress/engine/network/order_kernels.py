@@ -22,6 +22,7 @@ from evosdc.suppress.engine.network.arrays import (
 from evosdc.suppress.engine.network.cheapest_flow import Flows, send_cheapest
 from evosdc.suppress.engine.network.cover import drop_flow, level_ends, send_hidden
 from evosdc.suppress.engine.network.paths import hide
+from evosdc.suppress.engine.sort import order_of
 
 
 @kernel(inner=True)
@@ -55,8 +56,9 @@ def _settle(
     """Hide what moved if asked to, and leave no trace of the flow."""
     if hide_moved:
         # By number, so that the answer does not depend on how the flow came about.
-        moved = np.sort(work.touched[: work.touches[0]])
-        for cell in moved:
+        moved = work.touched[: work.touches[0]]
+        for i in order_of(moved):
+            cell = moved[i]
             if work.flow[cell] != 0 and not live.hidden[cell]:
                 hide(arcs, live, cell)
     drop_flow(work)

@@ -176,6 +176,8 @@ def walk_on(
     levels = np.empty(len(demands.cell), dtype=np.int64)
     for step in range(steps):
         if live.tally[0] == 0:
+            # Nothing to ruin: the steps count, or callers would ask for them for ever.
+            walk.steps[0] += steps - step
             return steps
         result = _step(arcs, demands, live, work, log, walk, cost, most, levels)
         if result == FULL:

@@ -61,7 +61,7 @@ class NetworkWalker:
     def turn(self, stopped: Stopped, most: int | None = None) -> bool:
         network, cost = self._network, self._network.problem.cost
         if self._is_stuck():
-            self._begin_anew()
+            self._begin_anew(stopped)
         arcs = self._blurred().arcs
         turn = self._options.turn
         end = self.steps + (turn if most is None else min(turn, most))
@@ -93,7 +93,7 @@ class NetworkWalker:
         patience = max(patience, _STEPS_PER_SECONDARY * int(self._walk.size[0]))
         return self.steps - self._since >= patience
 
-    def _begin_anew(self) -> None:
+    def _begin_anew(self, stopped: Stopped) -> None:
         """Publish a large share of the cells and rebuild under blurred costs.
 
         Steps of a few cells end in patterns that no few cells improve, on the smallest
@@ -104,7 +104,7 @@ class NetworkWalker:
         cells = state.secondaries
         state.publish(cells[rng.random(len(cells)) < rng.choice(_SHARES)])
         state.cover(rng.permutation(len(self._network)), price=self._blurred().cost)
-        state.clean_up(rng.permutation(state.secondaries))
+        state.clean_up(rng.permutation(state.secondaries), stopped)
         walk, cost = self._walk, state.cost
         walk.cost[0] = cost
         walk.history[:] = cost

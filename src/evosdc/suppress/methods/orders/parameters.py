@@ -26,9 +26,10 @@ class WeightParameters:
     ----------
     cells
         Sensitive cells to protect: all; exposed (those that the primaries alone leave
-        short: K); unpicked (those that follow from the equations one by one: K_u, the
-        others being protected as a closing group); or auto: exposed, but unpicked in
-        tables of more than 30,000 cells.
+        short: K); unpicked (those that follow from the equations one by one: K_u, and
+        in tables that are no networks those whose levels the bounds of their neighbours
+        rule out; the others are protected as a closing group); or auto: exposed, but
+        unpicked in tables of more than 30,000 cells.
     groups
         Groups the cells are protected in; 0 for one at a time; -1 for one at a time up
         to 30,000 cells and 40 (20 for unpicked) beyond.

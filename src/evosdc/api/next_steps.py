@@ -1,0 +1,209 @@
+"""What to do about a verdict that is not SAFE: one sentence for each reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.attack.judge import PUBLISHED
+from evosdc.results import Exposure, Verdict
+from evosdc.table import Table
+from evosdc.table.status import FIXED, PRIMARY
+
+_COARSER = (
+    "combine codes or leave a variable out, so that these cells are not in the table"
+)
+_INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class Searched:
+    """How `protect` made the pattern that was judged.
+
+    Attributes
+    ----------
+    ended
+        Why the search ended, as in `Protection.reason`.
+    late
+        Whether the limit of time was over before the verdict was complete.
+    beyond
+        Whether some levels cannot be reached with everything hidden.
+    """
+
+    ended: str
+    late: bool
+    beyond: bool
+
+
+def with_next_steps(
+    verdict: Verdict,
+    table: Table,
+    *,
+    earlier: NDArray[np.bool_],
+    limited: bool,
+    searched: Searched | None = None,
+) -> Verdict:
+    """Return the verdict with what to do next, where it is not SAFE.
+
+    Parameters
+    ----------
+    table
+        As judged.
+    earlier
+        Cells that are known from earlier publications.
+    limited
+        Whether there was a limit of time.
+    searched
+        How the pattern was made; None where it was given and only judged.
+    """
+    if verdict.safe:
+        return verdict
+    if verdict.safe is None:
+        steps = [_to_judge(verdict, table, limited, searched)]
+    else:
+        steps = _to_protect(verdict, table, earlier, searched)
+        if verdict.open:
+            steps.append(_more_time(limited, searched))
+    return replace(verdict, next_steps=tuple(steps))
+
+
+def _to_judge(
+    verdict: Verdict, table: Table, limited: bool, searched: Searched | None
+) -> str:
+    if verdict.open and table.origin.ring:
+        return (
+            "tabulate the linked tables together from the records (evosdc tabulate "
+            "with several --by), so that the cells between them are known"
+        )
+    if verdict.open:
+        return _more_time(limited, searched)
+    return (
+        "tabulate the records with the rules of your office (evosdc tabulate --rule "
+        "p:10 --rule freq:3), or mark the sensitive cells (--hide, --apriori)"
+    )
+
+
+def _more_time(limited: bool, searched: Searched | None) -> str:
+    if searched is not None and searched.ended == _INTERRUPTED:
+        return "run it again to the end, with --resume where it left a checkpoint"
+    if limited:
+        return (
+            "give more time (--time-limit), more --workers, or, to protect, a quicker "
+            "method (--method hypercube)"
+        )
+    return (
+        "the solver could not decide these cells: hide cells beside them as well "
+        f"(--hide), or {_COARSER}"
+    )
+
+
+def _to_protect(
+    verdict: Verdict,
+    table: Table,
+    earlier: NDArray[np.bool_],
+    searched: Searched | None,
+) -> list[str]:
+    """One step for each kind of exposed cell."""
+    shown = [e for e in verdict.exposed if e.reason == PUBLISHED]
+    alone = [e for e in verdict.exposed if e.insider and e.reason != PUBLISHED]
+    others = [e for e in verdict.exposed if not e.insider and e.reason != PUBLISHED]
+    second = [e for e in others if table.status[e.cell] != PRIMARY]
+    first = [e for e in others if table.status[e.cell] == PRIMARY]
+    before = [e for e in shown if earlier[e.cell]]
+    steps = []
+    if before:
+        steps.append(
+            f"{_cells(len(before))} in an earlier publication and cannot be hidden any "
+            "more: decide whether that is accepted, and make them safe (S in an "
+            "--apriori file), so that the claim says it and the others are judged"
+        )
+    if len(before) < len(shown):
+        steps.append(
+            f"{_cells(len(shown) - len(before))} published as they are: hide them; "
+            "evosdc protect hides every sensitive cell and what it needs"
+        )
+    if first:
+        cells = "1 cell" if len(first) == 1 else f"{len(first):,} cells"
+        steps.append(f"for {cells} {_levels(verdict, table, earlier, searched)}")
+    if second:
+        steps.append(_secondaries(second, searched))
+    if alone:
+        steps.append(_lone(alone, table, searched))
+    return steps
+
+
+def _levels(
+    verdict: Verdict,
+    table: Table,
+    earlier: NDArray[np.bool_],
+    searched: Searched | None,
+) -> str:
+    """What to do about sensitive cells that everyone estimates too closely."""
+    if searched is None:
+        return (
+            "too little is hidden: evosdc protect finds a pattern that hides enough, "
+            "or says which levels none can give"
+        )
+    if not searched.beyond:
+        return (
+            "the pattern hides too little: try a longer --time-limit, --method auto or "
+            "another --seed, or hide cells beside them (--hide)"
+        )
+    steps = [_COARSER]
+    if earlier.any():
+        steps.append(
+            "where they follow from earlier publications, decide whether that is "
+            "accepted, and make them safe (S in an --apriori file)"
+        )
+    if bool(((table.status == FIXED) & (table.value != 0)).any()):
+        steps.append("or let fixed cells be hidden (status z)")
+    origin = table.origin
+    if origin.counts and not origin.zeros and bool((table.lower > 0).any()):
+        steps.append(
+            "or hide empty cells as well (tabulate --rule group); or assume attackers "
+            "who do not know that somebody is in every cell that is listed (--bounds "
+            "0:inf): they are weaker, and the claim then says so"
+        )
+    elif bool(np.isfinite(table.upper).any()) or bool((table.lower > 0).any()):
+        steps.append("or widen what everyone is said to know (--bounds, lower, upper)")
+    steps.append("or ask for lower levels (the numbers of the rules, lpl, upl, spl)")
+    if verdict.strict:
+        steps.append("or let levels be reached, not exceeded (without --strict)")
+    return "no pattern gives the levels: " + "; ".join(steps)
+
+
+def _secondaries(cells: Sequence[Exposure], searched: Searched | None) -> str:
+    number = f"{len(cells):,} secondaries can be worked out"
+    if searched is None:
+        return (
+            f"{number}: evosdc protect --secondaries hides more around them; without "
+            "--secondaries only sensitive cells are judged"
+        )
+    return (
+        f"{number}: give more time (--time-limit), or leave --secondaries out if only "
+        "sensitive cells must be safe: the claim then says so"
+    )
+
+
+def _lone(cells: Sequence[Exposure], table: Table, searched: Searched | None) -> str:
+    number = len({e.cell for e in cells})
+    what = f"lone respondents find {number:,} cell{'s' * (number > 1)}: "
+    if searched is None:
+        return (
+            f"{what}evosdc protect hides more against them; --no-singletons judges "
+            "without them: attackers are weaker then, and the claim says so"
+        )
+    more = "give more time (--time-limit); " if searched.late else ""
+    named = table.holdings is not None
+    consent = "name those who consent (tabulate --waiver); " if named else ""
+    return (
+        f"{what}{more}{_COARSER}; {consent}or judge without them (--no-singletons): "
+        "attackers are weaker then, and the claim says so"
+    )
+
+
+def _cells(number: int) -> str:
+    return f"{number:,} sensitive cell{' is' if number == 1 else 's are'}"

@@ -1,0 +1,57 @@
+"""Problems are freed when nobody uses them, with what was derived from them."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import weakref
+from collections.abc import Callable
+
+import pytest
+
+from evosdc.instances import make
+from evosdc.suppress.contracted import contraction_for
+from evosdc.suppress.engine.base import WalkOptions
+from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.general.engine import GeneralEngine
+from evosdc.suppress.engine.general.level_programs import programs_of
+from evosdc.suppress.methods import companions, islands
+from evosdc.suppress.methods.island import Habits
+from evosdc.suppress.methods.walking import Plan, Walk
+from evosdc.suppress.problem import Problem
+
+
+def contracted(problem: Problem) -> None:
+    found = contraction_for(problem)
+    assert found is not None
+    assert contraction_for(problem) is found
+
+
+def island(problem: Problem) -> None:
+    stretch = islands.Stretch(1, (1, 0), Habits(4, 1, 20), (), None, 60.0, 60.0)
+    islands.explore(problem, stretch)
+
+
+def companion(problem: Problem) -> None:
+    state = engine_for(problem).start()
+    state.cover()
+    plan = Plan(GeneralEngine, WalkOptions(2, 0.3, 4), 5, "rebuilt")
+    companions.go_on(
+        problem, companions.Stretch(Walk, plan, 3, 1, 60.0, state.pattern())
+    )
+
+
+def programs(problem: Problem) -> None:
+    assert programs_of(problem) is programs_of(problem)
+
+
+@pytest.mark.parametrize("use", [contracted, island, companion, programs])
+def test_a_problem_is_freed_after_use(use: Callable[[Problem], None]) -> None:
+    problem = Problem.of(make("random", 3, shape=(5, 4), zeros=0.5))
+    use(problem)
+    gone = weakref.ref(problem)
+    # What is derived stays here: workers get the problem alone.
+    assert "derived" not in pickle.loads(pickle.dumps(problem)).__dict__
+    del problem
+    gc.collect()
+    assert gone() is None
