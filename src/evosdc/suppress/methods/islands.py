@@ -116,7 +116,8 @@ def _turn(island: Island, fractions: Fractions, key: tuple[int, ...]) -> None:
         island.breed(search.rng(*key, 2), search.stopped)
         island.walk(fractions, search.rng(*key, 3), search.stopped)
         return
-    share = _STEERING_LESS if island.engine.agile else _STEERING
+    walks = island.engine.agile or island.engine.roaming is not None
+    share = _STEERING_LESS if walks else _STEERING
     end = search.seconds + share * search.seconds_left()
     steered = search.rng(*key, 1)
     island.steer(fractions, steered, lambda: search.stopped() or search.seconds >= end)
