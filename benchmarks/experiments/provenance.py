@@ -12,7 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from evosdc import __version__
-from evosdc.io.paths import read_text, write_text
+from evosdc.io.encoding import read_text
+from evosdc.io.paths import write_text
 
 _PACKAGES = ("numpy", "scipy", "numba", "highspy")
 

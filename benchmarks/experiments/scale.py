@@ -21,7 +21,8 @@ from benchmarks.experiments.provenance import (
 from benchmarks.experiments.schedule import BANDWIDTH, LATENCY, Work, makespan
 from benchmarks.experiments.write import write_under_remarks
 from evosdc.errors import InputError
-from evosdc.io.paths import read_text, write_text
+from evosdc.io.encoding import read_text
+from evosdc.io.paths import write_text
 
 RECORDS, CELLS, GUARDED, TASKS = "records", "cells", "guarded", "tasks"
 SIZES: Mapping[str, tuple[str, int]] = {

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from evosdc.errors import InputError
-from evosdc.io.paths import read_text, write_text
+from evosdc.io.encoding import read_text
+from evosdc.io.paths import write_text
 
 Row: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[Any, ...]

@@ -23,7 +23,8 @@ from benchmarks.experiments.statistics import (
     with_ratio,
 )
 from benchmarks.experiments.store import Row
-from evosdc.io.paths import read_text, write_text
+from evosdc.io.encoding import read_text
+from evosdc.io.paths import write_text
 
 # People write below this heading; what they wrote is kept when a page is made again.
 REMARKS = "## Remarks"

@@ -1,7 +1,8 @@
 """Time as limits count it: compiling kernels stops every clock.
 
 Kernels are compiled once after an installation, in no relation to a limit that was set
-for the data.
+for the data. One run may compile in several threads while its main thread waits, so the
+clocks are those of the process: runs in other threads of it stop and are told as well.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class _Stopwatch:
         self._since = 0.0
         self._depth = 0
         self._next = _PATIENCE
-        self.ears: list[Callable[[], object]] = []
+        self._ears: list[Callable[[], object]] = []
 
     def spent(self) -> float:
         with self._lock:
@@ -52,8 +53,18 @@ class _Stopwatch:
             if self._depth == 0:
                 self._spent += time.monotonic() - self._since
 
+    def add_ear(self, hear: Callable[[], object]) -> None:
+        with self._lock:
+            self._ears.append(hear)
+
+    def remove_ear(self, hear: Callable[[], object]) -> None:
+        with self._lock:
+            if hear in self._ears:
+                self._ears.remove(hear)
+
     def tell(self) -> None:
-        ears, self.ears = self.ears, []
+        with self._lock:
+            ears, self._ears = self._ears, []
         for hear in ears:
             hear()
         spent = self.spent()
@@ -106,7 +117,8 @@ class Clock:
     limit
         Seconds, or None for no limit.
     on_compile
-        Called once, when the first kernel is compiled while the clock is entered.
+        Called once, when the first kernel is compiled while the clock is entered, by
+        the thread that compiles it.
     """
 
     def __init__(
@@ -132,7 +144,7 @@ class Clock:
 
     def __enter__(self) -> Self:
         if self._on_compile is not None:
-            _STOPWATCH.ears.append(self._on_compile)
+            _STOPWATCH.add_ear(self._on_compile)
         return self
 
     def __exit__(
@@ -141,5 +153,5 @@ class Clock:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._on_compile in _STOPWATCH.ears:
-            _STOPWATCH.ears.remove(self._on_compile)
+        if self._on_compile is not None:
+            _STOPWATCH.remove_ear(self._on_compile)

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from evosdc.errors import InputError, MissingExtraError
+from evosdc.errors import EvosdcError, InputError, MissingExtraError
 
 __all__ = ["Kind", "is_frame", "is_stream", "kind_of", "like", "to_arrow"]
 
@@ -54,13 +54,16 @@ def to_arrow(frame: Any) -> pa.Table:
     """Return a frame of any kind as an Arrow table whose missing values are nulls."""
     try:
         table = _table(frame)
-    except (pa.ArrowException, ValueError, TypeError) as error:
+    except EvosdcError:
+        raise
+    except Exception as error:
+        # Arrow, polars, DuckDB and others quote the value that they cannot take.
         raise InputError(
             f"the {type(frame).__name__} cannot be turned into columns "
             f"({type(error).__name__})",
             expected="columns of one length, each of one type",
             hint="give every column one type, for instance text for codes",
-        ) from error
+        ) from None
     if table is None:
         raise InputError(
             f"a {type(frame).__name__} is not a frame",

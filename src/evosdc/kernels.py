@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,12 +33,15 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from numba.core import config, types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.core.types.misc import unliteral
 from numba.core.typing.templates import make_concrete_template
 
 from evosdc import clock, small_jobs
+from evosdc.kernel_cache import KernelCache, OutOfDateError, described
+
+_THIS_MODULE = sys._getframe().f_code
 
 # LLVM inlines what has fewer instructions than about this many.
 _SMALL = 250
@@ -44,6 +49,8 @@ _SMALL = 250
 _NAMED: set[str] = set()
 # Seconds that Python may spend on a kernel before it is worth compiling.
 _LONG = 5.0
+# Held while what a kernel is for Python is made; never while one is compiled.
+_MAKING = threading.RLock()
 
 
 def kernel(
@@ -104,12 +111,13 @@ class Kernel(CPUDispatcher):
         self._shown: Kernel | None = None
         self._plain: Callable[..., Any] | None = None
         self._interpreted = 0.0
-        self._cache = _Cache(py_func, inner=self._inner)
+        self._cache = KernelCache(self, self._inner, compiler=_THIS_MODULE)
 
     def compile(self, sig: Any) -> Any:
         """Compile for argument types, or load; larger ones are then called in place."""
-        known = len(self.overloads)
-        with clock.stopped():
+        # One thread at a time: what another compiles is complete before it is called.
+        with clock.stopped(), global_compiler_lock:
+            known = len(self.overloads)
             entry = super().compile(sig)
             for compiled in list(self.overloads.values())[known:]:
                 self._stand_apart(compiled)
@@ -144,31 +152,33 @@ class Kernel(CPUDispatcher):
             return self._interpret
         if not self._inner:
             return super()._compile_for_args(*args, **kws)
-        if self._shown is None:
-            options = dict(self.targetoptions)
-            del options["no_cpython_wrapper"]
-            self._shown = Kernel(self.py_func, targetoptions=options)
+        with _MAKING:
+            if self._shown is None:
+                options = dict(self.targetoptions)
+                del options["no_cpython_wrapper"]
+                self._shown = Kernel(self.py_func, targetoptions=options)
         return self._shown._compile_for_args(*args, **kws)
 
     def plain(self) -> Callable[..., Any]:
         """Return the function for Python, which calls kernels as such functions too."""
-        if self._plain is None:
-            function = self.py_func
-            names = dict(function.__globals__)
-            self._plain = FunctionType(
-                function.__code__,
-                names,
-                function.__name__,
-                function.__defaults__,
-                function.__closure__,
-            )
-            for name in function.__code__.co_names:
-                value = names.get(name)
-                if isinstance(value, Kernel):
-                    names[name] = value.plain()
-                elif isinstance(value, ModuleType):
-                    names[name] = _plain_module(value)
-        return self._plain
+        with _MAKING:
+            if self._plain is None:
+                function = self.py_func
+                names = dict(function.__globals__)
+                self._plain = FunctionType(
+                    function.__code__,
+                    names,
+                    function.__name__,
+                    function.__defaults__,
+                    function.__closure__,
+                )
+                for name in function.__code__.co_names:
+                    value = names.get(name)
+                    if isinstance(value, Kernel):
+                        names[name] = value.plain()
+                    elif isinstance(value, ModuleType):
+                        names[name] = _plain_module(value)
+            return self._plain
 
     def _is_interpreted(self, args: tuple[Any, ...]) -> bool:
         """Whether Python runs the function: in a small job, while that is quick."""
@@ -199,8 +209,8 @@ class Kernel(CPUDispatcher):
         _NAMED.add(symbol)
         if _is_small(library, name):
             return
-        described = copy.copy(compiled.fndesc)
-        described.mangled_name = symbol
+        function = copy.copy(compiled.fndesc)
+        function.mangled_name = symbol
         needed = _Needed(
             self.py_func.__module__,
             self.py_func.__qualname__,
@@ -209,7 +219,7 @@ class Kernel(CPUDispatcher):
         )
         self.targetctx.remove_user_function(compiled.entry_point)
         self.targetctx.insert_user_function(
-            compiled.entry_point, described, [_Elsewhere(library, needed)]
+            compiled.entry_point, function, [_Elsewhere(library, needed)]
         )
 
 
@@ -227,11 +237,7 @@ class _Needed:
             return
         found = getattr(import_module(self.module), self.name, None)
         if not isinstance(found, Kernel) or found.symbol_for(self.args) != self.symbol:
-            raise _OutOfDateError(self.symbol)
-
-
-class _OutOfDateError(Exception):
-    """Code on disk calls a kernel that takes or returns something else by now."""
+            raise OutOfDateError(self.symbol)
 
 
 class _Elsewhere:
@@ -247,32 +253,6 @@ class _Elsewhere:
     def _get_module_for_linking(self) -> Any:
         codegen = self._library.codegen
         return llvm.parse_assembly(str(codegen._create_empty_module("elsewhere")))
-
-
-class _Cache(FunctionCache):
-    """Compiled versions on disk, apart by what was asked of the compiler."""
-
-    _impl_class = CompileResultCacheImpl
-
-    def __init__(self, py_func: Callable[..., Any], inner: bool) -> None:
-        self._asked = (inner, bool(config.BOUNDSCHECK))
-        super().__init__(py_func)
-
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        return (*super()._index_key(sig, codegen), self._asked)
-
-    def holds(self, sig: Any, codegen: Any) -> bool:
-        """Whether a version is on disk."""
-        return self._index_key(sig, codegen) in self._cache_file._load_index()
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        try:
-            found = super().load_overload(sig, target_context)
-        except _OutOfDateError:
-            found = None
-        if found is None:
-            clock.tell_of_compiling()
-        return found
 
 
 def _plain_module(module: ModuleType) -> Any:
@@ -294,10 +274,10 @@ def _widest(type_: types.Type) -> types.Type:
 
 def _symbol(compiled: Any) -> str:
     """Name a version by its place, and by what it takes and returns."""
-    described = compiled.fndesc
-    types_ = repr((compiled.signature.args, compiled.signature.return_type))
+    function = compiled.fndesc
+    types_ = described((compiled.signature.args, compiled.signature.return_type))
     digest = hashlib.sha256(types_.encode()).hexdigest()[:16]
-    return f"evosdc.{described.modname}.{described.qualname}.{digest}"
+    return f"evosdc.{function.modname}.{function.qualname}.{digest}"
 
 
 def _is_small(library: Any, name: str) -> bool:

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
+from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from evosdc.errors import EvosdcError, InputError
 
+P = ParamSpec("P")
+R = TypeVar("R")
+# The type of arguments that are not given, which no user has a reason to read of.
+_ABSENT = "NotGiven"
 _SWITCH = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
     **dict.fromkeys(("false", "0", "no", "off"), False),
@@ -83,6 +99,65 @@ def check_types(options: Any) -> None:
             )
 
 
+def checked(
+    *passed_on: Callable[..., Any],
+    least: Mapping[str, float] | None = None,
+    unchecked: Collection[str] = (),
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a verb so that it refuses arguments that are not of their types.
+
+    Parameters
+    ----------
+    passed_on
+        Functions that further keywords of the verb are passed on to.
+    least
+        The least value of numbers.
+    unchecked
+        Keywords that the verb takes in more forms than who it passes them on to.
+    """
+    lowest = least or {}
+
+    def decorate(verb: Callable[P, R]) -> Callable[P, R]:
+        @wraps(verb)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            hints: dict[str, Any] = {}
+            for function in (*passed_on, verb):
+                hints |= get_type_hints(function)
+            names = list(signature(verb).parameters)
+            given = dict(zip(names, args, strict=False)) | kwargs
+            for name, value in given.items():
+                if name in unchecked:
+                    continue
+                if passed_on and name not in hints:
+                    raise InputError(
+                        f"there is no option {name!r}",
+                        expected=f"one of {', '.join(hints)}",
+                        hint=f"see help(evosdc.{verb.__name__})",
+                    )
+                if not _is_of(value, hints.get(name, Any)):
+                    raise InputError(
+                        f"{name} is {_shown(value)}",
+                        expected=f"a value of type {type_name(hints[name])}",
+                        hint=f"see help(evosdc.{verb.__name__})",
+                    )
+                if name in lowest and isinstance(value, Real) and value < lowest[name]:
+                    raise InputError(
+                        f"{name} is {value}", expected=f"at least {lowest[name]:g}"
+                    )
+            return verb(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def _shown(value: Any) -> str:
+    """Say what was given: a frame given by mistake is not to be seen in a message."""
+    if isinstance(value, (str, bool, Real)):
+        return repr(value)[:80]
+    return f"a {type(value).__name__}"
+
+
 def check_at_least(options: Any, **least: float) -> None:
     """Refuse numbers below the least one that makes sense; None is left alone."""
     for name, lowest in least.items():
@@ -96,6 +171,8 @@ def check_at_least(options: Any, **least: float) -> None:
 
 
 def _is_of(value: Any, kind: Any) -> bool:
+    if kind is Any:
+        return True
     if kind is bool:
         return isinstance(value, bool)
     # Python counts a switch as a number.
@@ -109,24 +186,41 @@ def _is_of(value: Any, kind: Any) -> bool:
     parts = get_args(kind)
     if parts and get_origin(kind) in (Union, UnionType):
         return any(_is_of(value, part) for part in parts)
+    if get_origin(kind) is Literal:
+        return value in parts
     known = get_origin(kind) or kind
-    if known in (Mapping, Sequence):
-        return isinstance(value, known) and not isinstance(value, str)
-    return True
+    if known in (Mapping, Sequence, Collection):
+        if not isinstance(value, known) or isinstance(value, (str, bytes)):
+            return False
+        if known is Mapping:
+            pairs = zip(value.keys(), value.values(), strict=True)
+            return not parts or all(
+                _is_of(key, parts[0]) and _is_of(one, parts[1]) for key, one in pairs
+            )
+        return not parts or all(_is_of(one, parts[0]) for one in value)
+    if known is tuple or not isinstance(known, type) or Protocol in known.__mro__:
+        return True
+    return isinstance(value, known)
 
 
 def type_name(kind: Any) -> str:
     """Name the type of an option for people."""
     if get_origin(kind) is tuple:
         return "whole numbers such as 6x5"
-    known = {Mapping: "mapping", Sequence: "list"}.get(get_origin(kind))
-    if known:
-        return known
+    origin = get_origin(kind)
+    names = {Mapping: "mapping", Sequence: "list", Collection: "list"}
+    if origin in names or origin is Callable:
+        return names.get(origin, "function")
     parts = get_args(kind)
-    if parts:
-        return " or ".join(type_name(p) for p in parts)
-    names = {NoneType: "none", bool: "true or false", int: "whole number", str: "text"}
-    return names.get(kind, "number" if kind is float else str(kind))
+    if origin in (Union, UnionType):
+        words = [type_name(p) for p in parts if getattr(p, "__name__", "") != _ABSENT]
+        return " or ".join(dict.fromkeys(words))
+    if parts and origin is Literal:
+        return " or ".join(map(repr, parts))
+    kind = origin or kind
+    plain = {NoneType: "none", bool: "true or false", int: "whole number", str: "text"}
+    plain[float] = "number"
+    return plain.get(kind, getattr(kind, "__name__", str(kind)))
 
 
 def _read(text: str, kind: Any) -> Any:

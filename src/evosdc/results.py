@@ -81,6 +81,10 @@ class Verdict:
         How many lone respondents were taken for attackers too; None where not asked.
     next_steps
         What to do about a verdict that is not SAFE, a sentence for each reason.
+    whole
+        Where everyone knows that values are whole numbers: whether every witness is a
+        table of whole numbers, or intervals were only rounded inwards to them. Else
+        None.
     """
 
     safe: bool | None
@@ -93,6 +97,7 @@ class Verdict:
     insiders: int | None = None
     open: tuple[str, ...] = ()
     next_steps: tuple[str, ...] = ()
+    whole: bool | None = None
 
     @property
     def word(self) -> str:

@@ -15,7 +15,7 @@ KEY = ["age", "marital", "sex"]
 MEMETIC = {"moves": 40_000, "generations": 4, "time_limit": None}
 GENETIC = {"memetic": False, "population": 8, "generations": 4, "time_limit": None}
 CASES: list[tuple[str, dict[str, Any], str]] = [
-    ("codes", MEMETIC, "db8d5ea2e913b1cc"),
+    ("codes", MEMETIC, "ddc1375c65f744f2"),
     (
         "codes",
         {**MEMETIC, "least": 0, "columns": ["marital", "health"]},
@@ -25,7 +25,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "codes",
         {**MEMETIC, "initial": "network", "acceptance": "late"},
-        "6b70b4d2b3064b05",
+        "52fce481c9c18b0e",
     ),
     (
         "codes",
@@ -36,7 +36,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     (
         "numbers",
         {**MEMETIC, "rules": ["age < 2 and marital != 'a'"]},
-        "b16fb5f0eb113a31",
+        "4ba42b5d0f2ed478",
     ),
 ]
 

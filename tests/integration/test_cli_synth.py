@@ -75,7 +75,7 @@ def test_the_default_run_writes_everything(
     code, text, _ = run("synthesise", census, *KEY, "-o", out, "--json", *MOVES)
     summary = json.loads(text)
     assert code == (0 if summary["fit"] else 3)
-    held = {"run.csv", "report.html", "evaluation.json"}
+    held = {"run.csv", "report.html", "evaluation.json", "claim.json"}
     shown = {"synthetic.csv", "README.txt", "report.html"}
     assert summary["fit"]
     assert {path.name for path in (out / "confidential").iterdir()} == held

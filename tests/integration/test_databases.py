@@ -51,6 +51,18 @@ CASES = {
         "shadow": "turnover",
         "cost": "w",
     },
+    "shadow of holdings": {
+        "by": ["region", "industry"],
+        "value": "money",
+        "shadow": "turnover",
+        "holding": "h",
+    },
+    "zeros that count": {
+        "by": ["region", "industry"],
+        "value": "money",
+        "rules": ["freq:3"],
+        "count_zeros": True,
+    },
     "linked": {
         "by": [["region", "industry"], ["region", "size"]],
         "value": "turnover",
@@ -65,14 +77,17 @@ CASES = {
 
 def made_up() -> pa.Table:
     rng = np.random.default_rng(3)
+    reports = rng.random((2, N)) < 0.8  # the others report zero
     return pa.table(
         {
             # One code has a blank too many, one comes in two ways to write it.
             "region": rng.choice(["N1", "N 1", "S1", "S2 ", "S2", "e\u0301", "é"], N),
             "industry": rng.integers(1, 41, N),
             "size": rng.choice([1.0, 2.0, 2.5], N),
-            "turnover": rng.lognormal(5, 2, N) * rng.choice([1, -1], N, p=[0.95, 0.05]),
-            "money": np.round(rng.lognormal(5, 2, N), 2),
+            "turnover": rng.lognormal(5, 2, N)
+            * rng.choice([1, -1], N, p=[0.95, 0.05])
+            * reports[0],
+            "money": np.round(rng.lognormal(5, 2, N), 2) * reports[1],
             "w": rng.choice([0, 1, 1.37, 2.2], N),
             "h": rng.choice([f"H{i}" for i in range(N // 4)], N),
             "r": rng.choice(["0", "1", "2"], N),

@@ -91,7 +91,7 @@ def test_short_runs_write_none_and_force_starts_afresh(
     assert code == 0
     assert not named.exists()
     checkpoint = out / "confidential" / "checkpoint.json"
-    checkpoint.write_text("what an earlier run left", encoding="utf-8")
+    write_checkpoint(checkpoint, {"what": "an earlier run left"})
     code, _, err = run("protect", table, "-o", out, *few)
     assert code == 2
     assert "--force" in err

@@ -23,6 +23,7 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
+from evosdc.table.knowledge import in_whole_numbers, with_whole_numbers
 
 # Free cells up to which all patterns are tried.
 ENUMERATED = 14
@@ -68,6 +69,8 @@ def check(
     """
     try:
         kind, table = draw(seed)
+        # As the verbs see it.
+        table = in_whole_numbers(with_whole_numbers(table))
         problem = Problem.of(table)
     except EvosdcError as error:
         return Outcome(f"seed {seed}", skipped=type(error).__name__)

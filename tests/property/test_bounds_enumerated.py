@@ -26,7 +26,7 @@ def test_no_bound_is_above_a_pattern(first: int) -> None:
 def test_cells_without_levels_are_asked_no_more_than_the_judge_asks() -> None:
     """A step of fixed size was asked, up or down: more than some safe patterns have."""
     table = Table.of(
-        [10, 10, 0, 20],
+        [10.5, 9.5, 0, 20],
         [[1, 1, 1, -1]],
         weight=[1, 5, 1, 50],
         status=["u", "s", "s", "s"],

@@ -53,7 +53,7 @@ def test_every_method(tmp_path: Path) -> None:
 
 
 def test_a_kernel_that_takes_long_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernels._Cache, "holds", lambda *_: False)
+    monkeypatch.setattr(kernels.KernelCache, "holds", lambda *_: False)
     made = kernels.kernel(_count)
     with small_jobs.job(1):
         assert made(5) == 5

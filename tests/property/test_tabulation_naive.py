@@ -25,7 +25,7 @@ RULES = [PPercent(15, 2), Dominance(3, 70), Frequency(3), Request(60, 30)]
 record = st.tuples(
     st.sampled_from(LEAVES),
     st.sampled_from("xyz"),
-    st.integers(-20, 300).map(lambda v: v / 4),
+    st.one_of(st.just(0.0), st.integers(-20, 300).map(lambda v: v / 4)),
     st.sampled_from([0.5, 1.0, 2.25, 3.0]),
     st.sampled_from("PQRST"),
     st.sampled_from(["0", "1", "2", None]),
@@ -122,8 +122,14 @@ def test_cells_and_contributors(records, weighted, held):
         top = [c[0] for c in summed][:3] + [0.0] * (3 - len(summed))
         assert found.largest[i] == pytest.approx(top)
         assert found.asking[i] == pytest.approx(ask)
+        someone = [w for row, w in zip(rows, weight, strict=True) if row[2]]
+        assert found.active[i] == pytest.approx(sum(someone))
+        # Alone is who contributes alone, or is there alone with a zero.
+        parties = [c for c in summed if c[0]] or summed
+        assert bool(table.respondent[i]) == (len(parties) == 1)
         if held:
             assert found.holdings[i] == len(summed)
+            assert found.active_holdings[i] == sum(c[0] != 0 for c in summed)
             assert found.total[i] == pytest.approx(sum(c[0] for c in summed))
         else:
             assert found.total[i] == pytest.approx(sum(c[0] * c[1] for c in summed))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import random
 import sys
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from evosdc.errors import EvosdcError
 from evosdc.table import Hierarchy
 
 EVALUATIONS = 20
+NOT_JUDGED = "combinations of whole numbers were not judged"
 
 
 @dataclass
@@ -33,6 +35,7 @@ class Outcome:
 
     safe: bool | None = None
     refused: str = ""
+    fractions: bool = False
     findings: list[Finding] = field(default_factory=list)
     marks: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
@@ -53,11 +56,52 @@ def frame_of(case: Case) -> pa.Table:
     columns: dict[str, Any] = {
         name: [record.codes[name] for record in case.records] for name in design.names
     }
+    for name, level, depth in _upper_levels(case):
+        columns[level] = [_above(design, name, code, depth) for code in columns[name]]
     columns["v"] = [float(record.value) for record in case.records]
     columns["w"] = [float(record.weight) for record in case.records]
     columns["h"] = [record.holding for record in case.records]
     columns["r"] = [record.request for record in case.records]
     return pa.table(columns)
+
+
+def _upper_levels(case: Case) -> list[tuple[str, str, int]]:
+    """Columns of the levels above the finest: variable, column, depth."""
+    if not case.design.levels:
+        return []
+    return [
+        (name, f"{name}_{depth}", depth)
+        for name in case.design.names
+        for depth in range(1, case.design.deepest(name))
+    ]
+
+
+def _above(design: Any, name: str, code: str, depth: int) -> str:
+    while design.depth(name, code) > depth:
+        code = design.trees[name][code]
+    return code
+
+
+def _level_columns(case: Case, name: str) -> list[str]:
+    """The columns of a variable, from coarse to fine."""
+    return [*(level for of, level, _ in _upper_levels(case) if of == name), name]
+
+
+def write_records(case: Case, path: Path) -> None:
+    """Write the records as a case says: encoding, separator, marks, line ends."""
+    text = case.text
+    plain = frame_of(case)
+
+    def words(column: str, value: Any) -> str:
+        if not isinstance(value, float):
+            return str(value)
+        number = format(value, ".2f") if column == "v" else repr(value)
+        return number.replace(".", text.decimal)
+
+    rows = [plain.column_names]
+    rows += [[words(k, v) for k, v in row.items()] for row in plain.to_pylist()]
+    lines = "".join(text.separator.join(row) + text.ends for row in rows)
+    path.write_bytes(lines.encode(text.encoding))
 
 
 def run(case: Case) -> Outcome:
@@ -73,7 +117,8 @@ def run(case: Case) -> Outcome:
     design = case.design
     outcome.published = read_published(rows, design)
     outcome.marks += _differences(outcome)
-    outcome.findings = attack(outcome.published, outcome.cells, design, case.knowledge)
+    known = replace(case.knowledge, fractions=outcome.fractions)
+    outcome.findings = attack(outcome.published, outcome.cells, design, known)
     return outcome
 
 
@@ -91,6 +136,8 @@ def _tabulate_options(case: Case) -> dict[str, Any]:
 
 def _trees(case: Case) -> dict[str, dict[str, str]]:
     """Hierarchies that are not flat: the others are read off the records."""
+    if case.design.levels:
+        return {}
     return {
         name: tree
         for name, tree in case.design.trees.items()
@@ -100,12 +147,13 @@ def _trees(case: Case) -> dict[str, dict[str, str]]:
 
 def tabulated(case: Case, spans: list[list[str]]) -> Any:
     """Tabulate some spans of a case by the package."""
-    trees = {
+    trees: dict[str, Any] = {
         name: Hierarchy.from_parents(tree)
         for name, tree in _trees(case).items()
         if any(name in span for span in spans)
     }
     names = {name for span in spans for name in span}
+    trees |= _declared(case)
     return evosdc.tabulate(
         frame_of(case),
         spans,
@@ -117,9 +165,25 @@ def tabulated(case: Case, spans: list[list[str]]) -> Any:
     )
 
 
+def _declared(case: Case) -> dict[str, list[str]]:
+    """Hierarchies that are columns of the records."""
+    if not case.design.levels:
+        return {}
+    return {
+        name: columns
+        for name in case.design.names
+        if len(columns := _level_columns(case, name)) > 1
+    }
+
+
+def _tables(case: Case) -> list[list[str]]:
+    """The columns that each table is made by."""
+    return [case.design.columns(table) for table in range(len(case.design.spans))]
+
+
 def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
     design = case.design
-    made = tabulated(case, [list(span) for span in design.spans])
+    made = tabulated(case, _tables(case))
     outcome.marks += compare_marks(made.table, case, outcome.cells)
     options = dict(case.options)
     if case.earlier:
@@ -131,6 +195,7 @@ def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
         given = [tabulated(case, [list(span)]) for span in design.spans]
     result = evosdc.protect(given, evaluations=EVALUATIONS, workers=1, **options)
     outcome.safe = result.safe
+    outcome.fractions = NOT_JUDGED in result.claim.knowledge
     outcome.said = [
         f"{result.table.label(e.cell)} {e.insider} [{e.low:g}, {e.high:g}] {e.reason}"
         for e in result.verdict.exposed
@@ -182,7 +247,8 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
             )
             if there
         }
-        found = attack(shown, cells, case.design, knowledge)
+        known = replace(knowledge, fractions=NOT_JUDGED in word.claim.knowledge)
+        found = attack(shown, cells, case.design, known)
         open_to_all = {
             f.cell for f in found if f.who == "everyone" and f.what != "the whole group"
         }
@@ -220,10 +286,12 @@ def _by_command(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
     design = case.design
     with TemporaryDirectory() as name:
         folder = Path(name)
-        pacsv.write_csv(frame_of(case), folder / "records.csv")
+        write_records(case, folder / "records.csv")
         words: list[Any] = ["tabulate", folder / "records.csv"]
-        for span in design.spans:
+        for span in _tables(case):
             words += ["--by", ",".join(span)]
+        for variable, columns in _declared(case).items():
+            words += ["--hierarchy", f"{variable}={','.join(columns)}"]
         for rule in design.rules:
             words += ["--rule", rule]
         for option, given in _tabulate_options(case).items():
@@ -232,8 +300,9 @@ def _by_command(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
             path = folder / f"{variable}.hrc"
             path.write_text("".join(_hrc(tree, "Total", "")))
             words += ["--hierarchy", f"{variable}={path}"]
-        for variable in design.names:
-            words += [] if variable in _trees(case) else ["--flat", variable]
+        for variable in dict.fromkeys(name for span in _tables(case) for name in span):
+            declared = variable in _trees(case) or variable in _declared(case)
+            words += [] if declared else ["--flat", variable]
         if design.waiver:
             (folder / "waiver.txt").write_text("\n".join(sorted(design.waiver)) + "\n")
             words += ["--waiver", folder / "waiver.txt"]
@@ -261,6 +330,8 @@ def _by_command(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
         if code not in (0, 3):
             raise EvosdcError(f"exit {code}: {text.strip()[-300:]}")
         outcome.safe = code == 0 or (None if "NOT JUDGED" in text else False)
+        claim = json.loads((folder / "made/confidential/claim.json").read_text())
+        outcome.fractions = NOT_JUDGED in claim["claim"]["knowledge"]
         outcome.said = [text.strip()[-600:]]
         place = folder / "made" / ("publish" if code == 0 else "draft")
         rows: list[dict[str, Any]] = []

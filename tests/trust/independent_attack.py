@@ -55,6 +55,9 @@ class Knowledge:
         Cells that an office wants hidden: they must not be worked out exactly.
     secondaries
         Whether no hidden cell at all may be worked out exactly.
+    fractions
+        Whether combinations of whole numbers were not judged, or not those of cells
+        that count nothing: intervals are rounded inwards to whole numbers then.
     """
 
     percent: float | None = None
@@ -64,6 +67,7 @@ class Knowledge:
     insiders: bool = True
     wished: frozenset[Key] = frozenset()
     secondaries: bool = False
+    fractions: bool = False
 
 
 def read_published(
@@ -78,8 +82,16 @@ def read_published(
         be hidden everywhere.
     """
     found: dict[Key, float | None] = {}
+    levels = {
+        name: [name, *(f"{name}_{depth}" for depth in range(1, design.deepest(name)))]
+        for name in design.names
+    }
     for row in rows:
-        key = tuple(str(row.get(name, "Total")) for name in design.names)
+        # A level of a variable has a column of its own.
+        key = tuple(
+            next((str(row[c]) for c in levels[name] if c in row), "Total")
+            for name in design.names
+        )
         value = None if row["status"] == HIDDEN else float(row["value"])
         if key in found and found[key] != value:
             raise ValueError(f"{key} differs between published files")
@@ -103,6 +115,8 @@ class Attacker:
         known = knowledge.known
         self.hidden = [k for k in published if published[k] is None and k not in known]
         self.place = {key: i for i, key in enumerate(self.hidden)}
+        # Who sees whole numbers only thinks of whole numbers.
+        self.whole = all(self.cells[k].value.denominator == 1 for k in published)
         self.value = np.array([float(self.cells[k].value) for k in self.hidden])
         self._equations(published)
         self.low, self.high = self._bounds()
@@ -154,7 +168,7 @@ class Attacker:
             few = given.threshold is not None and cell.value < given.threshold
             if few and cell.sensitive:
                 high[i] = min(high[i], given.threshold - 1.0)
-        return low, high
+        return (np.ceil(low), np.floor(high)) if self.whole else (low, high)
 
     def furthest(
         self, weights: Mapping[Key, float], asked: float, fixed: frozenset[int]
@@ -176,10 +190,11 @@ class Attacker:
         self, key: Key, down: float, up: float, own: frozenset[int] = frozenset()
     ) -> tuple[float, float]:
         """How far below and above its value a cell can be, up to what is asked."""
-        return (
-            self.furthest({key: -1.0}, down, own),
-            self.furthest({key: 1.0}, up, own),
-        )
+        below = self.furthest({key: -1.0}, down, own)
+        above = self.furthest({key: 1.0}, up, own)
+        if self.whole:
+            return float(np.floor(below + _LOOSE)), float(np.floor(above + _LOOSE))
+        return below, above
 
 
 class _Part:
@@ -196,10 +211,8 @@ class _Part:
             attacker.low[self.index] - value,
             attacker.high[self.index] - value,
         )
-        self.whole = attacker.design.counts
-        if self.whole:
-            # HiGHS calls whole numbers within half of one infeasible.
-            self.low, self.high = np.ceil(self.low), np.floor(self.high)
+        # HiGHS calls whole numbers within half of one infeasible: bounds are whole.
+        self.whole = attacker.whole and not attacker.knowledge.fractions
         self.found = np.zeros((1, len(self.index)))
 
     def furthest(
@@ -293,13 +306,17 @@ def _asked(attacker: Attacker, key: Key) -> tuple[float, float]:
     threshold = attacker.knowledge.threshold
     if threshold is not None and cell.value < threshold:
         up = min(up, threshold - 1.0 - float(cell.value))
+    at = attacker.place[key]
+    under = attacker.value[at] - attacker.low[at]
+    above = attacker.high[at] - attacker.value[at]
+    if attacker.whole:
+        # Half a unit is none; between a bound and the next whole number is nothing.
+        down = min(np.ceil(down), under) if down < under + 1 else np.ceil(down)
+        up = min(np.ceil(up), above) if up < above + 1 else np.ceil(up)
     if attacker.knowledge.strict:
         scale = max(1.0, abs(float(cell.value)))
-        margin = 1.0 if attacker.design.counts else 1e-6 * scale
+        margin = 1.0 if attacker.whole else 1e-6 * scale
         # Nobody can be made to believe beyond a bound.
-        at = attacker.place[key]
-        under = attacker.value[at] - attacker.low[at]
-        above = attacker.high[at] - attacker.value[at]
         down = min(down + margin, max(down, under))
         up = min(up + margin, max(up, above))
     return down, up

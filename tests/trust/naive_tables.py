@@ -32,8 +32,9 @@ class Design:
     """What is tabulated, and by which rules.
 
     `trees` maps the codes of each variable to their parents, `spans` are the variables
-    of each of the linked tables. `magnitudes` and `weighted` say whether records have a
-    response and a weight: without both the table counts people.
+    of each of the linked tables. `levels` says how many levels of each variable a table
+    shows, by table; all of them where it is empty. `magnitudes` and `weighted` say
+    whether records have a response and a weight: without both the table counts people.
     """
 
     spans: tuple[tuple[str, ...], ...]
@@ -44,6 +45,35 @@ class Design:
     holdings: bool = False
     waiver: frozenset[str] = frozenset()
     least: Fraction | None = None
+    levels: tuple[tuple[int, ...], ...] = ()
+
+    def shows(self, table: int, name: str, code: str) -> bool:
+        """Whether one of the tables goes down to a code of a variable."""
+        if not self.levels:
+            return True
+        at = self.spans[table].index(name)
+        return self.depth(name, code) <= self.levels[table][at]
+
+    def depth(self, name: str, code: str) -> int:
+        """How many levels below the total a code is."""
+        found = 0
+        while code != TOTAL:
+            code, found = self.trees[name][code], found + 1
+        return found
+
+    def columns(self, table: int) -> list[str]:
+        """What the columns of a table are called: levels above the finest by number."""
+        span = self.spans[table]
+        if not self.levels:
+            return list(span)
+        return [
+            name if depth == self.deepest(name) else f"{name}_{depth}"
+            for name, depth in zip(span, self.levels[table], strict=True)
+        ]
+
+    def deepest(self, name: str) -> int:
+        """How many levels a variable has."""
+        return max(self.depth(name, code) for code in self.trees[name])
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,8 +110,10 @@ class Cell:
 
     @property
     def alone(self) -> str | None:
-        """The only contributor, where there is one."""
-        return next(iter(self.members)) if len(self.members) == 1 else None
+        """The only contributor, where there is one; zeros are no company for it."""
+        active = [who for who, amount in self.members.items() if amount]
+        one = active if len(active) == 1 else list(self.members)
+        return one[0] if len(one) == 1 else None
 
 
 @dataclass
@@ -96,12 +128,12 @@ class Group:
 def tabulate(records: Sequence[Record], design: Design) -> dict[Key, Cell]:
     """All cells of all levels of all spans that have a record, marked by the rules."""
     cells: dict[Key, Cell] = {}
-    for span in design.spans:
+    for table in range(len(design.spans)):
         fresh: dict[Key, Cell] = {}
         for number, record in enumerate(records):
             if record.weight == 0:
                 continue
-            for key in _cells_above(record, span, design):
+            for key in _cells_above(record, table, design):
                 if key not in cells:
                     cell = fresh.setdefault(key, Cell(Fraction(0), Fraction(0), {}))
                     _add(cell, number, record, design)
@@ -122,16 +154,16 @@ def lines(design: Design, listed: Sequence[Key] | set[Key]) -> Iterator[list[Key
     there = set(listed)
     names = design.names
     seen = set()
-    for span in design.spans:
+    for table, span in enumerate(design.spans):
         for key in listed:
-            if not _within(key, span, names):
+            if not _within(key, table, design):
                 continue
             for name in span:
                 at = names.index(name)
                 parts = [
                     (*key[:at], code, *key[at + 1 :])
                     for code, parent in design.trees[name].items()
-                    if parent == key[at]
+                    if parent == key[at] and design.shows(table, name, code)
                 ]
                 line = [key, *(part for part in parts if part in there)]
                 if parts and tuple(line) not in seen:
@@ -143,13 +175,13 @@ def groups_of(cells: dict[Key, Cell], design: Design) -> list[Group]:
     """Groups of whom everybody is in one category, of the variables of the rules."""
     wanted = {rule.partition(":")[2] for rule in design.rules if rule[:5] == "group"}
     names, found = design.names, []
-    for span in design.spans:
+    for table, span in enumerate(design.spans):
         for name in span:
             if not wanted & {"", name}:
                 continue
             at = names.index(name)
             for key, cell in cells.items():
-                if not _within(key, span, names) or cell.value < 2:
+                if not _within(key, table, design) or cell.value < 2:
                     continue
                 parts = [
                     (*key[:at], code, *key[at + 1 :])
@@ -172,24 +204,27 @@ def _alone_at(at: int, key: Key) -> Key:
     return tuple(code if k == at else TOTAL for k, code in enumerate(key))
 
 
-def _within(key: Key, span: Sequence[str], names: Sequence[str]) -> bool:
+def _within(key: Key, table: int, design: Design) -> bool:
     return all(
-        code == TOTAL or name in span for code, name in zip(key, names, strict=True)
+        code == TOTAL
+        or (name in design.spans[table] and design.shows(table, name, code))
+        for code, name in zip(key, design.names, strict=True)
     )
 
 
 def _cells_above(
-    record: Record, span: Sequence[str], design: Design
+    record: Record, table: int, design: Design
 ) -> Iterator[tuple[str, ...]]:
     steps = []
     for name in design.names:
         line = [TOTAL]
-        if name in span:
+        if name in design.spans[table]:
             code = record.codes[name]
             line = [code]
             while code != TOTAL:
                 code = design.trees[name][code]
                 line.append(code)
+            line = [code for code in line if design.shows(table, name, code)]
         steps.append(line)
     return product(*steps)
 
@@ -223,6 +258,12 @@ def _units(cell: Cell) -> Fraction:
     return sum((record.weight for _, record in cell.rows), Fraction(0))
 
 
+def _active(cell: Cell) -> Fraction:
+    """The units whose contribution is not zero."""
+    rows = (record for _, record in cell.rows if record.value)
+    return sum((record.weight for record in rows), Fraction(0))
+
+
 def _mark(cell: Cell, design: Design, least: Fraction) -> None:
     for rule in design.rules:
         level = _level(cell, rule, design, least)
@@ -254,9 +295,10 @@ def _level(
     total = sum((amount * weight for amount, weight, _ in rows), Fraction(0))
     size = max(cell.size, abs(cell.value))
     if kind == "freq":
-        counted = Fraction(who) if "records" not in words else _units(cell)
+        counted = who if "records" not in words else _active(cell)
         share = numbers[1] if len(numbers) > 1 else Fraction(30)
-        if counted >= numbers[0]:
+        # Who contributes zero does not count; zeros alone are for another rule.
+        if not 0 < counted < numbers[0]:
             return None
         return (max(share / 100 * size, least),) * 2
     if kind == "zero":
@@ -305,13 +347,13 @@ def _requested(
 def _contributions(
     cell: Cell, design: Design
 ) -> tuple[Fraction, list[tuple[Fraction, Fraction, str]]]:
-    """How many contributors there are, and each without sign: amount, weight, name."""
+    """How many contribute, and each who is there without sign: amount, weight, name."""
     if design.holdings:
         rows = [(abs(x), Fraction(1), who) for who, x in cell.members.items()]
-        number = Fraction(len(rows))
+        number = Fraction(sum(amount > 0 for amount, _, _ in rows))
     else:
         rows = [(abs(r.value), r.weight, who) for who, r in cell.rows]
-        number = _units(cell)
+        number = _active(cell)
     return number, sorted(rows, key=lambda row: (-row[0], -row[1]))
 
 

@@ -10,7 +10,20 @@ from typing import Any
 from independent_attack import Knowledge
 from naive_tables import TOTAL, Design, Key, Record, tabulate
 
+# Encodings and separators of text files; a decimal comma only where no comma parts.
+ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "cp1252")
+SEPARATORS = (",", ";", "\t")
 QUICK = ("auto", "auto", "auto", "greedy", "attacker", "hitas", "hypercube", "grasp")
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """How a CSV file is written."""
+
+    encoding: str = "utf-8"
+    separator: str = ","
+    decimal: str = "."
+    ends: str = "\n"
 
 
 @dataclass
@@ -25,22 +38,36 @@ class Case:
     earlier: list[Key] = field(default_factory=list)
     hide: Key | None = None
     by_command: bool = False
+    text: TextFile = TextFile()
     kinds: list[str] = field(default_factory=list)
 
 
 def draw(seed: int, *, commands: bool = True) -> Case:
     """Draw a case: the same for the same seed."""
     rng = random.Random(seed)
+    # Drawn apart, so that the other draws are what they were without these.
+    more = random.Random(f"files and levels of {seed}")
     names = ["a", "b", "c"][: rng.choice([1, 2, 2, 2, 3, 3])]
     # Small enough that thousands of sets take minutes.
     grow = _tree if len(names) < 3 else _small_tree
     trees = {name: grow(rng, name) for name in names}
+    levels: tuple[tuple[int, ...], ...] = ()
+    if len(names) > 1 and more.random() < 0.15:
+        names, levels = names[:2], more.choice(_LEVELS)
+        trees = {
+            name: _even_tree(more, name, max(depths[k] for depths in levels))
+            for k, name in enumerate(names)
+        }
+    if more.random() < 0.2:
+        trees = {name: _accented(tree) for name, tree in trees.items()}
     magnitudes = rng.random() < 0.65
     weighted = rng.random() < 0.2
     holdings = rng.random() < 0.3
     negatives = magnitudes and rng.random() < 0.25
     records = _records(rng, trees, magnitudes, weighted, holdings, negatives)
     spans = _spans(rng, names)
+    if levels:
+        spans = ((names[0], names[1]),) * len(levels)
     used = [r for r in records if r.weight > 0]
     for name in names:
         if all(parent == TOTAL for parent in trees[name].values()):
@@ -57,15 +84,26 @@ def draw(seed: int, *, commands: bool = True) -> Case:
         holdings=holdings,
         waiver=_waiver(rng, records) if holdings else frozenset(),
         least=_floor(rng, counts),
+        levels=levels,
     )
     case = Case(seed, records, design, Knowledge())
+    case.text = _text_file(more)
     _choose_options(rng, case, commands=commands)
+    apart = bool(case.hide) or "linked later" in case.kinds
+    if commands and not apart and not case.by_command and more.random() < 0.15:
+        case.by_command = True
+        case.kinds.append("command line")
     case.kinds += [
         *(["weights"] if weighted else []),
         *(["holdings"] if holdings else []),
         *(["negatives"] if negatives else []),
         *(["waiver"] if design.waiver else []),
         *(["linked"] if len(spans) > 1 else []),
+        *(["levels"] if levels else []),
+        *([case.text.encoding] if case.by_command else []),
+        *(["decimal comma"] if case.by_command and case.text.decimal == "," else []),
+        *(["whole"] if all(r.value.denominator == 1 for r in records) else []),
+        *(["zeros"] if any(r.value == 0 for r in records) else []),
         *(["group"] if case.design.groups else []),
         "counts" if counts else "magnitudes",
         f"{len(names)} variables",
@@ -74,6 +112,46 @@ def draw(seed: int, *, commands: bool = True) -> Case:
     ]
     case.kinds = list(dict.fromkeys(case.kinds))
     return case
+
+
+# How many levels of two variables each of several linked tables shows.
+_LEVELS = (
+    ((2, 1), (1, 2)),
+    ((2, 1), (1, 1)),
+    ((3, 1), (2, 2)),
+    ((2, 1), (1, 2), (1, 1)),
+)
+
+
+def _even_tree(rng: random.Random, name: str, depth: int) -> dict[str, str]:
+    """Draw a tree whose codes all have so many levels above them, or fewer."""
+    tree: dict[str, str] = {}
+    level = [TOTAL]
+    for step in range(depth):
+        parents, level = level, []
+        for parent in parents:
+            stem = name if parent == TOTAL else parent
+            for k in range(rng.choice([2, 3] if not step else [1, 2, 2])):
+                tree[f"{stem}{k}"] = parent
+                level.append(f"{stem}{k}")
+    return tree
+
+
+def _accented(tree: dict[str, str]) -> dict[str, str]:
+    """Codes that are not the same bytes in every encoding."""
+
+    def accent(code: str) -> str:
+        return code if code == TOTAL else f"{code}é"
+
+    return {accent(code): accent(parent) for code, parent in tree.items()}
+
+
+def _text_file(rng: random.Random) -> TextFile:
+    separator = rng.choice(SEPARATORS)
+    decimal = "." if separator == "," else rng.choice(".,")
+    return TextFile(
+        rng.choice(ENCODINGS), separator, decimal, rng.choice(["\n", "\r\n"])
+    )
 
 
 def _tree(rng: random.Random, name: str) -> dict[str, str]:
@@ -221,6 +299,7 @@ def _choose_options(rng: random.Random, case: Case, *, commands: bool) -> None:
         kinds += ["hide"] if case.hide else []
     case.by_command = commands and not case.hide and rng.random() < 0.1
     kinds += ["command line"] if case.by_command else []
-    if len(design.spans) > 1 and not case.by_command and rng.random() < 0.3:
+    later = len(design.spans) > 1 and not case.by_command and rng.random() < 0.3
+    if later and not design.levels:
         kinds.append("linked later")
     case.knowledge = Knowledge(**known)

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
+from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
@@ -184,7 +185,7 @@ def holds(table_path: Path, certificate_path: Path) -> bool:
         or fingerprint(lines.encode()) != str(arrays["digest"])
     ):
         return False
-    for name in ("rules", "floor", "waived", "ring"):
+    for name in ("rules", "floor", "waived", "ring", "count_zeros"):
         if (settings[name] or None) != (table["origin"].get(name) or None):
             return False
     table["sensitive"] = [
@@ -232,7 +233,8 @@ def proves(
             return False
         if not any(cell == own and step * sign > 0 for cell, step in moves):
             return False
-        if not is_witness(table, moves, may_move, settings["whole"]):
+        all_whole = settings["whole"] and not settings.get("fractions", False)
+        if not is_witness(table, moves, may_move, all_whole):
             return False
     sensitive = table["sensitive"]
     judged = [
@@ -252,6 +254,9 @@ def proves(
         steps = [step for d in moves for c, step in d if c == cell]
         up, down = max([*steps, Fraction(0)]), -min([*steps, Fraction(0)])
         levels = [table[name][cell] for name in ("upl", "lpl", "spl")]
+        if settings["whole"]:
+            up, down = Fraction(floor(up)), Fraction(floor(down))
+            levels = [float(ceil(level)) for level in levels]
         if not any(levels) and not (settings["strict"] and sensitive[cell]):
             return up + down > 0
         if settings["strict"]:
@@ -296,7 +301,12 @@ def proves(
 
 
 def make_files(
-    folder: Path, *, counts: bool = False, insiders: bool = True, strict: bool = False
+    folder: Path,
+    *,
+    counts: bool = False,
+    whole: bool = False,
+    insiders: bool = True,
+    strict: bool = False,
 ) -> tuple[Path, Path, Path]:
     from evosdc.api.claims import claim_of
     from evosdc.attack import certificate_arrays, judge, judge_insiders
@@ -308,13 +318,13 @@ def make_files(
     dims = [Dimension("r", tree), Dimension("s", Hierarchy.flat("xyz"))]
     codes = [(tree.node_of[c], j) for c in ("a", "b1", "b2") for j in (1, 2, 3)]
     value = np.array([10.0, 20, 30, 40, 50, 60, 7, 8, 9])
-    if not counts:
+    if not counts and not whole:
         value += np.array([0.1, 0.25, 0, 0, 0, 0, 0.5, 0, 0])
     level = np.array([2.0, 3, 0, 0, 0, 0, 0, 0, 0])
     table = build_table(
         dims, codes, value, status=list("uusssssss"), lpl=level, upl=level,
         frequency=[5, 5, 5, 1, 5, 5, 5, 5, 5],
-        origin=Origin(rules=(("p:10", 2),), counts=counts),
+        origin=Origin(rules=(("p:10", 2),), counts=counts, whole=whole),
     )  # fmt: skip
     rows, columns = ("a", "b1", "b2", "b"), ("x", "y", "z")
     hide = [
@@ -376,14 +386,18 @@ def stranger(table: Path, certificate: Path) -> bool:
         return False
 
 
-@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize("kind", ["decimals", "counts", "whole"])
 @pytest.mark.parametrize("insiders", [False, True])
 @pytest.mark.parametrize("strict", [False, True])
 def test_both_accept_what_is_right(
-    tmp_path: Path, counts: bool, insiders: bool, strict: bool
+    tmp_path: Path, kind: str, insiders: bool, strict: bool
 ) -> None:
     table, certificate, published = make_files(
-        tmp_path, counts=counts, insiders=insiders, strict=strict
+        tmp_path,
+        counts=kind == "counts",
+        whole=kind == "whole",
+        insiders=insiders,
+        strict=strict,
     )
     assert holds(table, certificate)
     assert commanded(table, certificate, "--published", published) == 0

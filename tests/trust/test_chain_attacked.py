@@ -53,7 +53,8 @@ def test_the_sample_has_all_options() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["independent_attack.py", "naive_tables.py", "random_cases.py"]
+    "name",
+    ["independent_attack.py", "linked_check.py", "naive_tables.py", "random_cases.py"],
 )
 def test_the_attacker_has_no_code_of_the_package(name: str) -> None:
     tree = ast.parse((HERE / name).read_text())
@@ -120,6 +121,11 @@ def test_a_square_that_lends_too_little_is_found() -> None:
 
 def test_bounds_that_everyone_knows_are_used() -> None:
     close = attack(published(SQUARE), CELLS, DESIGN, Knowledge(percent=1.0))
+    # There is one whole number within a hundredth of 1.
+    assert {f.what for f in close} == {"not below", "not above", "a point"}
+    cents = [replace(r, value=r.value + Fraction(1, 100)) for r in RECORDS]
+    cells = tabulate(cents, DESIGN)
+    close = attack(published(SQUARE, cells), cells, DESIGN, Knowledge(percent=1.0))
     assert {finding.what for finding in close} == {"not below", "not above"}
 
 

@@ -258,47 +258,49 @@ def flat_run(folder: Path, result: Protection, jj: str | None = None) -> None:
         write_jj(folder / jj, table)
 
 
-def test_the_flat_folder_of_version_0_1_goes(
+def test_the_flat_folder_of_version_0_1_is_refused(
     tmp_path: Path, result: Protection
 ) -> None:
+    """Nothing lists its files, and a publication of it must not lie beside another."""
     out = tmp_path / "out"
     flat_run(out, result, "made.jj")
-    write_jj(out / "input.jj", result.table.replace(status=np.full(25, "s")))
-    (out / "notes.txt").write_text("mine")
-    write_result(out, result, force=True)
-    assert files_in(out) == {"input.jj", "notes.txt", *claim_of(out)["files"]}
+    before = files_in(out)
+    with pytest.raises(InputError, match=r"version 0\.1.*move them away"):
+        check_output_directory(out, force=True)
+    with pytest.raises(InputError, match=r"version 0\.1"):
+        write_result(out, result, force=True)
+    assert files_in(out) == before
 
 
-def test_the_table_itself_is_never_removed(tmp_path: Path, result: Protection) -> None:
+@pytest.mark.parametrize("name", ["confidential/made.jj", "publish/published.csv"])
+def test_the_table_itself_is_never_removed(
+    tmp_path: Path, result: Protection, name: str
+) -> None:
+    """It may be a file that an earlier run wrote, which --force would replace."""
     out = tmp_path / "out"
-    flat_run(out, result, "table.jj")
-    write_unjudged(out, result.table, force=True, source=out / "table.jj")
-    write_result(out, result, force=True, source=out / "table.jj")
-    assert (out / "table.jj").exists()
+    write_result(out, result, force=False, source=Path("made.jj"))
+    before = files_in(out)
+    for check in (
+        lambda: check_output_directory(out, force=True, sources=["other", out / name]),
+        lambda: write_unjudged(out, result.table, force=True, source=out / name),
+        lambda: write_result(out, result, force=True, source=out / name),
+    ):
+        with pytest.raises(InputError, match="would be replaced"):
+            check()
+        assert files_in(out) == before
 
 
-def test_files_that_only_share_a_name_are_not_ours(
+def test_a_publication_left_without_its_claim_is_refused(
     tmp_path: Path, result: Protection
 ) -> None:
-    for name in ("pattern.csv", "published.csv", "run.csv", "certificate.npz"):
-        (tmp_path / name).write_text("mine\n1\n")
-    (tmp_path / "publish").mkdir()
-    (tmp_path / "publish" / "published.csv").write_text("mine")
+    """Somebody took confidential/ away: it is stale, and nothing says whose it is."""
+    out = tmp_path / "out"
+    write_result(out, result, force=False)
+    (out / "confidential").rename(tmp_path / "safe-place")
     bad = replace(result, verdict=exposed(result.table, [0]))
-    write_result(tmp_path, bad, force=True)
-    for name in ("pattern.csv", "run.csv", "publish/published.csv"):
-        assert (tmp_path / name).read_text().startswith("mine")
-
-
-def test_a_publication_left_without_its_claim_goes(
-    tmp_path: Path, result: Protection
-) -> None:
-    """Somebody took confidential/ away: what is in publish/ is stale all the same."""
-    write_result(tmp_path / "out", result, force=False)
-    (tmp_path / "out" / "confidential").rename(tmp_path / "safe-place")
-    bad = replace(result, verdict=exposed(result.table, [0]))
-    write_result(tmp_path / "out", bad, force=True)
-    assert not (tmp_path / "out" / "publish").exists()
+    with pytest.raises(InputError, match=r"publish/published\.csv is in the way"):
+        write_result(out, bad, force=True)
+    assert files_in(out) == {"publish/published.csv", "publish/report.html"}
 
 
 def test_another_pattern_of_the_table_is_noticed(

@@ -134,7 +134,9 @@ def _pairs(n: int, m: int) -> list[tuple[int, int]]:
     [
         (["1.234", "567", "2.100"], True),
         (["1,234", "567", "2,100"], True),
-        (["1.234", "567.000", "2.100"], False),
+        (["1.234", "567.000", "2.100"], True),
+        (["1,234", "567,000", "2,100"], False),
+        (["1.234", "567.0000", "2.100"], False),
         (["1.234", "0.567", "2.100"], False),
         (["1.234", "567", "2.1"], False),
         (["1,234", "567", "2,1"], False),
@@ -154,14 +156,12 @@ def test_thousands_are_not_decimals(
     else:
         expected = [float(word.replace(",", ".")) for word in words]
         assert read_table(path).value[:3].tolist() == expected
-    if "," in words[0]:
-        with pytest.raises(InputError, match="not a number"):
-            tabulate(path, ["r"], "value")
-    elif refused:
+    if refused:
         with pytest.raises(InputError, match="part thousands"):
             tabulate(path, ["r"], "value")
     else:
-        assert len(tabulate(path, ["r"], "value")) == 4
+        made = tabulate(path, ["r"], "value")
+        assert sorted(made.value)[:3] == sorted(expected)
 
 
 def test_numbers_that_are_numbers_are_left_alone() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from builders import stopwatch
 from evosdc import api
 from evosdc.clock import Clock, stopped, tell_of_compiling
 from evosdc.io import write_records
-from evosdc.metrics import evaluate
+from evosdc.metrics import evaluate, registry
 from evosdc.metrics.uniques import ReplicatedUniques
 from evosdc.report.synthesis import synthesis_html
 
@@ -50,6 +51,23 @@ def test_compiling_stops_the_clock_and_is_told_once() -> None:
         assert clock.left() > 0.8
     assert told == ["compiling"]
     assert Clock().left() == float("inf")
+
+
+def test_compiling_stops_the_clock_of_the_search_too() -> None:
+    def compiling(generation: Any) -> None:
+        with stopped():
+            time.sleep(0.3)
+
+    made = api.synthesise(
+        wide(100, 3),
+        **ROLES,
+        generations=4,
+        moves=400,
+        time_limit=20,
+        listener=compiling,
+    )
+    assert len(made.model.record_) == 5
+    assert made.model.seconds_ < 4 * 0.3
 
 
 def test_a_limit_holds_for_search_evaluation_and_report() -> None:
@@ -90,7 +108,10 @@ def test_without_time_for_its_tests_a_file_is_not_fit() -> None:
     assert "no time left" in synthesis_html(found)
 
 
-def test_values_without_their_baselines_are_listed() -> None:
+def test_values_without_their_baselines_are_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(registry, "disguised_tests", lambda *_, **__: ((), False))
     # Time for each value, and then no more.
     left = iter([9.0] * 4 + [0.0] * 99)
     # Eight splits with five attacks each, and the pairs of five variables, come first.

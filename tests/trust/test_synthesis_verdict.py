@@ -16,8 +16,9 @@ import pytest
 
 from builders import Command, records_in
 from evosdc import api
-from evosdc.api.microdata import _evaluated
+from evosdc.api.microdata import _evaluated, _joined
 from evosdc.io import read_records, write_records
+from evosdc.io.folders import write_claim
 from evosdc.metrics import evaluate
 from evosdc.report.synthesis import synthesis_html
 from evosdc.synth import Synthesiser
@@ -200,7 +201,7 @@ def test_a_default_copy_is_fit_and_lies_where_it_may_leave(
     shown = {path.name for path in (out / "publish").iterdir()}
     assert shown == {"synthetic.csv", "README.txt", "report.html"}
     hidden = {path.name for path in (out / "confidential").iterdir()}
-    assert hidden == {"run.csv", "report.html", "evaluation.json"}
+    assert hidden == {"run.csv", "report.html", "evaluation.json", "claim.json"}
     assert stat.S_IMODE((out / "confidential").stat().st_mode) == 0o700
     for path in (out / "confidential").iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -244,22 +245,69 @@ def test_a_limit_of_the_user_that_is_not_met_is_a_reason(
 def test_one_bad_copy_makes_all_of_them_unfit() -> None:
     frame, good = people(400, 7), people(400, 8)
     roles = {"key": KEY, "target": "ill", "seed": 0}
-    found = _evaluated(frame, (good, frame), None, roles, lambda: 1.0)
-    assert found.reasons
+    found = _joined(_evaluated(frame, (good, frame), None, roles, lambda: 1.0), {})
+    assert not found.fit
     assert all(reason.startswith("copy 2: ") for reason in found.reasons)
+
+
+def test_every_copy_has_to_meet_the_limits_of_the_user() -> None:
+    """The first copy is the best of a run: the others must not hide behind it."""
+    frame = people(400, 7)
+    options = {"key": ["age", "town"], "target": "ill", "population": 8, "copies": 4}
+    options |= {"generations": 2, "memetic": False, "mode": "weighted", "seed": 1}
+    plain = api.synthesise(frame, **options, time_limit=1e-3)
+    hidden = 0
+    for limit in sorted({risk["dcap-u"] for risk in plain.risks}):
+        made = api.synthesise(frame, **options, risk_limit=limit, time_limit=1e-3)
+        above = [k for k, r in enumerate(made.risks, 1) if r["dcap-u"] > limit]
+        said = [r for r in made.evaluation.reasons if "above the limit" in r]
+        assert len(said) == len(above)
+        assert made.risk_met is (not above)
+        assert not (above and made.fit)
+        if above and above[0] > 1:
+            hidden += 1
+            assert said[0].startswith(f"copy {above[0]}: ")
+    assert hidden
+
+
+def test_without_a_scenario_there_is_one_truth() -> None:
+    """What is attacked is assumed; note, claim and figures say so alike."""
+    frame = people(300, 9).select(["sex", "town", "job", "ill"])
+    made = api.synthesise(frame, moves=5_000, generations=2, time_limit=1e-3)
+    assert made.summary()["key"] == ["sex", "town", "job"]
+    assert made.summary()["risk"].keys() == {"dcap", "dcap-u", "uniques", "disco"}
+    assert made.risk_met is None
+    said = " ".join(made.model.notes_)
+    assert "the search limited no disclosure risk" in said
+    assert "measured" not in said
+    scenario = made.claim.scenario
+    assert scenario.startswith("an intruder who knows sex, town, job and wants ill")
+    assert "assumed, and no risk limited in the search" in scenario
+    named = api.synthesise(
+        frame, key=["sex"], target="ill", moves=5_000, generations=2, time_limit=1e-3
+    )
+    assert "assumed" not in named.claim.scenario
 
 
 def test_no_file_of_an_earlier_run_survives_and_no_other_is_touched(
     run: Command, census: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
+    stale = [out / "publish" / "synthetic-7.csv"]
+    stale += [out / "confidential" / name for name in ("front.csv", "synthetic-7.csv")]
     for name in ("publish", "confidential"):
         (out / name).mkdir(parents=True)
         (out / name / "notes.txt").write_text("mine")
-        (out / name / "synthetic-7.csv").write_text("stale")
-        (out / name / "front.csv").write_text("stale")
+    for path in stale:
+        path.write_text("stale")
     (out / "synthetic.csv").write_text("not in a folder of ours")
-    run("synthesise", census, *NAMES, *MOVES, "-o", out, "--force")
+    words = ("synthesise", census, *NAMES, *MOVES, "-o", out, "--force")
+    code, _, err = run(*words)
+    assert code == 2
+    assert "is in the way, and 2 more: no claim of evosdc lists it" in err
+    assert {path.read_text() for path in stale} == {"stale"}
+    write_claim(out, [*stale, out / "confidential" / "claim.json"])
+    run(*words)
     left = {str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()}
     assert {"publish/notes.txt", "confidential/notes.txt", "synthetic.csv"} <= left
     assert not any("synthetic-7" in name or "front" in name for name in left)
@@ -339,7 +387,10 @@ def test_the_report_lists_the_tests_and_the_reasons() -> None:
     found = evaluate(frame, frame, key=KEY, target="ill", metrics=["jsd_2", "dcap_u"])
     page = synthesis_html(found, claim=api.synthetic_claim_of(found))
     assert "Verdict: not fit for release." in page
-    assert page.count("<strong>failed</strong>") == len(found.reasons) > 0
+    failed = [test for test in found.tests if not test.passed]
+    assert page.count("<strong>failed</strong>") == len(failed) > 0
+    assert len(found.reasons) == len(failed) + 1
+    assert "the copy holds the very records of the original" in page
 
 
 def test_the_original_of_common_combinations_is_no_copy_of_itself() -> None:

@@ -126,7 +126,9 @@ def test_a_lone_zero_is_protected(values: list[float]) -> None:
         for r, c in (("a", "y"), ("b", "x"), ("b", "y"), ("a", "z"), ("b", "z"))
         for k in range(4)
     ]
-    t = evosdc.tabulate(firms(rows), ["r", "c"], "v", rules="freq:3").table
+    t = evosdc.tabulate(
+        firms(rows), ["r", "c"], "v", rules="freq:3", count_zeros=True
+    ).table
     cell = next(i for i in range(len(t)) if t.label(i) == "r=a, c=x")
     assert t.status[cell] == "u"
     assert t.upl[cell] > 0
@@ -163,7 +165,7 @@ def test_statuses_without_levels_ask_for_a_default(
 
 def test_the_floor_of_levels_is_an_option() -> None:
     rows = [("a", "x", 0.0)] + [("b", "y", 1000.0)] * 4
-    by = {"rules": "freq:3"}
+    by = {"rules": "freq:3", "count_zeros": True}
     least = evosdc.tabulate(firms(rows), ["r", "c"], "v", **by).table
     more = evosdc.tabulate(firms(rows), ["r", "c"], "v", floor=250.0, **by).table
     assert least.origin.floor == pytest.approx(8.0)  # a hundredth of the mean of 800
@@ -564,9 +566,21 @@ def test_somebody_who_did_not_consent_is_still_protected() -> None:
 # 7. Publishing twice.
 
 
-@pytest.mark.parametrize("name", ["out", "./out", "link"])
+@pytest.mark.parametrize(
+    ("name", "words", "step"),
+    [
+        ("out", "whose files this run replaces", "write to another folder"),
+        ("./out", "whose files this run replaces", "write to another folder"),
+        ("link", "is a symbolic link", "remove the link"),
+    ],
+)
 def test_what_is_read_is_not_written_over(
-    run: Command, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    run: Command,
+    tmp_path: Path,
+    name: str,
+    words: str,
+    step: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An earlier publication is what everyone has: nobody can make it again."""
     monkeypatch.chdir(tmp_path)
@@ -581,8 +595,8 @@ def test_what_is_read_is_not_written_over(
         *("--earlier", published),
     )
     assert code == 2
-    assert "whose files this run replaces" in error
-    assert "write to another folder" in error
+    assert words in error
+    assert step in error
     result = evosdc.protect(path, earlier=str(published), evaluations=5)
     with pytest.raises(InputError, match="whose files this run replaces"):
         result.write(name, force=True)

@@ -19,7 +19,12 @@ from evosdc.io.frames import published_frame
 from evosdc.io.published import read_published
 from evosdc.results import Claim
 from evosdc.table import Dimension, Origin, Table
-from evosdc.table.knowledge import as_counts, with_bounds
+from evosdc.table.knowledge import (
+    as_counts,
+    in_whole_numbers,
+    with_bounds,
+    with_whole_numbers,
+)
 
 CLAIM = Claim("rules", "levels", "knowledge", "insiders", "pub", "strict", "proof")
 
@@ -36,6 +41,7 @@ def table() -> Table:
 
 def arrays_of(table: Table, **changes: Any) -> dict[str, np.ndarray]:
     how: dict[str, Any] = {"strict": False, "secondaries": False, "insiders": False}
+    table = in_whole_numbers(with_whole_numbers(table))
     _, certificate = judge(table, known=changes.get("known"))
     how |= changes
     return certificate_arrays(certificate, table=table, claim=CLAIM, **how)

@@ -149,7 +149,12 @@ def cells(**changes: Any) -> dict[str, Any]:
         (cells(value=[1, None]), {}, TableError, "blank, NaN or infinite at r=b"),
         (cells(value=[1, np.nan]), {}, TableError, "r=b"),
         (cells(value=[np.inf, 2]), {}, TableError, "r=a"),
-        (cells(value=["1", "2x"]), {}, InputError, "not a number in row 2"),
+        (
+            cells(value=["1", "2x"]),
+            {},
+            InputError,
+            "row 2: column 'value' is not a number",
+        ),
         (cells(value=[True, False]), {}, InputError, "holds bool"),
         ({"r": ["a"], "x": [1]}, {}, InputError, "no column 'value'"),
         ({"value": [1]}, {}, InputError, "no column is a dimension"),

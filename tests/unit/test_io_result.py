@@ -101,7 +101,10 @@ def test_patterns_in_frames(table: Table) -> None:
         ("value,status\n1,s\n", "which cell a row is"),
         ("cell_id,status\n0,u\n1,s\n2,s\n4,s\n", "line 5: there is no such cell_id"),
         ("cell_id,status\n0,u\n1,s\n2,s\n1.5,s\n", "line 5: there is no such cell_id"),
-        ("cell_id,status\n0,u\n1,s\n2,s\nx,s\n", "not a number in row 4"),
+        (
+            "cell_id,status\n0,u\n1,s\n2,s\nx,s\n",
+            "line 5: column 'cell_id' is not a number",
+        ),
         ("cell_id,status\n0,u\n1,s\n2,s\n", "r=Total is missing"),
         ("cell_id,status\n0,u\n1,s\n1,s\n2,s\n", "r=b stands twice"),
         ("cell_id,status\n0,u\n1,\n2,s\n3,s\n", "line 3: unknown status ''"),

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
 
 from evosdc import small_jobs
+from evosdc.kernels import Kernel, kernel
 from evosdc.suppress.engine.sort import order_of
+from kernel_modules import ask
 
 CALLEE = """
 from evosdc.kernels import kernel
@@ -32,78 +35,34 @@ from evosdc.kernels import kernel
 def caller(x, n):
     return large(x, n) + large(x, 1)
 """
-ASK = """
-import json
-from numba.core import event
-from numba import int32
-names = []
-
-class Ear(event.Listener):
-    def on_start(self, event):
-        names.append(event.data["dispatcher"].py_func.__name__)
-
-    def on_end(self, event):
-        pass
-
-event.register("numba:compile", Ear())
-import numpy as np
-from caller import caller
-value = caller(np.arange(3.0)[1], 4)
-print(json.dumps([value, [n for n in names if n in ("large", "caller")]]))
-"""
 
 
-class House:
-    """Two modules of kernels, and processes that call them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.write("total")
-        (folder / "caller.py").write_text(CALLER)
-
-    def write(self, result: str) -> None:
-        """Write a kernel that is too large to be inlined."""
-        steps = "\n    ".join(f"total = total * 0.5 + {k} * n" for k in range(100))
-        text = CALLEE.format(steps=steps, result=result)
-        (self.folder / "callee.py").write_text(text)
-
-    def ask(self) -> tuple[object, list[str]]:
-        done = subprocess.run(
-            [sys.executable, "-c", ASK],
-            cwd=self.folder,
-            env=os.environ | {"NUMBA_CACHE_DIR": str(self.folder / "cache")},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        value, names = json.loads(done.stdout)
-        return value, names
+def write_callee(folder: Path, result: str) -> None:
+    """Write a kernel that is too large to be inlined."""
+    steps = "\n    ".join(f"total = total * 0.5 + {k} * n" for k in range(100))
+    (folder / "callee.py").write_text(CALLEE.format(steps=steps, result=result))
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    return House(tmp_path)
+def folder(tmp_path: Path) -> Path:
+    write_callee(tmp_path, "total")
+    (tmp_path / "caller.py").write_text(CALLER)
+    return tmp_path
 
 
-def test_a_large_callee_is_found_again_by_another_process(house: House) -> None:
-    first, names = house.ask()
-    assert sorted(names) == ["caller", "large"]
-    again, names = house.ask()
-    assert again == first
-    assert names == []
+def test_a_large_callee_is_found_again_by_another_process(folder: Path) -> None:
+    first, names = ask(folder)
+    assert names == ["caller", "large"]
+    assert ask(folder) == (first, [])
 
 
-def test_code_that_calls_something_else_by_now_is_compiled_again(house: House) -> None:
-    first, _ = house.ask()
-    house.write("2.0 * total")
-    doubled, names = house.ask()
-    assert doubled == pytest.approx(2 * first)
-    assert names == ["large"]
+def test_code_that_calls_something_else_by_now_is_compiled_again(folder: Path) -> None:
+    first, _ = ask(folder)
+    write_callee(folder, "2.0 * total")
+    assert ask(folder) == (pytest.approx(2 * first), ["caller", "large"])
     # Another type is another name: the caller must not call it by the old one.
-    house.write("int(n)")
-    whole, names = house.ask()
-    assert whole == 5
-    assert sorted(names) == ["caller", "large"]
+    write_callee(folder, "int(n)")
+    assert ask(folder) == (5, ["caller", "large"])
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -126,6 +85,35 @@ def test_a_job_is_large_until_its_size_is_known() -> None:
         small_jobs.has(100_000)
         assert not small_jobs.small()
     assert not small_jobs.small()
+
+
+def test_each_thread_has_a_job_of_its_own() -> None:
+    with small_jobs.job(49), ThreadPoolExecutor(1) as other:
+        assert not other.submit(small_jobs.small).result()
+        other.submit(small_jobs.has, 100_000).result()
+        assert small_jobs.small()
+        # Those that help with a job are told of it.
+        assert other.submit(copy_context().run, small_jobs.small).result()
+
+
+def test_threads_compile_a_kernel_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    stand_apart = Kernel._stand_apart
+    monkeypatch.setattr(
+        Kernel,
+        "_stand_apart",
+        lambda kernel, compiled: (made.append(kernel), stand_apart(kernel, compiled)),
+    )
+    start = Barrier(2)
+    fresh = kernel(lambda x: x + 1)
+
+    def call(_: int) -> int:
+        start.wait()
+        return fresh(1)
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(call, range(2))) == [2, 2]
+    assert made == [fresh]
 
 
 PROTECT = """

@@ -11,7 +11,7 @@ import pytest
 from evosdc.errors import InputError
 from evosdc.metrics import encode_frames, from_codes
 from evosdc.metrics.counts import cell_counts, classes, joint_keys, tables
-from evosdc.metrics.data import MISSING
+from evosdc.metrics.data import MISSING, encode_exact
 
 ORIGINAL = {
     "sex": ["m", "f", None, "f"],
@@ -139,3 +139,26 @@ def test_tables_beyond_the_limit_are_a_seeded_sample() -> None:
     drawn = tables(30, 4, 50, 3)
     assert len(set(drawn)) == 50
     assert drawn == tables(30, 4, 50, 3) != tables(30, 4, 50, 4)
+
+
+def test_the_synthetic_file_does_not_decide_whether_a_number_is_binned() -> None:
+    original = {"x": list(range(10)) * 10, "t": ["a"] * 100}
+    other = {"x": list(range(100)), "t": ["a"] * 100}
+    a, b = encode_frames((original, other), None, "t")
+    assert a.labels[0] == tuple(map(str, range(100)))
+    assert len(np.unique(a.codes[:, 0])) == 10
+    assert len(np.unique(b.codes[:, 0])) == 100
+
+
+def test_a_little_noise_on_a_number_of_few_values_makes_no_levels() -> None:
+    original = {"x": [0, 1, 2, 5] * 20, "t": ["a"] * 80}
+    noise = np.random.default_rng(0).uniform(-0.49, 0.49, 80)
+    shaken = {"x": original["x"] + noise, "t": ["a"] * 80}
+    other = {"x": [3, 4, 1.5, 7] * 20, "t": ["a"] * 80}
+    a, b, c = encode_frames((original, shaken, other), None, "t")
+    assert (a.codes == b.codes).all()
+    assert a.labels[0] == ("0", "1", "1.5", "2", "3", "4", "5", "7")
+    assert not np.isin(c.codes[:, 0], a.codes[:, 0]).any()
+    # Keys count as they are in the file.
+    a, b = encode_exact((original, shaken), None, "t")
+    assert not np.isin(b.codes[:, 0], a.codes[:, 0]).any()

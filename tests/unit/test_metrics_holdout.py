@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 from evosdc.metrics import from_codes
-from evosdc.metrics.data import MISSING
-from evosdc.metrics.holdout import MembershipAuc, NearerShare, distances
+from evosdc.metrics.data import encode_exact, encode_frames
+from evosdc.metrics.holdout import (
+    MembershipAuc,
+    NearerShare,
+    _area_error,
+    distances,
+)
 from evosdc.metrics.nearest import nearest_distance
 
 
@@ -46,14 +51,28 @@ def test_distances_by_hand() -> None:
 
 
 def test_a_missing_number_is_far_from_every_number() -> None:
-    labels = (("0", "1", "2", "3", MISSING), ("a", "b", "c"))
+    missing = (True, False)
     # Code 3 is the largest number, code 4 is missing: not neighbours.
-    asked = replace(file([[3, 0]]), labels=labels)
-    data = replace(file([[4, 0]]), labels=labels)
+    asked = replace(file([[3, 0]]), missing=missing)
+    data = replace(file([[4, 0]]), missing=missing)
     assert distances(asked, data, "gower").tolist() == [1]
     assert distances(
-        asked, replace(file([[2, 0]]), labels=labels), "gower"
+        asked, replace(file([[2, 0]]), missing=missing), "gower"
     ).tolist() == [pytest.approx(1 / 3)]
+
+
+def test_a_missing_number_is_far_in_the_exact_coding_too() -> None:
+    frame = {"x": [1.0, 2.0, 3.0, None], "t": ["a", "a", "a", "a"]}
+    for (data,) in (
+        encode_exact([frame], ["x"], "t"),
+        encode_frames([frame], ["x"], "t"),
+    ):
+        asked, other = data.take(np.array([3])), data.take(np.array([0, 2]))
+        # A neighbour of the largest number would be at one third of the range.
+        assert distances(asked, other, "gower").tolist() == [1]
+    # A text that reads like our word for missing values is a text.
+    frame = {"x": ["(missing)", "(missing)"], "t": ["a", "b"]}
+    assert not encode_frames([frame], ["x"], "t")[0].has_missing(0)
 
 
 def test_nearer_share_by_hand() -> None:
@@ -78,6 +97,24 @@ def test_membership_auc_by_hand() -> None:
     assert metric.compute(original, synthetic) == pytest.approx(3.5 / 4)
     # Members and others exchanged.
     assert MembershipAuc(original).compute(holdout, synthetic) == pytest.approx(0.5 / 4)
+
+
+def test_the_error_of_an_area_is_corrected_for_ties() -> None:
+    """Compared with the variance over all ways to say who is a member."""
+    rng = np.random.default_rng(4)
+    # Nearly every distance is 0 or 1: ties all over.
+    near = rng.integers(0, 2, (3000, 24)).astype(float)
+    areas = []
+    for row in near:
+        first, second = row[:12], row[12:]
+        wins = (first[:, None] < second).mean() + (first[:, None] == second).mean() / 2
+        areas.append(wins)
+    ties = [np.unique(row, return_counts=True)[1].astype(float) for row in near]
+    corrected = np.mean([_area_error(12, 12, t) for t in ties])
+    assert corrected == pytest.approx(np.std(areas), rel=0.05)
+    # Without ties it is the formula of Mann and Whitney.
+    assert _area_error(12, 12, np.ones(24)) == pytest.approx((25 / 1728) ** 0.5)
+    assert _area_error(3, 4, np.array([7.0])) == 0.0
 
 
 def test_samples_are_seeded_and_equally_large() -> None:

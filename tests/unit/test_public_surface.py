@@ -153,7 +153,7 @@ def test_bounds_hold_and_are_checked(result: evosdc.Protection) -> None:
     ]
     with pytest.raises(errors.InputError, match="node or cut"):
         evosdc.bounds(table, method="magic")
-    with pytest.raises(errors.InputError, match="0 or more"):
+    with pytest.raises(errors.InputError, match="time_limit is nan"):
         evosdc.bounds(table, time_limit=float("nan"))
 
 

@@ -307,7 +307,8 @@ def test_linked_tables_leave_blanks_where_there_is_no_cell() -> None:
                 [1, 2, 3, 4, 5, 6],
             )
             for name in ("y", "z")
-        ]
+        ],
+        links={"z": "none"},
     ).table
     page = Page(report_html(protection_of(table, [0], [1])))
     assert page.classes.count("td.none") > 0

@@ -9,12 +9,14 @@ from evosdc.rules import (
     PRESETS,
     Dominance,
     Frequency,
+    Group,
     PPercent,
     PriorPosterior,
     Request,
     ZeroUnsafe,
     parse_rule,
     parse_rules,
+    rule_text,
 )
 
 
@@ -60,3 +62,36 @@ def test_presets():
     )
     for name in PRESETS:
         assert parse_rules([name])
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        PPercent(10),
+        PPercent(12.3456789, 2),
+        Dominance(1, 200 / 3),
+        PriorPosterior(10, 100),
+        PriorPosterior(0.1, 100.5, 3),
+        Frequency(3),
+        Frequency(3, 20),
+        Frequency(3, count="records"),
+        ZeroUnsafe(1e-7),
+        Request(70),
+        Request(70, 50),
+        Request(70, margin=10),
+        Request(70, 50, 10),
+        Group(),
+        Group("size"),
+        Group("size, in classes"),
+        *(parse_rule(text) for texts in PRESETS.values() for text in texts),
+    ],
+    ids=str,
+)
+def test_what_is_written_of_a_rule_is_read_back(rule):
+    assert parse_rule(rule_text(rule)) == rule
+
+
+@pytest.mark.parametrize("text", ["p:,2", "p:10,", "req:70,,", "req:,,10"])
+def test_blanks_stand_for_defaults_only_between_numbers(text):
+    with pytest.raises(InputError, match="not a number"):
+        parse_rule(text)

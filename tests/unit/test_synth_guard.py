@@ -33,6 +33,9 @@ def _shown(values, counts, least=5):
 def test_rare_texts_become_other_under_a_name_that_is_free():
     assert _shown(["a", "b", "c"], [50, 3, 2]) == ["a", "other", "other"]
     assert _shown(["a", "b", "other"], [50, 4, 4]) == ["a", "other (2)", "other (2)"]
+    assert _shown(["a", "b", "Other"], [50, 6, 6]) == ["a", "b", "Other"]
+    made = _shown(["a", "Other", "c", "d"], [50, 9, 3, 3])
+    assert made == ["a", "Other", "other (2)", "other (2)"]
     assert _shown(["a", "b", "c"], [5, 6, 7]) == ["a", "b", "c"]
 
 
@@ -155,10 +158,11 @@ def test_identifiers_are_told_from_amounts_and_codes():
         [f"AB-{k:03d}" for k in range(100)],
         [str(dt.date(1960, 1, 1) + dt.timedelta(101 * k)) for k in range(100)],
         [dt.date(1960, 1, 1) + dt.timedelta(101 * k) for k in range(100)],
+        [dt.date(1960, 1, 1) + dt.timedelta(k) for k in range(200)],
         ["x", "y"] * 50,
         [1.5 * k for k in range(100)],
     ],
-    ids=["dense", "code", "text date", "date", "short", "float"],
+    ids=["dense", "code", "text date", "date", "all dates", "short", "float"],
 )
 def test_fresh_values_are_of_the_same_type_and_none_is_real(values):
     column = _column(values)

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from evosdc.metrics import evaluate
+from evosdc.metrics import evaluate, fresh
 from evosdc.synth import Synthesiser
 from evosdc.synth.data.domain import Coding, make_domain
 from evosdc.synth.data.rules import build_rules
@@ -55,6 +55,28 @@ def test_a_copy_of_everybody_becomes_nobody(parts):
     made = domain.decode(held, np.random.default_rng(2))
     tests = evaluate(table, made, key=["a"], target="t", metrics=[]).tests
     assert [test.passed for test in tests if test.name == "matched_records"] == [True]
+
+
+def test_the_halves_of_the_evaluation_are_not_those_of_the_search(parts, monkeypatch):
+    """Passing a test on halves that were searched is no evidence."""
+    table, domain, codes, _ = parts
+    drawn = []
+    plain = np.random.default_rng
+
+    def noted(seed):
+        drawn.append(tuple(np.atleast_1d(seed).tolist()))
+        return plain(seed)
+
+    for seed in range(8):
+        holder = Holder(table, domain, parts[3]._problem, [0, 3], seed)
+        monkeypatch.setattr(fresh.np.random, "default_rng", noted)
+        holder._test(codes)
+        searched = set(drawn)
+        drawn.clear()
+        evaluate(table, table, key=["a"], target="t", metrics=[], seed=seed)
+        monkeypatch.undo()
+        assert searched
+        assert not searched & set(drawn)
 
 
 def test_what_is_far_enough_or_has_no_time_stays(parts):

@@ -9,7 +9,9 @@ import pytest
 from evosdc.metrics.coded_numbers import as_coded, coded_numbers, written
 from evosdc.metrics.data import bin_codes
 from evosdc.synth import Coding, Synthesiser
+from evosdc.synth.apart import Lone
 from evosdc.synth.data.domain import make_domain
+from evosdc.synth.data.identifiers import fresh_column
 from evosdc.synth.data.inside import ranks_inside
 
 QUICK = {"moves": 20_000, "generations": 4, "time_limit": None, "seed": 1}
@@ -123,3 +125,46 @@ def test_a_lone_persons_record_is_drawn_again():
     assert len(lone.surplus(copy, rng)) <= 0.05 * 1500
     # The original itself has everybody in it.
     assert len(lone.surplus(table, rng)) > 0.05 * 1500
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+@pytest.mark.parametrize("hour", [0, 12])
+def test_days_have_no_time_of_day(unit, hour):
+    rng = np.random.default_rng(3)
+    days = rng.integers(15_000, 18_000, 900).astype("M8[D]").astype("M8[s]")
+    times = (days + np.timedelta64(hour, "h")).astype(f"M8[{unit}]")
+    column = pa.chunked_array([pa.array(times)])
+    (variable,) = make_domain(pa.table({"day": column}), Coding()).variables
+    drawn = variable.decode(variable.encode(column), np.random.default_rng(0))
+    assert drawn.type == pa.timestamp(unit)
+    assert len(drawn.unique()) > 300
+    assert {t.as_py().time().isoformat()[:8] for t in drawn} == {f"{hour:02d}:00:00"}
+    # Fresh values of an identifier too.
+    fresh = fresh_column(column, 500, rng)
+    assert {t.as_py().time().isoformat()[:8] for t in fresh} == {f"{hour:02d}:00:00"}
+    assert not set(fresh.to_pylist()) & set(column.to_pylist())
+
+
+def test_times_keep_their_resolution():
+    rng = np.random.default_rng(4)
+    quarters = (rng.integers(0, 4000, 900) * 900 + 1_600_000_200).astype("M8[s]")
+    column = pa.chunked_array([pa.array(quarters.astype("M8[us]"))])
+    (variable,) = make_domain(pa.table({"t": column}), Coding()).variables
+    drawn = variable.decode(variable.encode(column), np.random.default_rng(0))
+    assert {t.as_py().minute % 15 for t in drawn} == {0}
+    assert len({t.as_py().minute for t in drawn}) == 4
+
+
+def test_numbers_are_drawn_again_by_the_seed(monkeypatch):
+    drawn = []
+
+    def surplus(self, copy, rng):
+        drawn.append(rng.random())
+        return np.arange(2)
+
+    monkeypatch.setattr(Lone, "surplus", surplus)
+    table = pa.table({"x": incomes(200), "y": np.arange(200) % 3})
+    for seed in (1, 2):
+        Synthesiser(moves=100, generations=1, seed=seed, time_limit=None).fit(table)
+    assert len(drawn) > 4
+    assert len(set(drawn)) == len(drawn)

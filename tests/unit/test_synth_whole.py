@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from builders import shuffled_columns, synthesis_problem
 from evosdc.synth.data.rules import RuleIndex, broken
 from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
+from evosdc.synth.objective.tables import JSD, MATCH, Component, build_target
 from evosdc.synth.search.anneal import anneal
 from evosdc.synth.search.population import CandidatePopulation, Tally
-from evosdc.synth.search.whole import full_table, in_deficit, in_surplus
+from evosdc.synth.search.whole import _cell, full_table, in_deficit, in_surplus
 
 PLAIN = CandidateGoal(False, 1.0, 0.0, np.zeros(4), np.full(4, np.inf), np.zeros(4))
 GOALS = {
@@ -113,9 +116,10 @@ def test_without_a_way_into_the_support_margins_are_kept():
 def test_records_in_surplus_and_in_deficit_are_found():
     problem = _problem("jsd:2,full")
     order = problem.target.cells.order
-    full = full_table(order, 6)
+    full = full_table(order, problem.target.kind, 6)
     assert order[full] == 6
-    assert full_table(_problem("jsd:2").target.cells.order, 6) == -1
+    pairs = _problem("jsd:2").target
+    assert full_table(pairs.cells.order, pairs.kind, 6) == -1
     codes = problem.original.copy()
     # The second half repeats the first record: all else there is missing.
     codes[45:] = codes[0]
@@ -132,6 +136,38 @@ def test_records_in_surplus_and_in_deficit_are_found():
         for _ in range(200)
     ]
     assert (np.array(wanted) >= 45).mean() > 0.95
+
+
+def test_a_record_of_no_known_cell_is_in_no_deficit():
+    problem = _problem("jsd:2,full")
+    target = problem.target
+    full = full_table(target.cells.order, target.kind, 6)
+    tally = Tally(problem)
+    tally.count(problem.original)
+    # Every cell is full but the very last of all counters, and that of one record.
+    cell = _cell(target.cells, full, problem.original[7])
+    tally.counts[[cell, -1]] -= 1
+    rng = np.random.default_rng(4)
+    strange = rng.integers(0, 4, (400, 6)).astype(np.int16)
+    strange = strange[[_cell(target.cells, full, r) < 0 for r in strange]]
+    source = np.concatenate([problem.original[:9], strange[:9]])
+    state = np.array([5], np.uint64)
+    wanted = [in_deficit(target, full, source, tally.counts, state) for _ in range(200)]
+    assert np.mean(np.array(wanted) == 7) > 0.3
+
+
+def test_people_who_must_not_be_there_whole_are_no_table_to_come_near_to():
+    """Default runs count lone people in a table of all variables."""
+    plain = _problem("jsd:2")
+    components = (Component(JSD, 2), Component(MATCH, 0))
+    target = build_target(plain.original, plain.sizes, components)
+    # No match is allowed, so that a search is always above that floor.
+    target.reference[target.kind == MATCH] = 0.0
+    problem = replace(plain, target=target)
+    assert full_table(target.cells.order, target.kind, 6) == -1
+    one, *_ = _annealed(problem, PLAIN, 0.0)
+    two, *_ = _annealed(problem, PLAIN, 1.0)
+    assert (one.codes[0] == two.codes[0]).all()
 
 
 def test_without_a_full_table_there_are_no_whole_records():

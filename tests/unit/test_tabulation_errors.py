@@ -52,7 +52,10 @@ def test_numbers():
         ["k"],
         "v",
     )
-    refused("'v' is not a number in 1 of 3", records(v=["1", "1,5", "2"]), ["k"], "v")
+    refused("'v' is not a number", records(v=["1", "1,5%", "2"]), ["k"], "v")
+    refused("'v' has both points and", records(v=["1.5", "1,5", "2"]), ["k"], "v")
+    refused("'v' has a whole number", records(v=[1, 2**53 + 1, 2]), ["k"], "v")
+    refused("'v' has a whole number", records(v=["1", f"{2**53 + 1}", "2"]), ["k"], "v")
     refused("negative in 1 of 3", records(w=[1, -1, 1]), ["k"], "v", weight="w")
     refused("is 0 in all 3", records(w=[0, 0, 0]), ["k"], "v", weight="w")
     refused("cost 'c' is negative", records(c=[1, -1, 1]), ["k"], "v", cost="c")

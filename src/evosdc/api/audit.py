@@ -17,8 +17,9 @@ from evosdc.api.settling import judge_all
 from evosdc.api.sources import as_table, assumed, known_before
 from evosdc.clock import moment
 from evosdc.errors import InputError
-from evosdc.io import read_pattern
+from evosdc.io import read_pattern, table_from_frame
 from evosdc.io.published import read_published
+from evosdc.options import checked
 from evosdc.parallel import Help, joined
 from evosdc.report import card_html
 from evosdc.results import Certificate, Claim, Verdict
@@ -55,6 +56,11 @@ class Audit:
         return card_html(self.verdict, self.table, self.claim)
 
 
+@checked(
+    table_from_frame,
+    least={"workers": 1, "time_limit": 0, "level_percent": 0},
+    unchecked=("hierarchies",),
+)
 @small_jobs.job()
 def audit(
     table: Any,
@@ -66,6 +72,7 @@ def audit(
     bounds: str | None = None,
     counts: bool | None = None,
     threshold: int | None = None,
+    whole_numbers: bool | None = None,
     rules: str | Sequence[str] | None = None,
     time_limit: float | None = None,
     workers: int | None = None,
@@ -93,7 +100,7 @@ def audit(
     attacker
         Against whom, and how far, cells must be protected; the keywords `strict`,
         `singletons` and `secondaries` do the same.
-    bounds, counts, threshold, rules
+    bounds, counts, threshold, whole_numbers, rules
         As in `protect`.
     time_limit
         Seconds; cells that are then not decided are open.
@@ -128,6 +135,7 @@ def audit(
         bounds=bounds,
         counts=counts,
         threshold=threshold,
+        whole_numbers=whole_numbers,
         rules=rules,
     )
     small_jobs.has(len(resolved))

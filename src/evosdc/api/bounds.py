@@ -11,6 +11,8 @@ from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
 from evosdc.api.sources import as_table, assumed
 from evosdc.clock import moment
 from evosdc.errors import InputError
+from evosdc.io import table_from_frame
+from evosdc.options import checked
 from evosdc.parallel import Help, joined
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
 from evosdc.suppress.contracted import contraction_for
@@ -57,6 +59,11 @@ class LowerBound:
         }
 
 
+@checked(
+    table_from_frame,
+    least={"workers": 1, "time_limit": 0, "level_percent": 0},
+    unchecked=("hierarchies",),
+)
 @small_jobs.job()
 def bounds(
     table: Any,
@@ -68,6 +75,7 @@ def bounds(
     bounds: str | None = None,
     counts: bool | None = None,
     threshold: int | None = None,
+    whole_numbers: bool | None = None,
     rules: str | Sequence[str] | None = None,
     strict: bool | NotGiven = NOT_GIVEN,
     workers: int | None = None,
@@ -91,7 +99,7 @@ def bounds(
         As in `protect`; the keyword `strict` does the same. Lone respondents and
         secondaries that must be safe make patterns dearer, so that the bound, which
         leaves them aside, holds with them too.
-    bounds, counts, threshold, rules
+    bounds, counts, threshold, whole_numbers, rules
         As in `protect`.
     workers, cluster
         Processes, all cores unless given, or Dask workers as in `protect`, for the
@@ -120,18 +128,12 @@ def bounds(
             expected=" or ".join(_METHODS),
             hint="leave it out for the stronger one (cut)",
         )
-    # Written so that what is not a number is refused too.
-    if time_limit is not None and not time_limit >= 0:
-        raise InputError(
-            f"time_limit is {time_limit}",
-            expected="seconds, 0 or more, or None for no limit",
-            hint="leave it out for a minute",
-        )
     cells = assumed(
         as_table(table, **reading),
         bounds=bounds,
         counts=counts,
         threshold=threshold,
+        whole_numbers=whole_numbers,
         rules=rules,
     )
     small_jobs.has(len(cells))

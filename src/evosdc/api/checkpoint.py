@@ -25,12 +25,13 @@ from evosdc.io.checkpoint import (
     count_on,
     counted_until,
     damaged,
+    is_checkpoint,
     read_checkpoint,
     ready_folder,
     remove_checkpoint,
     write_checkpoint,
 )
-from evosdc.io.paths import PathLike
+from evosdc.io.paths import PathLike, refuse_link
 
 _LOG = logging.getLogger(__name__)
 # Seconds between two checkpoints, and the fewest where there is something better.
@@ -77,6 +78,7 @@ class Checkpoint:
 
     def refuse_existing(self) -> None:
         """Refuse to write over what a run that was cut short has left."""
+        refuse_link(self.path)
         if self.path.is_dir():
             raise InputError(
                 f"{self.path} is a directory",
@@ -88,6 +90,12 @@ class Checkpoint:
                 f"there is a checkpoint of a run that was cut short: {self.path}",
                 expected="to go on from it, or a place that is free",
                 hint="give --resume (resume=True) to go on, or remove the file",
+            )
+        if self.path.exists() and not (self.resume or is_checkpoint(self.path)):
+            raise InputError(
+                f"{self.path} is no checkpoint of evosdc",
+                expected="a name that is free, or a checkpoint to write over",
+                hint="give another name, or move the file away",
             )
 
     def begin(

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.results import Claim, Verdict
+from evosdc.rules import Frequency
 from evosdc.table import Table, linked_parts
-from evosdc.table.knowledge import knowledge_words
+from evosdc.table.knowledge import all_whole, knowledge_words
 from evosdc.table.singletons import knows_contributors, lone_respondents
 from evosdc.table.status import PRIMARY
+from evosdc.table.variables import unlinked_in
 
 
 def claim_of(
@@ -37,7 +39,7 @@ def claim_of(
     return Claim(
         rules=_rules(table),
         levels=_levels(table, secondaries),
-        knowledge=knowledge_words(table),
+        knowledge="; ".join([knowledge_words(table), *_whole(table, verdict)]),
         insiders=insider_words(table, verdict.insiders),
         publication=_publication(table, earlier, known),
         strictness=("levels must be exceeded" if strict else "levels must be reached"),
@@ -48,23 +50,62 @@ def claim_of(
 def insider_words(table: Table, insiders: int | None) -> str:
     """Say which lone respondents were taken for attackers, or that none were."""
     sensitive = int((table.status == PRIMARY).sum())
+    others = dominant_words(table)
     if insiders is None:
         why = (
             "the table does not say who contributes"
             if not knows_contributors(table)
             else "switched off"
         )
-        return f"not judged against lone respondents: {sensitive:,} cells ({why})"
+        return (
+            f"not judged against lone respondents: {sensitive:,} cells ({why}){others}"
+        )
     cells = int(((lone_respondents(table) >= 0) & table.shown).sum())
     how = (
         "recognised wherever they are alone"
         if table.respondent is not None
-        else "told apart by totals only"
+        else "told apart by totals only, numbers of contributors as given"
     )
     return (
         f"each of {insiders:,} lone respondents, who know their own {cells:,} cells "
-        f"({how}); not against several who share what they know"
+        f"({how}); not against several who share what they know{others}"
     )
+
+
+def dominant_words(table: Table) -> str:
+    """Say of how many cells somebody knows nearly all without being alone there."""
+    found = table.origin.dominated
+    if found is None:
+        return (
+            ""
+            if table.origin.counts
+            else "; nor against contributors who dominate a cell: not known how many"
+        )
+    if not found.sensitive and not found.others:
+        return ""
+    cells = f"{found.sensitive:,} sensitive cells"
+    if found.others:
+        cells += f" (and {found.others:,} others, where they are hidden)"
+    return (
+        f"; nor against the largest contributors of {cells} who are not alone there "
+        f"but leave the others less than {100 * found.limit:.3g} % of what they have: "
+        "what these derive of others was not judged"
+    )
+
+
+def _whole(table: Table, verdict: Verdict) -> list[str]:
+    """Say whether combinations of whole numbers were judged, where they can be."""
+    if not table.origin.in_whole:
+        denied = "not known to be whole numbers, though all of them are"
+        return [denied] if all_whole(table) else []
+    if not verdict.judged:
+        return []
+    if verdict.whole:
+        return ["combinations of whole numbers were judged"]
+    return [
+        "intervals were rounded inwards to whole numbers; combinations of whole "
+        "numbers were not judged"
+    ]
 
 
 def _rules(table: Table) -> str:
@@ -83,10 +124,16 @@ def _rules(table: Table) -> str:
             if sensitive
             else f"no cell is sensitive under {each}"
         )
+    if origin.weighting:
+        words += f"; {origin.weighting}"
     if origin.by_hand:
         words += "; then changed by hand: " + "; ".join(origin.by_hand)
     if origin.waived:
         words += f"; {origin.waived:,} contributors consented and were passed over"
+    counting = any(rule.startswith(Frequency.name) for rule, _ in origin.rules or ())
+    if counting and origin.count_zeros is not None:
+        how = "count" if origin.count_zeros else "do not count"
+        words += f"; contributors of zero {how} for the minimum frequency"
     return words
 
 
@@ -104,6 +151,11 @@ def _levels(table: Table, secondaries: bool) -> str:
     words.append("no sensitive cell may be worked out exactly")
     if bare:
         words.append(f"{bare:,} cells have no other level")
+    if table.origin.whole and not table.origin.counts:
+        words.append(
+            f"at least one unit, in whole numbers: {table.origin.raised:,} cells had "
+            "levels that were rounded up"
+        )
     if secondaries:
         words.append("nor any secondary")
     return "; ".join(words)
@@ -116,6 +168,9 @@ def _publication(
         table = table.visible()
     parts = len(linked_parts(table))
     what = "this table on its own" if parts == 1 else f"{parts} linked tables together"
+    unsure = "; ".join(unlinked_in(table))
+    if unsure:
+        what = f"{parts} tables, linked as far as their variables are known ({unsure})"
     words = f"{what}: {len(table):,} cells, {int(table.hidden.sum()):,} of them hidden"
     if table.origin.ring:
         words += (

@@ -19,19 +19,24 @@ from evosdc.frames import to_arrow
 from evosdc.metrics import Evaluation, from_codes
 from evosdc.metrics.data import exact_codes
 from evosdc.metrics.fresh import Coded, FreshTest, fresh_tests
+from evosdc.metrics.spelling import check_overlap, respelt
 
 _ABSENT = "not in the copy"
 
 
 @dataclass(frozen=True, eq=False)
 class Alike:
-    """Files with the columns that are compared, and why others are left out."""
+    """Files with the columns that are compared, and why others are left out.
+
+    `respelt` are columns of the copy that were compared under the original's spelling.
+    """
 
     original: pa.Table
     synthetic: pa.Table
     holdout: pa.Table | None
     left_out: dict[str, str]
     tests: tuple[FreshTest, ...]
+    respelt: tuple[str, ...]
 
 
 def measured(
@@ -45,15 +50,17 @@ def measured(
     left: Callable[[], float] | None,
     anew: Sequence[str] = (),
     metrics: Sequence[str] | None = None,
+    ours: bool = False,
 ) -> Evaluation:
     """Measure and attack a copy by the columns that can be compared.
 
-    `anew` are columns that are known to have fresh values in the copy.
+    `anew` are columns that are known to have fresh values in the copy. A copy of `ours`
+    has the codes of the original; any other must show that it does.
     """
     from evosdc.metrics import evaluate
 
     files = make_alike(
-        original, synthetic, holdout, [*key, target], anew=anew, seed=seed
+        original, synthetic, holdout, [*key, target], anew=anew, seed=seed, ours=ours
     )
     found = evaluate(
         files.original,
@@ -66,9 +73,12 @@ def measured(
         metrics=metrics,
     )
     words = [f"column {n!r} was not compared: {w}" for n, w in files.left_out.items()]
+    if files.respelt:
+        words.append(
+            "codes that differ in case, blanks, quotes or zeros were compared as the "
+            f"original spells them: {', '.join(map(repr, files.respelt))}"
+        )
     failed = [test.words() for test in files.tests if not test.passed]
-    if _same_records(files.original, files.synthetic):
-        failed.append("the copy holds the very records of the original")
     return replace(
         found,
         left_out=files.left_out,
@@ -79,34 +89,6 @@ def measured(
     )
 
 
-def _same_records(original: pa.Table, synthetic: pa.Table) -> bool:
-    """Whether two files hold the same records, in any order.
-
-    Attacks cannot tell where all combinations are common, and nobody should have to.
-    """
-    names = original.column_names
-    if original.num_rows != synthetic.num_rows or set(names) != set(
-        synthetic.column_names
-    ):
-        return False
-    order = [(name, "ascending") for name in names]
-    try:
-        first = _decoded(original)
-        other = _decoded(synthetic.select(names)).cast(first.schema)
-        return bool(first.sort_by(order).equals(other.sort_by(order)))
-    except pa.ArrowException:
-        return False  # columns of other types hold other values
-
-
-def _decoded(table: pa.Table) -> pa.Table:
-    """Return a table with its dictionaries written out: Arrow does not sort those."""
-    for at, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            column = table.column(at).cast(field.type.value_type)
-            table = table.set_column(at, field.name, column)
-    return table
-
-
 def make_alike(
     original: Any,
     synthetic: Any,
@@ -115,8 +97,9 @@ def make_alike(
     *,
     anew: Sequence[str] = (),
     seed: int = 0,
+    ours: bool = False,
 ) -> Alike:
-    """Leave out what the copy lacks and what identifies people.
+    """Leave out what the copy lacks and what identifies people; compare like codes.
 
     Columns that are `named` as key or target take part whatever they are.
     """
@@ -131,6 +114,8 @@ def make_alike(
                 expected="every column of key and target in both files",
                 hint="name the original that the copy was made from",
             )
+    second, changed = respelt(first, second)
+    third = None if holdout is None else respelt(first, to_arrow(holdout))[0]
     left_out = {
         name: _ABSENT for name in first.column_names if name not in second.column_names
     }
@@ -142,13 +127,18 @@ def make_alike(
             continue
         left_out[name] = f"it identifies people ({identifier.why})"
         tests += _real_values(name, first.column(name), second.column(name), seed)
-    third = None if holdout is None else to_arrow(holdout)
+    names = [name for name in first.column_names if name not in left_out]
+    for table, which in ((second, "synthetic file"), (third, "hold-out")):
+        if table is not None and not (ours and table is second):
+            there = [name for name in names if name in table.column_names]
+            check_overlap(first, table, there, which)
     return Alike(
         _without(first, left_out),
         _without(second, left_out),
         None if third is None else _without(third, left_out),
         left_out,
         tuple(tests),
+        changed,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any
@@ -12,14 +12,16 @@ import numpy as np
 from evosdc import __version__
 from evosdc.api.checkpoint import Checkpoint, as_checkpoint
 from evosdc.api.comparing import measured
-from evosdc.api.records import as_records
+from evosdc.api.records import as_records, repeated_note
 from evosdc.api.synthesis_checkpoint import keeping
 from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.clock import Clock
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.paths import PathLike
+from evosdc.io.words import formula_notes, text_columns
 from evosdc.metrics import Evaluation
+from evosdc.options import checked
 from evosdc.synthetic_claim import SyntheticClaim
 
 if TYPE_CHECKING:
@@ -30,17 +32,23 @@ if TYPE_CHECKING:
 class Synthesis:
     """Synthetic copies, the model that made them, and what they are worth and risk.
 
-    The evaluation is that of the first copy; its verdict is that of all.
+    The evaluation is that of the first copy; its verdict is that of all. `risks` are
+    the four risks of each copy.
     """
 
     copies: tuple[Any, ...]
     model: Any
     evaluation: Evaluation
+    risks: tuple[Mapping[str, float], ...] = ()
 
     @property
     def risk_met(self) -> bool | None:
-        """Whether every risk limit is met; None where there is none to meet."""
-        return bool(self.model.risk_met_) if self.model.risk_limits_ else None
+        """Whether every copy meets every risk limit; None where there is none."""
+        limits = self.model.risk_limits_
+        if not limits:
+            return None
+        copies = self.risks or (self.evaluation.risk,)
+        return not any(_above(limits, risk) for risk in copies)
 
     @property
     def fit(self) -> bool:
@@ -137,6 +145,7 @@ class Synthesis:
         }
 
 
+@checked(least={"copies": 1})
 def synthesise(
     frame: Any,
     *,
@@ -200,21 +209,23 @@ def synthesise(
     ):
         clock.count(spent)
         made = _made(model.fit(frame), copies)
+        model.notes_ = (*model.notes_, *repeated_note(to_arrow(frame)))
         if spent:
             resumed = f"the search went on from a checkpoint, after {spent:.0f} s"
             model.notes_ = (*model.notes_, resumed)
+        codes = text_columns(to_arrow(copy) for copy in made)
+        model.notes_ = (*model.notes_, *formula_notes(codes))
         if on_copies is not None:
             on_copies(made)
         roles = {**(given or _assumed(model)), "seed": model.seed}
         model.options.say("evaluating")
-        roles["anew"] = model.small_groups_.made_anew
-        evaluation = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
+        roles |= {"anew": model.small_groups_.made_anew, "ours": True}
+        found = _evaluated(to_arrow(frame), made, holdout, roles, clock.left)
     if kept is not None and not kept.keep:
         kept.remove()
-    reasons = (*evaluation.reasons, *_limits(model))
-    if reasons:
-        evaluation = replace(evaluation, verdict="not fit for release", reasons=reasons)
-    return Synthesis(made, model, evaluation)
+    limits = {} if model.scenario.risk_limit is None else model.risk_limits_
+    risks = tuple(evaluation.risk for evaluation in found)
+    return Synthesis(made, model, _joined(found, limits), risks)
 
 
 def _assumed(model: Synthesiser) -> dict[str, Any]:
@@ -258,28 +269,36 @@ def _evaluated(
     holdout: Any,
     roles: dict[str, Any],
     left: Callable[[], float],
-) -> Evaluation:
+) -> list[Evaluation]:
     """Measure the first copy and attack all of them."""
     # The verdict on every copy comes before what one of them is worth.
     others = [
         measured(frame, copy, holdout, metrics=[], left=left, **roles)
         for copy in copies[1:]
     ]
-    first = measured(frame, copies[0], holdout, left=left, **roles)
-    reasons = list(first.reasons)
-    for number, other in enumerate(others, 2):
-        reasons += [f"copy {number}: {reason}" for reason in other.reasons]
-    return replace(first, reasons=tuple(reasons))
+    return [measured(frame, copies[0], holdout, left=left, **roles), *others]
 
 
-def _limits(model: Any) -> list[str]:
-    """Return the limits of the user that are not met."""
-    if model.scenario.risk_limit is None:
-        return []
+def _joined(found: Sequence[Evaluation], limits: Mapping[str, float]) -> Evaluation:
+    """Return the evaluation of the first copy with a verdict on all of them.
+
+    Each has to meet the `limits` of the user.
+    """
+    reasons: list[str] = []
+    for number, evaluation in enumerate(found, 1):
+        against = [*evaluation.reasons, *_above(limits, evaluation.risk)]
+        reasons += [f"copy {number}: {r}" if number > 1 else r for r in against]
+    if not reasons:
+        return found[0]
+    return replace(found[0], verdict="not fit for release", reasons=tuple(reasons))
+
+
+def _above(limits: Mapping[str, float], risk: Mapping[str, float]) -> list[str]:
+    """Return the limits that a copy does not meet."""
     return [
-        f"{name} is {model.risk_[name]:.4g}, above the limit of {limit:.4g}"
-        for name, limit in model.risk_limits_.items()
-        if model.risk_[name] > limit + 1e-12
+        f"{name} is {risk[name]:.4g}, above the limit of {limit:.4g}"
+        for name, limit in limits.items()
+        if risk[name] > limit + 1e-12
     ]
 
 
@@ -292,6 +311,7 @@ def _eligible(model: Any) -> int:
     return far or len(model.front_)
 
 
+@checked(least={"seed": 0, "time_limit": 0})
 def evaluate(
     original: Any,
     synthetic: Any,

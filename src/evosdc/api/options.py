@@ -114,6 +114,9 @@ class Requests:
     prefer: Preferences = None
     keep: bool = False
 
+    def __post_init__(self) -> None:
+        check_types(self)
+
 
 def one_way(
     kind: type[Kind],

@@ -19,13 +19,19 @@ from evosdc.api.stages import Task
 from evosdc.api.steps import audit, mended, prepare, search, settle
 from evosdc.evolution.record import Entry
 from evosdc.frames import like
-from evosdc.io import pattern_frame, published_frame
+from evosdc.io import pattern_frame, published_frame, table_from_frame
 from evosdc.io.paths import PathLike
+from evosdc.options import checked
 from evosdc.parallel import Help, joined
 from evosdc.results import Protection
 from evosdc.table import Table
 
 
+@checked(
+    table_from_frame,
+    least={"seed": 0, "workers": 1, "level_percent": 0},
+    unchecked=("hierarchies",),
+)
 @small_jobs.job()
 def protect(
     table: Any,
@@ -46,6 +52,7 @@ def protect(
     bounds: str | None = None,
     counts: bool | None = None,
     threshold: int | None = None,
+    whole_numbers: bool | None = None,
     earlier: Any = None,
     rules: str | Sequence[str] | None = None,
     time_limit: float | NotGiven | None = NOT_GIVEN,
@@ -108,13 +115,18 @@ def protect(
     threshold
         The minimum frequency, where it is published: attackers know then that hidden
         sensitive counts are below it.
+    whole_numbers
+        Whether attackers know that magnitudes are whole numbers; by default where all
+        values are. Levels are then at least one unit, and intervals are rounded inwards
+        before they are judged.
     earlier
         Earlier publications that everyone has: files or frames, one or several.
     rules
         ``"none"`` for a table without sensitive cells to which no rule applies: it is
         not judged then. Rules themselves belong to `tabulate`.
     reading
-        How to read a frame or a file, as in `evosdc.io.table_from_frame`.
+        How to read a frame or a file, as in `evosdc.io.table_from_frame`; and `link`
+        for several tables, as in `evosdc.table.link_tables`.
 
     Returns
     -------
@@ -174,6 +186,7 @@ def protect(
         bounds=bounds,
         counts=counts,
         threshold=threshold,
+        whole_numbers=whole_numbers,
         rules=rules,
         by_hand=bool(task.requests.hide),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 from evosdc.errors import InputError
@@ -10,9 +11,9 @@ from evosdc.io import read_labels
 from evosdc.suppress.requests import CellRequests, Label
 from evosdc.table.codes import tidy_code
 
-Labels = str | Label | Sequence[str | Label] | None
+Labels = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None
 Preferences = (
-    Mapping[str, float] | Sequence[tuple[str | Label, float | None]] | str | None
+    Mapping[str, Any] | Sequence[tuple[str | Label, float | None]] | str | None
 )
 
 
@@ -53,7 +54,14 @@ def _preferences(given: Preferences) -> list[tuple[Label, float]]:
         given = [preference(given)]
     pairs: Iterable[Any] = given.items() if isinstance(given, Mapping) else given
     found: list[tuple[Label, float]] = []
-    for one, times in pairs:
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise InputError(
+                f"a preference is a {type(pair).__name__}",
+                expected="a label and a factor, such as ('region=North', 5)",
+                hint="above 1 keeps cells, below 1 hides them first",
+            )
+        one, times = pair
         for label, factor in _labels(one):
             number = times if factor is None else factor
             if number is None:
@@ -61,6 +69,12 @@ def _preferences(given: Preferences) -> list[tuple[Label, float]]:
                     f"{one} has no column 'factor'",
                     expected="a factor for each label",
                     hint="add the column: above 1 keeps cells, below 1 hides them",
+                )
+            if isinstance(number, bool) or not isinstance(number, Real):
+                raise InputError(
+                    f"the factor of a preference is a {type(number).__name__}",
+                    expected="a number of 0 or more",
+                    hint="above 1 keeps cells, below 1 hides them first",
                 )
             found.append((label, float(number)))
     return found

@@ -16,8 +16,14 @@ from evosdc.api.tabulate import Tabulation, read_trees
 from evosdc.errors import InputError
 from evosdc.io import read_table, table_from_frame
 from evosdc.io.earlier import read_earlier
-from evosdc.table import Table
-from evosdc.table.knowledge import as_counts, with_bounds, with_threshold
+from evosdc.table import Hierarchy, Table
+from evosdc.table.knowledge import (
+    as_counts,
+    in_whole_numbers,
+    with_bounds,
+    with_threshold,
+    with_whole_numbers,
+)
 from evosdc.table.link import LinkedTables, link_tables
 from evosdc.table.origin import AUTO
 from evosdc.table.status import PRIMARY
@@ -35,17 +41,37 @@ class Known:
     files: tuple[Path, ...] = ()
 
 
-def as_table(source: Any, **reading: Any) -> Table:
-    """Take a `Table`, a `Tabulation`, a frame or a path for a table."""
+def as_table(
+    source: Any, *, link: Mapping[str, str] | None = None, **reading: Any
+) -> Table:
+    """Take a `Table`, a `Tabulation`, a frame or a path for a table.
+
+    Several are linked; `link` is that of `evosdc.table.link_tables`.
+    """
     _refuse_unknown(reading)
+    if link and not isinstance(source, (list, tuple)):
+        raise InputError(
+            "link (--link) for one table",
+            expected="several tables, whose variables can be linked",
+            hint="leave it out; tables that are made together are linked already",
+        )
     if isinstance(source, Table):
         return source
     if isinstance(source, (Tabulation, LinkedTables)):
         return source.table
     if isinstance(source, (list, tuple)):
-        return link_tables([as_table(part, **reading) for part in source]).table
+        parts = [as_table(part, **reading) for part in source]
+        return link_tables(parts, links=link).table
     if "hierarchies" in reading:
-        reading["hierarchies"] = read_trees(reading["hierarchies"])
+        trees = read_trees(reading["hierarchies"])
+        for name, tree in (trees or {}).items():
+            if not isinstance(tree, Hierarchy):
+                raise InputError(
+                    f"the hierarchy of {name!r} is of type {type(tree).__name__}",
+                    expected="a Hierarchy or the path of a file",
+                    hint="columns of levels belong to tabulate, which has the records",
+                )
+        reading["hierarchies"] = trees
     if isinstance(source, (str, os.PathLike)):
         return read_table(source, **reading)
     return table_from_frame(source, **reading)
@@ -62,7 +88,8 @@ def _refuse_unknown(reading: Mapping[str, Any]) -> None:
         if name not in known:
             raise InputError(
                 f"there is no option {name!r}",
-                expected=f"an option of the verb, or of reading: {', '.join(known)}",
+                expected="an option of the verb, or of reading: "
+                f"{', '.join([*known, 'link'])}",
                 hint="see help(evosdc.protect) for its options",
             )
 
@@ -73,6 +100,7 @@ def assumed(
     bounds: str | None,
     counts: bool | None,
     threshold: int | None,
+    whole_numbers: bool | None,
     rules: str | Sequence[str] | None,
     by_hand: bool = False,
 ) -> Table:
@@ -80,7 +108,7 @@ def assumed(
 
     Parameters
     ----------
-    bounds, threshold
+    bounds, threshold, whole_numbers
         See `evosdc.table.knowledge`.
     counts
         Whether cells count people or firms; None leaves it to the table.
@@ -99,6 +127,7 @@ def assumed(
         table = with_bounds(table, bounds)
     if threshold is not None:
         table = with_threshold(table, threshold)
+    table = in_whole_numbers(with_whole_numbers(table, whole_numbers))
     return _with_rules(table, rules, by_hand)
 
 

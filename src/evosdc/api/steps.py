@@ -44,6 +44,7 @@ from evosdc.api.stages import Found, Judged, Prepared, Settled, Task
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.record import RunRecord
 from evosdc.evolution.stopping import gap as gap_of
+from evosdc.io.words import formula_notes
 from evosdc.parallel import Cluster, Help
 from evosdc.results import Certificate, Protection, Verdict
 from evosdc.suppress.auto import FLAGSHIP
@@ -410,6 +411,7 @@ def _notes(prepared: Prepared, found: Found, settled: Settled) -> tuple[str, ...
         *prepared.notes,
         *found.notes,
         *settled.notes,
+        *formula_notes({d.name: d.hierarchy.codes for d in prepared.given.dimensions}),
     )
     if len(prepared.granted.primaries):
         return notes
@@ -437,6 +439,7 @@ def _settings(prepared: Prepared, method: str, table: Table) -> dict[str, Any]:
         "bounds": table.origin.bounds,
         "counts": table.origin.counts,
         "threshold": table.origin.threshold,
+        "whole_numbers": table.origin.in_whole,
         "earlier": list(prepared.before.words),
         **prepared.requested.settings(),
         "options": dict(task.options),

@@ -11,7 +11,7 @@ from evosdc.synthetic_claim import SyntheticClaim
 def synthetic_claim_of(evaluation: Evaluation, model: Any = None) -> SyntheticClaim:
     """Return the claim of an evaluation; of a synthesis where its model is given."""
     return SyntheticClaim(
-        scenario=_scenario(evaluation),
+        scenario=_scenario(evaluation, model),
         coding=_coding(evaluation, model),
         small_groups=_small_groups(model),
         closeness=_closeness(evaluation, model),
@@ -20,12 +20,15 @@ def synthetic_claim_of(evaluation: Evaluation, model: Any = None) -> SyntheticCl
     )
 
 
-def _scenario(evaluation: Evaluation) -> str:
+def _scenario(evaluation: Evaluation, model: Any) -> str:
     known = {*evaluation.key, evaluation.target}
     others = [name for name in evaluation.names if name not in known]
     beyond = "other keys and targets: not tested"
     if others:
         beyond += f" (among them {', '.join(others)})"
+    if model is not None and model.scenario.target is None:
+        # A scenario that nobody stated is attacked, and was no limit of the search.
+        beyond = f"assumed, and no risk limited in the search; {beyond}"
     return (
         f"an intruder who knows {', '.join(evaluation.key)} and wants "
         f"{evaluation.target}; {beyond}"

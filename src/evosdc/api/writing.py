@@ -61,6 +61,7 @@ def write_result(
             insiders=result.verdict.insiders is not None,
             known=result.known,
             wished=result.wished,
+            fractions=result.verdict.whole is False,
             tolerance=result.verdict.tolerance,
         ),
         report_html=report_html(result, warnings=warnings),

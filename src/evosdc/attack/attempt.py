@@ -39,5 +39,6 @@ def cover_levels(ledger: Ledger, finder: Any, deadline: float | None) -> None:
 def why(ledger: Ledger, cell: int, *signs: int) -> str:
     """What has to be said of a move that cannot be had."""
     if any((cell, sign) in ledger.barred for sign in signs):
-        return "only tables with fractions of a person reach its level"
+        of = " of a person" if ledger.attacker.table.origin.counts else ""
+        return f"only tables with fractions{of} reach its level"
     return ""

@@ -24,6 +24,7 @@ ORIGIN: Mapping[str, str] = {
     "floor": "least levels",
     "waived": "consents",
     "ring": "rings of linked tables",
+    "count_zeros": "counting of contributors of zero",
 }
 
 # A witness that could not be made exact is taken up to this share of its move.
@@ -96,6 +97,7 @@ def certificate_arrays(
     known: NDArray[np.bool_] | None = None,
     wished: NDArray[np.bool_] | None = None,
     whole: bool | None = None,
+    fractions: bool = False,
     tolerance: float = 0.0,
 ) -> dict[str, NDArray[Any]]:
     """Return a certificate and all that it is of, as arrays without pickling.
@@ -109,8 +111,8 @@ def certificate_arrays(
         The table as it was judged, with the statuses of the pattern.
     claim
         What the verdict states.
-    strict, secondaries, insiders, known, whole
-        As the verdict was reached; see `evosdc.attack.judge`.
+    strict, secondaries, insiders, known, whole, fractions
+        As the verdict was reached; see `evosdc.attack.judge` and `verify`.
     wished
         Cells that are sensitive by request, not by the table.
     tolerance
@@ -125,7 +127,8 @@ def certificate_arrays(
         "strict": strict,
         "secondaries": secondaries,
         "insiders": insiders,
-        "whole": table.origin.counts if whole is None else whole,
+        "whole": table.origin.in_whole if whole is None else whole,
+        "fractions": fractions,
         "tolerance": max(tolerance, FLOATING) if tolerance else 0.0,
         "counts": table.origin.counts,
         "bounds": table.origin.bounds,

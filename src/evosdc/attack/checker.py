@@ -119,6 +119,7 @@ def verify(
     insiders: bool = False,
     deadline: float | None = None,
     room: Mapping[int, float] | None = None,
+    fractions: bool = False,
 ) -> CheckReport:
     """Check a certificate against the table and its statuses.
 
@@ -147,12 +148,16 @@ def verify(
     room
         How far down cells can be asked to go at most, for an attacker who knows parts
         of them.
+    fractions
+        Whether witnesses may be tables with fractions although values are whole: their
+        moves are then rounded down to whole numbers.
     """
-    in_whole = table.origin.counts if whole is None else whole
+    in_whole = table.origin.in_whole if whole is None else whole
     accepted = np.zeros(len(certificate.cells), dtype=bool)
     reach = Reach()
     wrong = _malformed(certificate, len(table))
-    if in_whole and not wrong and (table.value != np.rint(table.value)).any():
+    counted = in_whole and not table.origin.whole
+    if counted and not wrong and (table.value != np.rint(table.value)).any():
         wrong = "the table does not hold whole numbers"
     bad: dict[int, str] = {}
     error, looked_at = 0.0, 0
@@ -160,7 +165,7 @@ def verify(
         bad = dict.fromkeys(range(len(certificate.cells)), wrong)
         looked_at = len(bad)
     else:
-        exact = _read(table, known, in_whole)
+        exact = _read(table, known, in_whole, fractions)
         for part in _parts(certificate):
             if deadline is not None and moment() >= deadline:
                 break
@@ -172,7 +177,7 @@ def verify(
             accepted[part.first : part.first + part.count] = good
             reach.take(part.at, part.num, part.den[part.owner], good[part.owner])
             looked_at = part.first + part.count
-    levels = Levels.of(table, strict, secondaries, tolerance, among)
+    levels = Levels.of(table, strict, secondaries, tolerance, among, in_whole)
     uncovered = levels.uncovered(reach, room or {})
     against: list[tuple[int, int]] = []
     late: list[int] = []
@@ -224,7 +229,9 @@ def _malformed(c: Certificate, n: int) -> str:
     return ""
 
 
-def _read(table: Table, known: NDArray[np.bool_] | None, in_whole: bool) -> _Exact:
+def _read(
+    table: Table, known: NDArray[np.bool_] | None, in_whole: bool, fractions: bool
+) -> _Exact:
     numbers = _READ.get(table)
     if numbers is None:
         numbers = _READ[table] = (
@@ -233,14 +240,17 @@ def _read(table: Table, known: NDArray[np.bool_] | None, in_whole: bool) -> _Exa
         )
     (scale, (value, lower, upper)), (unit, (coefficients,)) = numbers
     hidden = np.isin(table.status, ("u", "m"))
+    # A bound rounded in a file must not exclude the true value.
+    low, high = np.minimum(lower - value, 0), np.maximum(upper - value, 0)
+    if in_whole:
+        low, high = -(-low // scale) * scale, high // scale * scale
     return _Exact(
         hidden=hidden,
         free=hidden if known is None else hidden & ~known,
-        whole=in_whole,
+        whole=in_whole and not fractions,
         scale=scale,
-        # A bound rounded in a file must not exclude the true value.
-        low=np.minimum(lower - value, 0),
-        high=np.maximum(upper - value, 0),
+        low=low,
+        high=high,
         low_open=np.isneginf(table.lower),
         high_open=np.isposinf(table.upper),
         columns=table.columns,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import ceil, floor, lcm
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,8 @@ class Levels:
     cells: list[int]
     sensitive: NDArray[np.bool_]
     asked: dict[int, tuple[Fraction, Fraction, Fraction] | None]
+    whole: bool = False
+    share: Fraction = Fraction(1)
 
     @classmethod
     def of(
@@ -68,11 +70,15 @@ class Levels:
         secondaries: bool,
         tolerance: float,
         among: NDArray[np.bool_] | None,
+        whole: bool = False,
     ) -> Levels:
-        """Read the levels of a table, strict margins included."""
+        """Read the levels of a table, strict margins included.
+
+        Of tables of `whole` numbers they are rounded up, and moves are rounded down.
+        """
         size = np.abs(table.value)
         margin = np.zeros(len(table))
-        if strict and table.is_integer:
+        if strict and (table.is_integer or table.origin.whole):
             margin += 1.0
         elif strict:
             margin += 2e-6 * np.maximum(1.0, size) + 2e-10 * max(1.0, float(size.max()))
@@ -95,10 +101,12 @@ class Levels:
                 )
             else:
                 up, down, width = (_decimal(level) for level in levels)
+            if whole:
+                up, down, width = (Fraction(ceil(x)) for x in (up, down, width))
             if tolerance:
                 up, down, width = share * up, share * down, share * width
             asked[cell] = up, down, width
-        return cls(cells, sensitive, asked)
+        return cls(cells, sensitive, asked, whole, share)
 
     def covers(
         self, cell: int, up: Fraction, down: Fraction, room: Fraction | None = None
@@ -109,6 +117,10 @@ class Levels:
         believe at most.
         """
         asked = self.asked[cell]
+        if self.whole:
+            # Rounded inwards: nobody believes in a fraction.
+            up, down = (Fraction(floor(x / self.share)) for x in (up, down))
+            room = None if room is None else Fraction(floor(room))
         if asked is None:
             return up + down > 0
         over, under, width = asked

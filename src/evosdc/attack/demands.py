@@ -34,7 +34,7 @@ def strict_margin(table: Table) -> NDArray[np.float64]:
     One unit in tables of whole numbers, as ONS solves them (Smith et al. 2011), and
     otherwise a margin well above rounding errors.
     """
-    if table.is_integer:
+    if table.is_integer or table.origin.whole:
         return np.ones(len(table))
     size = np.abs(table.value)
     return 2e-6 * np.maximum(1.0, size) + 2e-10 * max(1.0, float(size.max()))
@@ -83,7 +83,8 @@ def judged_levels(
         up, down, width = np.ceil(up), np.ceil(down), np.ceil(width)
     for i, cell in enumerate(cells.tolist()):
         if room is not None and cell in room:
-            down[i] = min(down[i], room[cell])
+            most = np.floor(room[cell]) if whole else room[cell]
+            down[i] = min(down[i], most)
             apart[i] |= up[i] == down[i] == width[i] == 0
     return JudgedLevels(cells, up, down, width, apart)
 
@@ -102,8 +103,9 @@ def counts_whole(table: Table, whole: bool | None) -> bool:
     TableError
         For a table that is said to count people and holds fractions of one.
     """
-    chosen = table.origin.counts if whole is None else whole
-    if chosen:
+    chosen = table.origin.in_whole if whole is None else whole
+    # Whoever declared that magnitudes are whole numbers knows of those that are not.
+    if chosen and not table.origin.whole:
         broken = np.flatnonzero(table.value != np.rint(table.value))
         if len(broken):
             raise TableError(

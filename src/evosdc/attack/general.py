@@ -2,8 +2,9 @@
 
 A witness found among few cells is a witness of the whole table, so the cheap means come
 first (Smith et al. 2011 call for fewer programs; here most levels need none).
-In tables of counts a witness has to be whole: where a linear program gives fractions,
-an integer program decides.
+In tables of whole numbers a witness has to be whole: where a linear program gives
+fractions, an integer program decides. One that would take long is not solved to its end
+for magnitudes: the table with fractions is a witness of the interval rounded inwards.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ _BRANCHES = (5, 12)
 _MOST_LOCAL = 3000
 _GRID = 10**6  # units in a level of a local program
 _CLOSE = 3e-9
+# Where a table with fractions will do, what a whole one may cost: nodes of an integer
+# program, and cells of the largest.
+_FEW_NODES, _FEW_CELLS = 50, 2000
 _ENDLESS = 1e15  # a bound this many times the level is no bound to the solver
 
 
@@ -274,6 +278,7 @@ class GeneralFinder:
         columns: _Columns,
         program: Program,
         way: str,
+        fractions: bool = False,
     ) -> bool:
         """Solve on a grid on which rounding is exact.
 
@@ -300,8 +305,15 @@ class GeneralFinder:
             return False
         numerators, part = vertex
         moves = columns.net([n * level for n in numerators])
-        whole = part * units * den
-        return ledger.add(cell, sign, list(moves), list(moves.values()), whole, way)
+        return ledger.add(
+            cell,
+            sign,
+            list(moves),
+            list(moves.values()),
+            part * units * den,
+            way,
+            fractions,
+        )
 
     def _wholly(
         self,
@@ -335,17 +347,24 @@ class GeneralFinder:
             moves = columns.net(numerators)
             if not moves.get(cell):
                 return False
-            if ledger.add(
-                cell, sign, list(moves), list(moves.values()), part * den, "full LP"
-            ):
+            steps = (list(moves), list(moves.values()), part * den, "full LP")
+            if ledger.add(cell, sign, *steps):
                 return True
             if not a.whole:
                 return False
         if a.whole:
-            return self._in_whole(ledger, cell, sign, amount, short)
+            try:
+                return self._in_whole(ledger, cell, sign, amount, short)
+            except Unfinished:
+                if not a.fractions:
+                    raise
+            if vertex is not None:
+                return ledger.add(cell, sign, *steps, fractions=True)
         if self._whole_rows and found is not None:
             self._units.pop(int(a.component[cell]))
-            if self._on_grid(ledger, cell, sign, amount, columns, program, "full LP"):
+            if self._on_grid(
+                ledger, cell, sign, amount, columns, program, "full LP", a.fractions
+            ):
                 return True
         moves = columns.net([round(v * _GRID**2) for v in (x / level).tolist()])
         scaled = {c: m * level for c, m in moves.items()}
@@ -377,6 +396,8 @@ class GeneralFinder:
         small = [np.sort(cells) for cells in near if len(cells) < len(every)]
         beyond = 1 if short else least
         for cells in (*small, every):
+            if a.fractions and len(cells) > _FEW_CELLS:
+                raise Unfinished("a table with fractions will do")
             rows = sparse.csr_array(a.rows[:, cells])
             moves = whole_move(
                 rows[np.flatnonzero(np.diff(rows.indptr))],
@@ -386,6 +407,7 @@ class GeneralFinder:
                 sign,
                 None if short else least,
                 self.deadline,
+                _FEW_NODES if a.fractions else None,
             )
             if moves is not None:
                 at = np.flatnonzero(moves)

@@ -69,7 +69,7 @@ def judge_insiders(
     found: dict[tuple[int, int], Exposure] = {}
     certificates = [certificate]
     proofs = Counter(verdict.proofs)
-    exact, tolerance = verdict.exact, verdict.tolerance
+    exact, tolerance, in_whole = verdict.exact, verdict.tolerance, verdict.whole
     with Hands(case.shared, deadline, help or Help()) as hands:
         witnesses, points, left = case.looked_around(hands)
         certificates.append(assemble(witnesses))
@@ -82,6 +82,7 @@ def judge_insiders(
             certificates.append(more)
             proofs.update(word.proofs)
             exact, tolerance = exact and word.exact, max(tolerance, word.tolerance)
+            in_whole = in_whole and word.whole
     full = joined(certificates)
     report = verify(
         table,
@@ -90,6 +91,7 @@ def judge_insiders(
         tolerance=0.0 if exact else FLOATING,
         known=known,
         whole=case.shared.whole,
+        fractions=in_whole is False,
         insiders=True,
         deadline=None if deadline is None else max(deadline, moment() + _GRACE),
     )
@@ -111,6 +113,7 @@ def judge_insiders(
             proofs=dict(proofs),
             insiders=report.insiders,
             open=still_open,
+            whole=in_whole,
         ),
         full,
     )
@@ -177,7 +180,9 @@ class _Questions:
         Returns the witnesses found, the respondents and cells that follow from the
         equations alone, and the cells of which nothing is known by respondent.
         """
-        shown = Shown(self._demands, self._respondent, self._certificate)
+        shown = Shown(
+            self._demands, self._respondent, self._certificate, self.shared.whole
+        )
         asked = shown.doubts(hands.deadline)
         left = {
             who: cells

@@ -119,13 +119,20 @@ def judge(
         }
         certificate = assemble(ledger.witnesses)
         report = verify(table, certificate, **checking)
-        exact, tolerance = True, 0.0
+        exact, tolerance, fractions = True, 0.0, False
+        if not report.safe and ledger.fractional:
+            full = assemble([*ledger.witnesses, *ledger.fractional])
+            rounded = verify(table, full, fractions=True, **checking)
+            if len(rounded.uncovered) < len(report.uncovered):
+                certificate, report, fractions = full, rounded, True
         if not report.safe and ledger.floating:
-            full = assemble([*ledger.witnesses, *ledger.floating])
+            full = assemble([*ledger.witnesses, *ledger.fractional, *ledger.floating])
+            checking["fractions"] = attacker.fractions
             rough = verify(table, full, tolerance=FLOATING, **checking)
             if len(rough.uncovered) < len(report.uncovered):
                 certificate, report = full, rough
                 exact, tolerance = False, rough.error
+                fractions = attacker.fractions
         bare = report.uncovered.tolist()
         found = [cell for cell in bare if cell in ledger.refuted]
         still_open = tuple(table.label(c) for c in bare if c not in ledger.refuted)
@@ -141,6 +148,7 @@ def judge(
             strict=strict,
             proofs=dict(ledger.proofs),
             open=still_open,
+            whole=not fractions if in_whole else None,
         )
     return verdict, certificate
 

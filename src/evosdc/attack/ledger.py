@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd
+from math import floor, gcd
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ class Found:
 
     witnesses: list[Witness]
     floating: list[Witness]
+    fractional: list[Witness]
     refuted: dict[int, str]
     barred: dict[tuple[int, int], int]
 
@@ -59,6 +60,8 @@ class Ledger:
             needs = {cell: needs[cell] for cell, _, _ in only}
         self.witnesses: list[Witness] = []
         self.floating: list[Witness] = []
+        # Tables with fractions for want of whole ones, where these are asked for.
+        self.fractional: list[Witness] = []
         self.proofs: Counter[str] = Counter()
         # Cells with a level that cannot be had, why where that needs saying, and moves
         # that no table of whole numbers makes although one with fractions would.
@@ -133,18 +136,21 @@ class Ledger:
         numerators: list[int],
         denominator: int,
         way: str,
+        fractions: bool = False,
     ) -> bool:
         """Take a witness if it holds exactly; numbers are over the attacker's scale.
 
-        Where only whole numbers are possible one with fractions is not taken.
+        Where only whole numbers are possible one with `fractions` is not taken, unless
+        that is said.
         """
         at = np.asarray(indices, dtype=np.int64)
         full = denominator * self.attacker.scale
-        if self.attacker.whole and any(n % full for n in numerators):
+        broken = self.attacker.whole and any(n % full for n in numerators)
+        if broken and not fractions:
             return False
         if not self._holds(at.tolist(), numerators, denominator):
             return False
-        if self.attacker.whole:
+        if self.attacker.whole and not broken:
             # As plain whole numbers, which anyone can read.
             numerators = [n // denominator for n in numerators]
             denominator, full = 1, self.attacker.scale
@@ -153,7 +159,9 @@ class Ledger:
 
     def found(self) -> Found:
         """Return all that is in the ledger, for another one to take."""
-        return Found(self.witnesses, self.floating, self.refuted, self.barred)
+        return Found(
+            self.witnesses, self.floating, self.fractional, self.refuted, self.barred
+        )
 
     def take(self, found: Found) -> None:
         """Take what was found of a part of the levels.
@@ -161,7 +169,7 @@ class Ledger:
         Others may have closed the same levels: what closes none any more is dropped.
         Whether the rest holds is for the checker to say, who looks at every witness.
         """
-        for witness in found.witnesses:
+        for witness in (*found.witnesses, *found.fractional):
             self.keep(witness, needed=True)
         self.floating += found.floating
         for cell, reason in found.refuted.items():
@@ -175,8 +183,14 @@ class Ledger:
         scale, denominator = self.attacker.scale, witness.denominator
         part = gcd(scale, denominator)
         times, denominator = scale // part, denominator // part
+        broken = self.attacker.whole and any(
+            move % witness.denominator for move in witness.numerators
+        )
+        # Others may have a table of whole numbers yet.
         news = [
-            self._close(other, times * move, denominator)
+            (0, False)
+            if broken and other != witness.cell
+            else self._close(other, times * move, denominator)
             for other, move in zip(
                 witness.indices.tolist(), witness.numerators, strict=True
             )
@@ -192,7 +206,7 @@ class Ledger:
             ),
             0,
         )
-        self.witnesses.append(witness)
+        (self.fractional if broken else self.witnesses).append(witness)
         self.proofs[witness.way] += 1
         if closed > own:
             self.proofs["shared"] += closed - own
@@ -222,6 +236,9 @@ class Ledger:
             best = self._reach[cell]
             side = 0 if move > 0 else 1
             step = Fraction(abs(move), denominator)
+            if self.attacker.whole:
+                # Rounded inwards: nobody believes in a fraction.
+                step = Fraction(floor(step))
             further = step > best[side]
             best[side] = max(best[side], step)
             if cell in self.open_width and best[0] + best[1] >= need[2]:

@@ -38,6 +38,9 @@ class AttackModel:
     whole
         Whether cells move by whole numbers only; bounds and needs are rounded to them
         and `scale` is 1.
+    fractions
+        Whether a table with fractions is taken for a witness where no whole one was
+        found with little effort: magnitudes, of which intervals are rounded inwards.
     up, down
         Room of each cell; where `up_open` or `down_open` is set there is no bound.
     up_size, down_size
@@ -51,6 +54,7 @@ class AttackModel:
     table: Table
     free: NDArray[np.bool_]
     whole: bool
+    fractions: bool
     scale: int
     up: list[int]
     down: list[int]
@@ -80,20 +84,28 @@ class AttackModel:
         in_whole
             Whether the attacker knows that all cells are whole numbers.
         """
-        low, high = table.lower, table.upper
-        if in_whole:
-            low, high = np.ceil(low), np.floor(high)
         asked = (demands.up, demands.down, demands.width)
         scale, numbers = over_one_scale(
-            [*_table_decimals(table, in_whole), *map(Decimals, asked)]
+            [*_table_decimals(table), *map(Decimals, asked)]
         )
         if demands.apart.any() and not in_whole:
             scale *= _FINE
             numbers = [a * _FINE for a in numbers]
         value, lower, upper, need_up, need_down, need_width = numbers
-        need_width = np.where(demands.apart, 1, need_width)
-        up_open, down_open = np.isposinf(high), np.isneginf(low)
+        up_open, down_open = np.isposinf(table.upper), np.isneginf(table.lower)
         up, down = np.maximum(upper - value, 0), np.maximum(value - lower, 0)
+        above = np.maximum(table.upper - table.value, 0.0)
+        below = np.maximum(table.value - table.lower, 0.0)
+        if in_whole and scale > 1:
+            # Deviations are whole numbers, and so is all that can be asked of them.
+            up, down = up // scale, down // scale
+            need_up, need_down, need_width = (
+                -(-need // scale) for need in (need_up, need_down, need_width)
+            )
+            above = np.where(up_open, np.inf, up.astype(np.float64))
+            below = np.where(down_open, np.inf, down.astype(np.float64))
+            scale = 1
+        need_width = np.where(demands.apart, 1, need_width)
         can_move = (up > 0) | up_open | (down > 0) | down_open
         matrix = sparse.csr_array(table.matrix)
         movable = table.hidden & can_move.astype(bool)
@@ -109,13 +121,14 @@ class AttackModel:
             table=table,
             free=free,
             whole=in_whole,
+            fractions=in_whole and bool(table.origin.whole) and not table.origin.counts,
             scale=scale,
             up=up.tolist(),
             down=down.tolist(),
             up_open=up_open,
             down_open=down_open,
-            up_size=np.maximum(high - table.value, 0.0),
-            down_size=np.maximum(table.value - low, 0.0),
+            up_size=above,
+            down_size=below,
             rows=sparse.csr_array(columns),
             columns=columns,
             needs=dict(
@@ -234,12 +247,14 @@ class Decimals:
 
     def over(self, scale: int) -> Any:
         """Return the numbers times a scale that makes them whole; kept for the next."""
-        if self._over is None or self._over[0] != scale:
+        # Read once: another thread may judge the same table in another scale.
+        kept = self._over
+        if kept is None or kept[0] != scale:
             factor = {d: scale // d for d in self.denominators}
             numbers = np.empty(len(self.array), dtype=object)
             numbers[:] = [n * factor[d] for n, d in self.ratios]
-            self._over = (scale, numbers)
-        return self._over[1]
+            self._over = kept = (scale, numbers)
+        return kept[1]
 
 
 def over_one_scale(columns: Sequence[Decimals]) -> tuple[int, list[Any]]:
@@ -254,15 +269,11 @@ def over_one_scale(columns: Sequence[Decimals]) -> tuple[int, list[Any]]:
 
 
 # What a table is in decimals is asked for once for each lone respondent.
-_READ: WeakKeyDictionary[Table, dict[bool, list[Decimals]]] = WeakKeyDictionary()
+_READ: WeakKeyDictionary[Table, list[Decimals]] = WeakKeyDictionary()
 
 
-def _table_decimals(table: Table, in_whole: bool) -> list[Decimals]:
+def _table_decimals(table: Table) -> list[Decimals]:
     """Values and bounds of a table, read once."""
-    known = _READ.setdefault(table, {})
-    if in_whole not in known:
-        low, high = table.lower, table.upper
-        if in_whole:
-            low, high = np.ceil(low), np.floor(high)
-        known[in_whole] = [Decimals(a) for a in (table.value, low, high)]
-    return known[in_whole]
+    if table not in _READ:
+        _READ[table] = [Decimals(a) for a in (table.value, table.lower, table.upper)]
+    return _READ[table]

@@ -164,6 +164,7 @@ def whole_move(
     sign: int,
     least: int | None,
     deadline: float | None,
+    nodes: int | None = None,
 ) -> NDArray[np.float64] | None:
     """Move a cell by whole numbers, or return None where no such move exists.
 
@@ -177,11 +178,13 @@ def whole_move(
         The cell to move, and which way.
     least
         How far at least; None asks for as far as it goes.
+    nodes
+        How many nodes may be looked at.
 
     Raises
     ------
     Unfinished
-        Where time ran out before the question was answered.
+        Where time or nodes ran out before the question was answered.
     """
     limit = _WHOLE_SECONDS
     if deadline is not None:
@@ -210,6 +213,8 @@ def whole_move(
         ("mip_abs_gap", 0.5),
     ):
         highs.setOptionValue(name, value)
+    if nodes is not None:
+        highs.setOptionValue("mip_max_nodes", nodes)
     model = highspy.HighsLp()
     model.num_col_, model.num_row_ = count, rows.shape[0]
     model.col_cost_, model.col_lower_, model.col_upper_ = cost, below, above

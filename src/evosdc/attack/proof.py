@@ -23,9 +23,11 @@ from evosdc.results import Certificate
 from evosdc.table import Origin, Table
 from evosdc.table.knowledge import (
     as_counts,
+    in_whole_numbers,
     knowledge_words,
     with_bounds,
     with_threshold,
+    with_whole_numbers,
 )
 from evosdc.table.origin import AUTO
 from evosdc.table.singletons import knows_contributors, lone_respondents
@@ -35,7 +37,7 @@ from evosdc.table.status import HIDDEN, PRIMARY, SAFE, SECONDARY
 _EARLIER = "evosdc-certificate 2"
 _MASKS = ("hidden", "known", "wished")
 _TEXTS = ("format", "claim", "settings", "digests", "digest", "seal")
-_SWITCHES = ("strict", "secondaries", "insiders", "whole", "counts")
+_SWITCHES = ("strict", "secondaries", "insiders", "whole", "fractions", "counts")
 _SETTINGS = (*_SWITCHES, "tolerance", "bounds", "threshold")
 # Beyond rounding a witness proves nothing, whatever a file says of itself.
 _MOST_TOLERANCE = 1e-6
@@ -54,8 +56,8 @@ class Proof:
         nothing here compares or confirms.
     settings
         How levels are read and who attacks: strict, secondaries, insiders, whole,
-        tolerance; the prior knowledge: counts, bounds, threshold; and, unless the file
-        is of an earlier format, what made cells sensitive (`ORIGIN`).
+        fractions, tolerance; the prior knowledge: counts, bounds, threshold; and,
+        unless the file is of an earlier format, what made cells sensitive (`ORIGIN`).
     hidden, known, wished
         Which cells are not published, which of them the attacker has all the same, and
         which are sensitive by request and not by the table.
@@ -135,7 +137,7 @@ def read_proof(arrays: Mapping[str, NDArray[Any]]) -> Proof:
     try:
         text = {name: str(arrays[name].item()) for name in _TEXTS}
         claim = {_line(k): _line(v) for k, v in json.loads(text["claim"]).items()}
-        given = dict(json.loads(text["settings"]))
+        given = {"fractions": False, **json.loads(text["settings"])}
         settings = {name: given[name] for name in _SETTINGS}
         digests = {name: str(json.loads(text["digests"])[name]) for name in GROUPS}
         if found == FORMAT:
@@ -205,14 +207,16 @@ def check_proof(
             f"{len(table):,} cells, and the certificate is of {max(sizes):,}"
         )
         return ProofReport(False, tuple(faults), (), None)
+    table = with_whole_numbers(table)
     assumed, told = _assumed(table, proof.settings)
     faults += told
-    if assumed.origin != table.origin:
+    if assumed.origin != in_whole_numbers(table).origin:
         remarks.append(
             "prior knowledge is as the certificate says, which is not what the table "
             "says by itself"
         )
-    if assumed.origin.counts and not proof.settings["whole"]:
+    whole, fractions = proof.settings["whole"], proof.settings["fractions"]
+    if assumed.origin.counts and (fractions or not whole):
         faults.append(
             "the table is of counts, and the certificate allows tables with fractions "
             "of a person"
@@ -263,7 +267,14 @@ def _checked_words(table: Table, proof: Proof, check: CheckReport) -> dict[str, 
         + " known to attackers from elsewhere"
     )
     exact = "exactly" if check.exact else f"to {check.error:.1e} of the move they show"
-    whole = " of whole numbers" if settings["whole"] else ""
+    whole = rounded = ""
+    if settings["fractions"]:
+        rounded = (
+            "; intervals are rounded inwards to whole numbers, and combinations of "
+            "whole numbers were not judged"
+        )
+    elif settings["whole"]:
+        whole = " of whole numbers"
     return {
         "levels": levels,
         "knowledge": knowledge_words(table),
@@ -271,7 +282,7 @@ def _checked_words(table: Table, proof: Proof, check: CheckReport) -> dict[str, 
         "publication": publication,
         "strictness": "exceeded" if settings["strict"] else "reached",
         "proof": f"{check.judged:,} cells judged by {len(proof.certificate.cells):,} "
-        f"witness tables{whole}, which add up {exact}",
+        f"witness tables{whole}, which add up {exact}{rounded}",
     }
 
 
@@ -301,6 +312,9 @@ def _assumed(table: Table, settings: Mapping[str, Any]) -> tuple[Table, list[str
         threshold = settings["threshold"]
         if threshold is not None and threshold != table.origin.threshold:
             table = with_threshold(table, threshold)
+        if not counts:
+            table = with_whole_numbers(table, settings["whole"])
+        table = in_whole_numbers(table)
     except EvosdcError as error:
         return table, [
             "the table is not the one the certificate was made for: its prior "
@@ -362,6 +376,7 @@ def _checked(table: Table, proof: Proof, faults: list[str]) -> CheckReport | Non
         # Everyone has a sensitive cell that is not hidden.
         known=proof.known | (sensitive & ~proof.hidden),
         whole=settings["whole"],
+        fractions=settings["fractions"],
         insiders=settings["insiders"],
     )
 

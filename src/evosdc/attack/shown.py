@@ -31,7 +31,9 @@ class Shown:
         demands: JudgedLevels,
         respondent: NDArray[np.int64],
         certificate: Certificate,
+        whole: bool = False,
     ) -> None:
+        self._whole = whole
         self._cells, self._respondent = demands.cells, respondent
         levels = (demands.up, demands.down, demands.width)
         up, down, width = ([Fraction(repr(x)) for x in a.tolist()] for a in levels)
@@ -88,6 +90,9 @@ class Shown:
         moves, scale = self._moves(cell)
         over = max(self._furthest(reversed(moves), who), 0)
         under = max(-self._furthest(moves, who), 0)
+        if self._whole:
+            # Nobody believes in a fraction.
+            over, under = over // scale * scale, under // scale * scale
         if over < up * scale or under < down * scale or over + under < width * scale:
             return True
         return bool(apart and not over + under)

@@ -40,6 +40,7 @@ def audit(
     bounds: str | None = shared.BOUNDS,
     counts: bool | None = shared.COUNTS,
     threshold: int | None = shared.THRESHOLD,
+    whole_numbers: bool | None = shared.WHOLE_NUMBERS,
     earlier: list[Path] = shared.EARLIER,
     rule: list[str] = shared.NO_RULE,
     time_limit: float | None = typer.Option(
@@ -51,6 +52,7 @@ def audit(
     hierarchy: list[str] = shared.HIERARCHY,
     total: str | None = shared.TOTAL,
     flat: list[str] = shared.FLAT,
+    link: list[str] = shared.LINK,
     missing: str | None = shared.MISSING,
     value: str | None = shared.VALUE,
     level_percent: float | None = shared.LEVEL_PERCENT,
@@ -70,7 +72,7 @@ def audit(
     reading = shared.reading_options(
         hierarchy, total, missing, value, level_percent, flat
     )
-    cells = read_tables(tables, **reading)
+    cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     result = api.audit(
@@ -84,6 +86,7 @@ def audit(
         bounds=bounds,
         counts=counts,
         threshold=threshold,
+        whole_numbers=whole_numbers,
         rules=rule,
         time_limit=time_limit,
         workers=workers,

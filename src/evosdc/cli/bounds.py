@@ -18,6 +18,7 @@ def bounds(
     prior: str | None = shared.BOUNDS,
     counts: bool | None = shared.COUNTS,
     threshold: int | None = shared.THRESHOLD,
+    whole_numbers: bool | None = shared.WHOLE_NUMBERS,
     workers: int | None = shared.CUT_WORKERS,
     cluster: str | None = shared.CLUSTER,
     strict: bool = shared.STRICT,
@@ -46,6 +47,7 @@ def bounds(
         bounds=prior,
         counts=counts,
         threshold=threshold,
+        whole_numbers=whole_numbers,
     )
     if as_json:
         typer.echo(json.dumps(found.summary()))

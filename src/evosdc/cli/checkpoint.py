@@ -43,6 +43,7 @@ def checkpoint_for(
             expected="a new or an empty folder, or --resume",
             hint="give --resume to go on from it, or --force to start afresh",
         )
+    Checkpoint(default, resume=resume, force=force).refuse_existing()
     long = seconds is None or seconds > _SHORT
     if off or not (long or resume or named is not None):
         return None, force

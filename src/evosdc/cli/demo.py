@@ -26,17 +26,17 @@ def demo(
 
     Example: evosdc demo
     """
-    from rich.console import Console
-
     from evosdc import api
     from evosdc.api.writing import write_result
+    from evosdc.cli.console import plain_console
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_grid, show_protection, show_warnings
     from evosdc.instances import business
     from evosdc.io import check_output_directory
+    from evosdc.io.folders import DEMO, refuse_foreign
 
-    check_output_directory(output, force=force)
-    console = Console()
+    check_output_directory(output, force=force, names=DEMO)
+    console = plain_console()
     data = business(firms=firms, seed=seed)
     console.rule("1. tabulate: turnover by region and activity")
     tabulated = api.tabulate(
@@ -57,8 +57,9 @@ def demo(
             tabulated, time_limit=time_limit, seed=seed, on_progress=ear
         )
     show_grid(result.table, console)
+    refuse_foreign(output, DEMO)
     warnings = write_result(output, result, force=force)
-    _write_input(output / "input", data, force)
+    _write_input(output, data)
     show_protection(result, output)
     show_warnings(warnings)
     console.print(
@@ -68,11 +69,14 @@ def demo(
     raise typer.Exit(0 if result.safe else 3)
 
 
-def _write_input(folder: Path, data: Business, force: bool) -> None:
+def _write_input(output: Path, data: Business) -> None:
     """Write the records and their hierarchies, so that the steps can be repeated."""
     from evosdc.io import write_hrc, write_records
+    from evosdc.io.folders import INPUT, add_to_claim, make_folder
 
-    folder.mkdir(parents=True, exist_ok=True)
-    write_records(folder / "firms.csv", data.records, force=force)
-    for name, tree in data.hierarchies.items():
-        write_hrc(folder / f"{name}.hrc", tree, force=force)
+    folder = make_folder(output / INPUT)
+    trees = {folder / f"{name}.hrc": tree for name, tree in data.hierarchies.items()}
+    add_to_claim(output, [folder / "firms.csv", *trees])
+    write_records(folder / "firms.csv", data.records, force=True)
+    for path, tree in trees.items():
+        write_hrc(path, tree, force=True)

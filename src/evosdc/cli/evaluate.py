@@ -40,8 +40,14 @@ def evaluate(
     from evosdc.cli.synth_progress import compiling
     from evosdc.cli.synthesise import show_verdict
     from evosdc.io import check_output_directory, read_records
+    from evosdc.io.folders import RECORDS
 
-    check_output_directory(output, force=force)
+    check_output_directory(
+        output,
+        force=force,
+        names=RECORDS,
+        sources=[original, synthetic, *([] if holdout is None else [holdout])],
+    )
     real = read_records(original).frame
     result = api.evaluate(
         real,
@@ -58,10 +64,11 @@ def evaluate(
     if as_json:
         typer.echo(json.dumps({**result.summary(), "claim": claim.summary()}))
         raise typer.Exit(0 if result.fit else 3)
-    from rich.console import Console
     from rich.table import Table as RichTable
 
-    console = Console()
+    from evosdc.cli.console import plain_console
+
+    console = plain_console()
     grid = RichTable("metric", "kind", "goal", "value")
     for value in result.values:
         grid.add_row(value.title, value.kind, value.goal, f"{value.value:.5g}")

@@ -27,20 +27,19 @@ def inspect(
     Example: evosdc inspect census.csv --toml columns.toml
     """
     from evosdc import api
-    from evosdc.errors import InputError
     from evosdc.io import read_records
+    from evosdc.io.paths import refuse_existing, write_text
 
+    to_file = toml is not None and str(toml) != "-"
+    if toml is not None and to_file:
+        refuse_existing(toml, force)
     plans = api.inspect(read_records(data).frame, least=least)
     if toml is not None:
         text = api.columns_as_toml(plans)
-        if str(toml) == "-":
+        if not to_file:
             typer.echo(text)
             return
-        if toml.exists() and not force:
-            raise InputError(
-                f"{toml} is there already", hint="choose another name, or --force"
-            )
-        toml.write_text(text, encoding="utf-8")
+        write_text(toml, text, force)
     if as_json:
         typer.echo(json.dumps([vars(plan) for plan in plans]))
         return
@@ -50,8 +49,9 @@ def inspect(
 
 
 def _show(plans: tuple[Any, ...]) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from evosdc.cli.console import plain_console
 
     table = Table(box=None, pad_edge=False)
     table.add_column("column")
@@ -62,4 +62,4 @@ def _show(plans: tuple[Any, ...]) -> None:
     for plan in plans:
         figures = (plan.distinct, plan.missing, plan.rare, plan.codes)
         table.add_row(plan.name, plan.kind, *(f"{x:,}" for x in figures), plan.what)
-    Console().print(table)
+    plain_console().print(table)

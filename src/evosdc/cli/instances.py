@@ -61,9 +61,10 @@ def _family_options(words: list[str]) -> dict[str, str]:
 def _list_families() -> None:
     from dataclasses import fields
 
-    from rich.console import Console
     from rich.table import Table as RichTable
+    from rich.text import Text
 
+    from evosdc.cli.console import plain_console
     from evosdc.instances import families
 
     grid = RichTable(title="Families (use with: evosdc instances FAMILY -o FILE)")
@@ -73,5 +74,5 @@ def _list_families() -> None:
         options = " ".join(
             f"--{f.name.replace('_', '-')} {f.default}" for f in fields(entry.options)
         )
-        grid.add_row(f"[bold]{name}[/]", entry.summary, options, entry.source)
-    Console().print(grid)
+        grid.add_row(Text(name, "bold"), entry.summary, options, entry.source)
+    plain_console().print(grid)

@@ -14,10 +14,11 @@ def methods(as_json: bool = shared.JSON) -> None:
 
     Example: evosdc methods
     """
-    from rich.console import Console
     from rich.table import Table as RichTable
+    from rich.text import Text
 
     from evosdc import api
+    from evosdc.cli.console import plain_console
 
     found = api.methods()
     if as_json:
@@ -28,5 +29,5 @@ def methods(as_json: bool = shared.JSON) -> None:
         grid.add_column(heading, overflow="fold")
     for m in found:
         options = ", ".join(f"{k}={v}" for k, v in m.options.items())
-        grid.add_row(f"[bold]{m.name}[/]", m.summary, m.tables, options, m.source)
-    Console().print(grid)
+        grid.add_row(Text(m.name, "bold"), m.summary, m.tables, options, m.source)
+    plain_console().print(grid)

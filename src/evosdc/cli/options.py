@@ -76,6 +76,12 @@ THRESHOLD = typer.Option(
     help="The minimum frequency, if it is published: sensitive counts are known to "
     "be below it.",
 )
+WHOLE_NUMBERS = typer.Option(
+    None,
+    "--whole-numbers/--no-whole-numbers",
+    help="Attackers know that the values are whole numbers, such as employees "
+    "(default: where all of them are).",
+)
 EARLIER = typer.Option(
     [],
     "--earlier",
@@ -101,6 +107,12 @@ FLAT = typer.Option(
     [],
     "--flat",
     help="Dimensions without sub-totals, though some codes are sums of others.",
+)
+LINK = typer.Option(
+    [],
+    "--link",
+    help="A21=A88: variables of several tables that are one, by levels or by another "
+    "name; A21=none: it is unrelated to all others.",
 )
 MISSING = typer.Option(
     None, "--missing", help="What an absent inner cell means: error or empty."

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from rich.text import Text
+
 from evosdc.clock import Clock, compiled, moment
 from evosdc.evolution.record import Entry
 from evosdc.evolution.stopping import gap
@@ -26,11 +28,12 @@ def progress(
         with announced():
             yield None
         return
-    from rich.console import Console
     from rich.live import Live
 
+    from evosdc.cli.console import plain_console
+
     view = _Line(time_limit)
-    console = Console(stderr=True)
+    console = plain_console(stderr=True)
     with Live(view, console=console, refresh_per_second=4, transient=True):
         yield view.hear
 
@@ -56,7 +59,7 @@ class _Line:
     def hear(self, entry: Entry) -> None:
         self._entry = entry
 
-    def __rich__(self) -> str:
+    def __rich__(self) -> Text:
         spent = moment() - self._start
         compiling = compiled() - self._compiled
         left = (
@@ -69,12 +72,14 @@ class _Line:
         )
         entry = self._entry
         if entry is None:
-            return f"preparing: {spent:.0f} s{first_use}"
+            return Text(f"preparing: {spent:.0f} s{first_use}")
         cost = "none yet" if entry.cost is None else f"{entry.cost:,.6g}"
         bound = "unknown" if entry.bound is None else f"{entry.bound:,.6g}"
         share = gap(entry.cost, entry.bound)
         shown = "unknown" if share is None else f"{100 * share:.2f} %"
-        return (
-            f"cost [bold]{cost}[/]  bound {bound}  gap {shown}  "
-            f"evaluations {entry.evaluations:,}  {spent:.0f} s{left}{first_use}"
+        return Text.assemble(
+            "cost ",
+            (cost, "bold"),
+            f"  bound {bound}  gap {shown}  evaluations {entry.evaluations:,}  "
+            f"{spent:.0f} s{left}{first_use}",
         )

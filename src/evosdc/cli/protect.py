@@ -69,6 +69,7 @@ def protect(
     bounds: str | None = shared.BOUNDS,
     counts: bool | None = shared.COUNTS,
     threshold: int | None = shared.THRESHOLD,
+    whole_numbers: bool | None = shared.WHOLE_NUMBERS,
     earlier: list[Path] = shared.EARLIER,
     rule: list[str] = shared.NO_RULE,
     option: list[str] = typer.Option(
@@ -89,6 +90,7 @@ def protect(
     hierarchy: list[str] = shared.HIERARCHY,
     total: str | None = shared.TOTAL,
     flat: list[str] = shared.FLAT,
+    link: list[str] = shared.LINK,
     missing: str | None = shared.MISSING,
     value: str | None = shared.VALUE,
     level_percent: float | None = shared.LEVEL_PERCENT,
@@ -120,14 +122,14 @@ def protect(
     kept, force = checkpoint_for(
         output, checkpoint, stop.seconds, off=no_checkpoint, resume=resume, force=force
     )
-    check_output_directory(output, force=force)
-    # The first table may lie there: it is kept.
+    check_output_directory(output, force=force, sources=tables)
+    # The first table may lie there, where the run does not replace it.
     others = [*tables[1:], *earlier, *([] if apriori is None else [apriori])]
     refuse_replaced(output, others)
     reading = shared.reading_options(
         hierarchy, total, missing, value, level_percent, flat
     )
-    cells = read_tables(tables, **reading)
+    cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
     if apriori is not None:
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     formats = check_also(also, cells)
@@ -157,6 +159,7 @@ def protect(
             bounds=bounds,
             counts=counts,
             threshold=threshold,
+            whole_numbers=whole_numbers,
             earlier=earlier,
             rules=rule,
             options=shared.pairs(option, "--option"),

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from evosdc.cli.console import plain_console
 from evosdc.results import Claim, Protection, Verdict
 from evosdc.table import Table
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
@@ -31,29 +32,37 @@ def show_protection(result: Protection, output: Path) -> None:
     """Print cost, bound, verdict, claim, and which files may leave the house."""
     from evosdc.report import cut_before_use, savings, wide_gap
 
-    console = Console()
+    console = plain_console()
     result = result.visible()
     table = result.table
     cut = cut_before_use(result)
     if cut is not None:
         console.print(Text(cut, "bold red"))
     console.print(
-        f"[bold]{len(table):,}[/] cells, [bold]{len(table.primaries):,}[/] primaries, "
-        f"[bold]{result.secondaries:,}[/] secondaries hidden by "
-        f"[bold]{result.method}[/] in {result.seconds:.1f} s "
-        f"({result.evaluations:,} evaluations, seed {result.seed}, {result.reason})"
+        Text.assemble(
+            (f"{len(table):,}", "bold"),
+            " cells, ",
+            (f"{len(table.primaries):,}", "bold"),
+            " primaries, ",
+            (f"{result.secondaries:,}", "bold"),
+            " secondaries hidden by ",
+            (result.method, "bold"),
+            f" in {result.seconds:.1f} s ({result.evaluations:,} evaluations, "
+            f"seed {result.seed}, {result.reason})",
+        )
     )
     bound = (
         "lower bound unknown"
         if result.lower_bound is None
         else f"lower bound {result.lower_bound:,.6g}"
     )
-    console.print(f"cost [bold]{result.cost:,.6g}[/], {bound}: {savings(result)}")
+    cost = (f"{result.cost:,.6g}", "bold")
+    console.print(Text.assemble("cost ", cost, f", {bound}: {savings(result)}"))
     meaning = wide_gap(result)
     if meaning is not None:
         console.print(f"note: {meaning}")
     for note in result.notes:
-        console.print(f"note: {note}", markup=False)
+        console.print(f"note: {note}")
     show_verdict(console, result.verdict, table, result.claim)
     show_folders(console, result, output)
 
@@ -66,7 +75,6 @@ def show_folders(console: Console, result: Protection, output: Path) -> None:
     console.print(
         f"written to {output}/ (open {inside}/report.html)",
         highlight=False,
-        markup=False,
         soft_wrap=True,
     )
     leaves = may_leave(result)
@@ -87,7 +95,7 @@ def show_folders(console: Console, result: Protection, output: Path) -> None:
             f"nothing may leave the house, since {why}: draft/ and confidential/ "
             f"must not ({closed})"
         )
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
+    console.print(line, highlight=False, soft_wrap=True)
 
 
 def show_warnings(warnings: Iterable[str]) -> None:
@@ -99,10 +107,10 @@ def show_warnings(warnings: Iterable[str]) -> None:
 
 def show_audit(audit: Audit) -> None:
     """Print the verdict on a pattern."""
-    console = Console()
-    console.print(f"{audit.table!r}", highlight=False, markup=False)
+    console = plain_console()
+    console.print(f"{audit.table!r}", highlight=False)
     for note in audit.table.notes:
-        console.print(f"note: {note}", highlight=False, markup=False)
+        console.print(f"note: {note}", highlight=False)
     show_verdict(console, audit.verdict, audit.table, audit.claim)
 
 
@@ -172,7 +180,7 @@ def show_grid(table: Table, console: Console | None = None) -> None:
 
     Other dimensions stand at their totals; long hierarchies are cut to upper levels.
     """
-    console = console or Console()
+    console = console or plain_console()
     if len(table.dimensions) < 2:
         return
     down, across = table.dimensions[0], table.dimensions[1]

@@ -2,17 +2,33 @@
 
 ``publish/`` holds what may leave the house and nothing else; ``confidential/`` the
 rest, for its owner only. A copy is written before it is judged, to ``confidential/``,
-and moves to ``publish/`` with the verdict that it is fit for release.
+and moves to ``publish/`` with the verdict that it is fit for release. Which files are
+ours is in ``claim.json``, as for a protected table (`evosdc.io.folders`).
 """
 
 from __future__ import annotations
 
 import json
-import re
+import shutil
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from evosdc import __version__
+from evosdc.io import open_output, write_records
+from evosdc.io.folders import (
+    CLAIM,
+    CONFIDENTIAL,
+    PUBLISH,
+    RECORDS,
+    REPORT,
+    make_folder,
+    or_nothing,
+    refuse_foreign,
+    remove_stale,
+    write_claim,
+)
+from evosdc.io.paths import write_text
 
 if TYPE_CHECKING:
     from evosdc.api import Synthesis
@@ -28,49 +44,98 @@ _AXES = {
     "jsd:4": "jsd_4",
     "jsd:full": "jsd_full",
 }
-PUBLISH, CONFIDENTIAL = "publish", "confidential"
-# Names that a synthesis gives its files, in either folder; no other file is removed.
-_OURS = re.compile(
-    r"synthetic(-\d+)?\.(csv|parquet)|run\.csv|front\.csv|report\.html"
-    r"|evaluation\.json|README\.txt"
-)
-
-
-def confidential(output: Path) -> Path:
-    """Return the folder for its owner's eyes, made where there is none."""
-    folder = output / CONFIDENTIAL
-    folder.mkdir(parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    return folder
 
 
 def write_copies(
     output: Path, copies: Sequence[Any], records: Records, *, suffix: str
 ) -> None:
     """Write the copies where nobody else sees them; what an earlier run left goes."""
-    from evosdc.io import write_records
-
-    for name in (PUBLISH, CONFIDENTIAL):
-        folder = output / name
-        for path in folder.iterdir() if folder.is_dir() else ():
-            if _OURS.fullmatch(path.name) and path.is_file():
-                path.unlink()
-    with suppress(OSError):
-        # An empty folder of that name would promise something; a user's file stays.
-        (output / PUBLISH).rmdir()
-    folder = confidential(output)
-    for number, copy in enumerate(copies, 1):
-        name = "synthetic" if len(copies) == 1 else f"synthetic-{number}"
-        write_records(folder / f"{name}{suffix}", copy, like=records, force=True)
-    _hide(folder)
+    folder = _begin(output)
+    files = [folder / name for name in _names(len(copies), suffix)]
+    with or_nothing(output, [*files, folder / CLAIM]):
+        write_claim(output, [*files, folder / CLAIM])
+        for path, copy in zip(files, copies, strict=True):
+            write_records(path, copy, like=records)
 
 
 def write_synthesis(output: Path, result: Synthesis, *, suffix: str) -> None:
-    """Write the run record, the front and the reports; publish copies that are fit."""
-    folder = confidential(output)
+    """Write the run record, the front and the reports; publish copies that are fit.
+
+    The copies are there already, by `write_copies`.
+    """
+    folder = make_folder(output / CONFIDENTIAL, private=True)
+    front = result.front_rows()
+    named = _names(len(result.copies), suffix)
+    copies = [folder / name for name in named]
+    made = [folder / name for name in ("run.csv", REPORT, "evaluation.json")]
+    made += [folder / "front.csv"] * bool(front)
+    if result.fit:
+        made += [output / PUBLISH / name for name in (REPORT, "README.txt", *named)]
+    refuse_foreign(output, RECORDS)
+    write_claim(output, [*copies, *made, folder / CLAIM])
+    with or_nothing(output, made):
+        _write_inside(folder, result, front)
+        if result.fit:
+            _publish(output / PUBLISH, result, copies)
+    if result.fit:
+        for path in copies:
+            path.unlink()
+        copies = []
+    written = [*copies, *made, folder / CLAIM]
+    _claim(output, written, result.evaluation, result.claim)
+
+
+def write_evaluation(
+    output: Path, evaluation: Evaluation, claim: SyntheticClaim
+) -> None:
+    """Write metrics.csv, evaluation.json and the report of any synthetic file."""
+    folder = _begin(output)
+    names = ("metrics.csv", "evaluation.json", REPORT, CLAIM)
+    files = [folder / name for name in names]
+    rows = [
+        {
+            "metric": v.name,
+            "kind": v.kind,
+            "goal": v.goal,
+            "value": v.value,
+            **{f"baseline_{k}": b for k, b in v.baselines.items()},
+        }
+        for v in evaluation.values
+    ]
+    with or_nothing(output, files):
+        write_claim(output, files)
+        _write_rows(folder / "metrics.csv", rows)
+        summary = {**evaluation.summary(), "claim": claim.summary()}
+        _write_json(folder / "evaluation.json", summary)
+        write_page(folder, evaluation, claim, None, None)
+        _claim(output, files, evaluation, claim)
+
+
+def _begin(output: Path) -> Path:
+    """Make the folder for its owner's eyes, without what an earlier run left."""
+    refuse_foreign(output, RECORDS)
+    remove_stale(output)
+    return make_folder(output / CONFIDENTIAL, private=True)
+
+
+def _names(copies: int, suffix: str) -> list[str]:
+    if copies == 1:
+        return [f"synthetic{suffix}"]
+    return [f"synthetic-{number}{suffix}" for number in range(1, copies + 1)]
+
+
+def _claim(
+    output: Path, files: Sequence[Path], evaluation: Evaluation, claim: SyntheticClaim
+) -> None:
+    content = {"version": __version__, "verdict": evaluation.verdict}
+    write_claim(output, files, {**content, "claim": claim.summary()})
+
+
+def _write_inside(
+    folder: Path, result: Synthesis, front: Sequence[Mapping[str, Any]]
+) -> None:
     run = result.run_rows()
     _write_rows(folder / "run.csv", run)
-    front = result.front_rows()
     if front:
         _write_rows(folder / "front.csv", front)
     # The map has metrics on its axes: a front of other objectives has no place there.
@@ -88,31 +153,6 @@ def write_synthesis(output: Path, result: Synthesis, *, suffix: str) -> None:
     )
     summary = {**result.summary(), "evaluation": result.evaluation.summary()}
     _write_json(folder / "evaluation.json", summary)
-    _hide(folder)
-    if result.fit:
-        _publish(output, result, suffix)
-
-
-def write_evaluation(
-    output: Path, evaluation: Evaluation, claim: SyntheticClaim
-) -> None:
-    """Write metrics.csv, evaluation.json and the report of any synthetic file."""
-    folder = confidential(output)
-    rows = [
-        {
-            "metric": v.name,
-            "kind": v.kind,
-            "goal": v.goal,
-            "value": v.value,
-            **{f"baseline_{k}": b for k, b in v.baselines.items()},
-        }
-        for v in evaluation.values
-    ]
-    _write_rows(folder / "metrics.csv", rows)
-    summary = {**evaluation.summary(), "claim": claim.summary()}
-    _write_json(folder / "evaluation.json", summary)
-    write_page(folder, evaluation, claim, None, None)
-    _hide(folder)
 
 
 def write_page(
@@ -136,27 +176,26 @@ def write_page(
         claim=claim,
         small_groups=small_groups,
     )
-    _write_text(folder / "report.html", page)
+    write_text(folder / REPORT, page)
 
 
-def _publish(output: Path, result: Synthesis, suffix: str) -> None:
+def _publish(folder: Path, result: Synthesis, copies: Sequence[Path]) -> None:
     from evosdc.report.synthesis_share import shared_html
 
-    folder = output / PUBLISH
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     page = shared_html(result.evaluation, result.claim, copies=len(result.copies))
-    _write_text(folder / "report.html", page)
-    _write_text(folder / "README.txt", _readme(result))
-    for path in sorted((output / CONFIDENTIAL).glob(f"synthetic*{suffix}")):
-        if _OURS.fullmatch(path.name):
-            moved = path.replace(folder / path.name)
-            moved.chmod(0o666 & ~_umask())
+    write_text(folder / REPORT, page, public=True)
+    write_text(folder / "README.txt", _readme(result), public=True)
+    for path in copies:
+        with (
+            path.open("rb") as source,
+            open_output(folder / path.name, public=True) as stream,
+        ):
+            shutil.copyfileobj(source, stream)
 
 
 def _readme(result: Synthesis) -> str:
     from textwrap import fill
-
-    from evosdc import __version__
 
     evaluation = result.evaluation
     copies = len(result.copies)
@@ -176,37 +215,13 @@ def _readme(result: Synthesis) -> str:
     )
 
 
-def _umask() -> int:
-    import os
-
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _hide(folder: Path) -> None:
-    """Let nobody but the owner read the files of ours in a folder."""
-    for path in folder.iterdir():
-        if _OURS.fullmatch(path.name) or path.name == "metrics.csv":
-            path.chmod(0o600)
-
-
 def _write_json(path: Path, summary: Mapping[str, Any]) -> None:
-    _write_text(path, json.dumps(summary, indent=2) + "\n")
-
-
-def _write_text(path: Path, text: str) -> None:
-    from evosdc.io import open_output
-
-    with open_output(path, True) as stream:
-        stream.write(text.encode())
+    write_text(path, json.dumps(summary, indent=2) + "\n")
 
 
 def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     import pyarrow as pa
 
-    from evosdc.io import write_records
-
     names = list(dict.fromkeys(name for row in rows for name in row)) or ["metric"]
     table = pa.table({name: [row.get(name) for row in rows] for name in names})
-    write_records(path, table, force=True)
+    write_records(path, table)

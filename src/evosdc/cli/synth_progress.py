@@ -25,9 +25,11 @@ def progress(
     if not wanted or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
+    from rich.text import Text
 
-    console = Console(stderr=True)
+    from evosdc.cli.console import plain_console
+
+    console = plain_console(stderr=True)
     start = time.monotonic()
     with console.status("preparing") as status:
 
@@ -35,9 +37,9 @@ def progress(
             limit = "" if time_limit is None else f" of {time_limit:.0f}"
             if not isinstance(news, str):
                 news = (
-                    f"generation {news.generation}  distance "
-                    f"[bold]{news.utility:.4g}[/]  cost {news.cost:.4g}"
+                    f"generation {news.generation}  distance {news.utility:.4g}  "
+                    f"cost {news.cost:.4g}"
                 )
-            status.update(f"{news}  {time.monotonic() - start:.0f}{limit} s")
+            status.update(Text(f"{news}  {time.monotonic() - start:.0f}{limit} s"))
 
         yield hear

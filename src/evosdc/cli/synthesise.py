@@ -138,6 +138,7 @@ def synthesise(
     from evosdc.cli.synth_progress import compiling, progress
     from evosdc.io import check_output_directory, read_records
     from evosdc.io.column_plan import read_column_wishes
+    from evosdc.io.folders import RECORDS
     from evosdc.synth.data.rules import must_hold
 
     limit = time_limit
@@ -146,7 +147,12 @@ def synthesise(
     kept, force = checkpoint_for(
         output, checkpoint, limit, off=no_checkpoint, resume=resume, force=force
     )
-    check_output_directory(output, force=force)
+    check_output_directory(
+        output,
+        force=force,
+        names=RECORDS,
+        sources=[data, *([] if holdout is None else [holdout])],
+    )
     records = read_records(data)
     wanted = read_column_wishes(columns_file)
     other = None
@@ -174,7 +180,7 @@ def synthesise(
             initial=initial,
             columns=None if columns is None else shared.names(columns),
             most_levels=most_levels,
-            bins=dict(wanted.bins_by_name) or bins,
+            bins={None: bins, **wanted.bins_by_name} if wanted.bins_by_name else bins,
             moments=moments,
             least=least,
             identifiers={
@@ -238,25 +244,27 @@ def _suffix(path: str) -> str:
 
 
 def _show(result: Any, output: Path) -> None:
-    from rich.console import Console
+    from rich.text import Text
 
-    console = Console()
+    from evosdc.cli.console import plain_console
+
+    console = plain_console()
     model = result.model
     console.print(
         f"{result.evaluation.rows:,} records, {model.generations_:,} generations in "
         f"{model.seconds_:.1f} s ({model.reason_}, seed {model.seed})"
     )
     for name, value in model.utility_.items():
-        console.print(f"distance {name}: [bold]{value:.4g}[/]")
+        console.print(Text.assemble(f"distance {name}: ", (f"{value:.4g}", "bold")))
     for name, value in result.evaluation.risk.items():
         limit = model.risk_limits_.get(name)
         beside = "" if limit is None else f" (limit {limit:.4g})"
-        console.print(f"risk {name}: [bold]{value:.4g}[/]{beside}")
-    met = {True: "[green]met[/]", False: "[red]NOT met[/]", None: "none set"}
+        console.print(Text.assemble(f"risk {name}: ", (f"{value:.4g}", "bold"), beside))
+    met = {True: ("met", "green"), False: ("NOT met", "red"), None: ("none set", "")}
     set_by = (
         "suggested risk limits" if model.scenario.risk_limit is None else "risk limits"
     )
-    console.print(f"{set_by}: {met[result.risk_met]}")
+    console.print(Text.assemble(f"{set_by}: ", met[result.risk_met]))
     for sentence in (*model.notes_, *result.evaluation.plain_words):
         console.print(f"- {sentence}", highlight=False)
     show_verdict(console, result.evaluation, result.claim)
@@ -273,11 +281,13 @@ def _show(result: Any, output: Path) -> None:
 
 def show_verdict(console: Any, evaluation: Any, claim: Any) -> None:
     """Print the verdict, the reasons against a release, and what was tested."""
+    from rich.text import Text
+
     colour = "green" if evaluation.fit else "red"
-    console.print(f"verdict: [bold {colour}]{evaluation.verdict}[/]")
+    console.print(Text.assemble("verdict: ", (evaluation.verdict, f"bold {colour}")))
     for reason in evaluation.reasons:
-        console.print(f"- {reason}", highlight=False, markup=False)
+        console.print(f"- {reason}", highlight=False)
     for step in evaluation.next_steps:
-        console.print(f"next step: {step}", highlight=False, markup=False)
+        console.print(f"next step: {step}", highlight=False)
     for line in claim.lines():
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print(line, highlight=False, soft_wrap=True)

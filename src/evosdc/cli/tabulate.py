@@ -23,7 +23,11 @@ def tabulate(
     value: str | None = typer.Option(
         None, help="The response; without one the table counts records."
     ),
-    weight: str | None = typer.Option(None, help="Column of sampling weights."),
+    weight: str | None = typer.Option(
+        None,
+        help="Column of sampling weights (default: what the .rda of tau-Argus files "
+        "names); none leaves those out.",
+    ),
     holding: str | None = typer.Option(None, help="Column that groups contributors."),
     request: str | None = typer.Option(
         None, help="Column of contributors that asked for protection."
@@ -56,6 +60,12 @@ def tabulate(
         help="File with one holding on each line that consented to be recognised: "
         "rules pass it over.",
     ),
+    count_zeros: bool = typer.Option(
+        False,
+        "--count-zeros",
+        help="Contributors of zero count for the minimum frequency of a magnitude.",
+    ),
+    whole_numbers: bool | None = shared.WHOLE_NUMBERS,
     digits: list[str] = typer.Option(
         [],
         "--digits",
@@ -67,6 +77,7 @@ def tabulate(
         "--flat",
         help="Variables whose codes are all ordinary, though some look like totals.",
     ),
+    link: list[str] = shared.LINK,
     apriori: Path | None = shared.APRIORI,
     output: Path = typer.Option(
         ..., "-o", "--output", help=f"Table to write: {shared.TABLES}."
@@ -84,12 +95,10 @@ def tabulate(
     from evosdc import api
     from evosdc.io import (
         check_output_file,
-        open_microdata,
         read_apriori_into,
         write_table,
     )
     from evosdc.table.knowledge import knowledge_words
-    from evosdc.tabulation import hierarchy_from_columns
 
     check_output_file(output, force=force)
     if output.exists() and output.resolve() == Path(micro).resolve():
@@ -103,37 +112,33 @@ def tabulate(
     if not all(spans):
         raise InputError("--by names no variable", expected="--by region,industry")
     widths = shared.numbers(digits, "--digits")
-    records = open_microdata(micro, total=total)
-    beside = [text for text in hierarchy if "," in text.partition("=")[2]]
-    files = [text for text in hierarchy if text not in beside]
-    reading: dict[str, Any] = shared.reading_options(files, total, None)
-    for name in shared.pairs(hierarchy, "--hierarchy"):
+    trees: dict[str, Any] = {}
+    for name, given in shared.pairs(hierarchy, "--hierarchy").items():
+        trees[name] = shared.names(given) if "," in given else given
         if name not in names:
             raise InputError(
                 f"there is a hierarchy for {name!r}, which is not tabulated by",
                 expected=f"hierarchies for some of {', '.join(names)}",
                 hint="add it to --by, or leave its --hierarchy out",
             )
-    trees = {**records.hierarchies, **reading.get("hierarchies", {})}
-    for name, columns in shared.pairs(beside, "--hierarchy").items():
-        trees[name] = hierarchy_from_columns(
-            records.source, shared.names(columns), total=total, digits=widths
-        )
     result = api.tabulate(
-        records.source,
+        micro,
         spans,
         value,
         weight=weight,
         holding=holding,
         request=request,
-        hierarchies={name: tree for name, tree in trees.items() if name in names},
+        hierarchies=trees,
         rules=rule,
         bounds=bounds,
         floor=floor,
         waiver=() if waiver is None else waiver,
+        count_zeros=count_zeros,
+        whole_numbers=whole_numbers,
         total=total,
         flat=[name for text in flat for name in shared.names(text)],
-        digits={name: width for name, width in widths.items() if name in names},
+        digits=widths,
+        link=shared.pairs(link, "--link"),
     )
     table = result.table
     if apriori is not None:
@@ -142,8 +147,10 @@ def tabulate(
     typer.echo(f"{output}: {table!r}")
     marked = ", ".join(f"{name}: {n:,} cells" for name, n in table.origin.rules or ())
     typer.echo(f"sensitive by rule: {marked or 'no rule, nobody looked'}")
+    if table.origin.weighting:
+        typer.echo(table.origin.weighting)
     if table.origin.waived:
         typer.echo(f"{table.origin.waived:,} contributors consented: passed over")
     typer.echo(f"an attacker knows beforehand: {knowledge_words(table)}")
-    for note in table.notes:
+    for note in (*(table.origin.unlinked or ()), *table.notes):
         typer.echo(f"note: {note}")

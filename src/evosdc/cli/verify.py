@@ -30,6 +30,7 @@ def verify(
     hierarchy: list[str] = shared.HIERARCHY,
     total: str | None = shared.TOTAL,
     flat: list[str] = shared.FLAT,
+    link: list[str] = shared.LINK,
     missing: str | None = shared.MISSING,
     value: str | None = shared.VALUE,
     level_percent: float | None = shared.LEVEL_PERCENT,
@@ -61,7 +62,7 @@ def verify(
         hierarchy, total, missing, value, level_percent, flat
     )
     proof = read_proof(read_arrays(certificate))
-    cells = read_tables(tables, **reading)
+    cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
     if apriori is not None:
         from evosdc.io.hst import read_apriori_into
 

@@ -12,7 +12,9 @@ from evosdc.io._jj_content import NUMBERS, Content
 
 _CELL_LINE = "index value weight status lb ub lpl upl spl"
 _EQUATION_LINE = "rhs n : cell (coef) cell (coef) ..."
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,4})?|[-+]?inf(inity)?", re.I)
+_NUMBER = re.compile(
+    r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d{1,4})?|[-+]?inf(inity)?", re.I | re.A
+)
 _PARTS = re.compile(r"[():]|[^\s():]+")
 _FIELDS = ("index", NUMBERS[0], NUMBERS[1], "status", *NUMBERS[2:])
 
@@ -25,7 +27,7 @@ def read_carefully(raw: bytes, name: str) -> Content:
 class _Reader:
     def __init__(self, raw: bytes, name: str) -> None:
         self.name = name
-        text = raw.decode("latin-1").split("\n")
+        text = raw.decode().split("\n")
         self.lines = [(k, line) for k, line in enumerate(text, 1) if line.strip()]
         self.next = 0
         self.line = 1

@@ -10,8 +10,8 @@ published: they go to the confidential files.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,16 +20,37 @@ from scipy import sparse
 from evosdc.errors import InputError
 from evosdc.io.frames import published_frame
 from evosdc.io.hst import write_hst
-from evosdc.io.jj import write_jj
-from evosdc.io.paths import replacing
+from evosdc.io.paths import open_output
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
-from evosdc.io.sidecar import write_with_sidecar
 from evosdc.io.tab import published_tab_files, refuse_names, write_published_tab
 from evosdc.table import Table, linked_parts
-from evosdc.table.link import Part
+from evosdc.table.parts import Part
 from evosdc.table.published import as_published
 
-LAYOUTS = ("pivot", "grid", "sbs", "tab", "parquet")
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout of publications: who writes it, and what comes after the stem."""
+
+    write: Callable[[Path, Table], None]
+    ending: str
+
+
+def _write_parquet(path: Path, table: Table) -> None:
+    import pyarrow.parquet as pq
+
+    with open_output(path, public=True) as stream:
+        pq.write_table(published_frame(table), stream)
+
+
+# What is here can be written: no layout without its writer.
+LAYOUTS = {
+    "pivot": Layout(write_pivot, "-pivot.csv"),
+    "grid": Layout(write_grid, "-grid.csv"),
+    "sbs": Layout(write_sbs, "-sbs.csv"),
+    "tab": Layout(write_published_tab, ".tab"),
+    "parquet": Layout(_write_parquet, ".parquet"),
+}
 FORMATS = (*LAYOUTS, "jj", "hst")
 JJ_NAME = "table.jj"
 HST_NAME = "next-year.hst"
@@ -41,6 +62,12 @@ _WITHOUT_LABELS = ("parquet", "jj")
 def read_also(also: str | Sequence[str]) -> tuple[str, ...]:
     """Read ``"pivot,grid"`` or a list of such words; each format once."""
     texts = [also] if isinstance(also, str) else list(also)
+    if not all(isinstance(text, str) for text in texts):
+        raise InputError(
+            "a format that is no text",
+            expected=f"some of {', '.join(FORMATS)}",
+            hint="give also='pivot,grid'",
+        )
     words = [w.strip().lower() for text in texts for w in text.split(",") if w.strip()]
     for word in words:
         if word not in FORMATS:
@@ -83,42 +110,22 @@ def also_files(folder: Path, table: Table, formats: Sequence[str]) -> list[Path]
             if word == "tab":
                 found += published_tab_files(folder / f"{stem}.tab", part)
             elif word in LAYOUTS:
-                found.append(folder / _name(stem, word))
+                found.append(folder / f"{stem}{LAYOUTS[word].ending}")
     return found
 
 
 def write_also(folder: Path, table: Table, formats: Sequence[str]) -> None:
-    """Write the layouts of a table that may be published, over what is there."""
+    """Write the layouts of a table that may be published."""
     for stem, part in _parts(table):
         for word in formats:
-            if word not in LAYOUTS:
-                continue
-            path = folder / _name(stem, word)
-            if word == "pivot":
-                write_pivot(path, part, force=True)
-            elif word == "grid":
-                write_grid(path, part, force=True)
-            elif word == "sbs":
-                write_sbs(path, part, force=True)
-            elif word == "tab":
-                write_published_tab(path, part, force=True)
-            else:
-                _write_parquet(path, part)
+            layout = LAYOUTS.get(word)
+            if layout is not None:
+                layout.write(folder / f"{stem}{layout.ending}", part)
 
 
-def write_also_jj(folder: Path, table: Table) -> list[Path]:
-    """Write the whole table with its statuses as JJ, for the owner; return the files.
-
-    JJ has no place for rules and contributors: they stand in a side file.
-    """
-    return write_with_sidecar(folder / JJ_NAME, table, write_jj, force=True)
-
-
-def write_also_hst(folder: Path, table: Table) -> list[Path]:
+def write_also_hst(folder: Path, table: Table) -> None:
     """Write the secondaries as an a-priori file, to hide them again next year."""
-    path = folder / HST_NAME
-    write_hst(path, table, cost=_AGAIN, force=True)
-    return [path]
+    write_hst(folder / HST_NAME, table, cost=_AGAIN)
 
 
 def file_words(names: Sequence[str]) -> str:
@@ -136,14 +143,15 @@ def _parts(table: Table) -> list[tuple[str, Table]]:
         return [("published", public)]
     found = []
     for number, part in enumerate(parts, 1):
-        names = [table.dimensions[k].name for k in part.dimensions]
-        found.append((f"published-{number}-{file_words(names)}", _cut(public, part)))
+        stem = f"published-{number}-{file_words(part.names)}"
+        found.append((stem, _cut(public, part)))
     return found
 
 
 def _cut(public: Table, part: Part) -> Table:
     """One of several linked tables, for its labels and values."""
-    cells, kept = part.cells, list(part.dimensions)
+    cells = part.cells
+    dimensions, codes = part.labels(public)
     nothing = np.full(len(cells), np.nan)
     return replace(
         public,
@@ -157,17 +165,6 @@ def _cut(public: Table, part: Part) -> Table:
         spl=nothing,
         matrix=sparse.csr_array((0, len(cells))),
         rhs=np.zeros(0),
-        dimensions=tuple(public.dimensions[k] for k in kept),
-        codes=public.codes[cells][:, kept],
+        dimensions=dimensions,
+        codes=codes,
     )
-
-
-def _name(stem: str, word: str) -> str:
-    return f"{stem}.{word}" if word in ("tab", "parquet") else f"{stem}-{word}.csv"
-
-
-def _write_parquet(path: Path, table: Table) -> None:
-    import pyarrow.parquet as pq
-
-    with replacing(path, True) as temporary:
-        pq.write_table(published_frame(table), temporary)

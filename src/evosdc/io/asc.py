@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from evosdc.errors import InputError
-from evosdc.io.paths import PathLike, open_input
+from evosdc.io.delimited import with_numbers
+from evosdc.io.encoding import text_blocks
+from evosdc.io.paths import PathLike
 from evosdc.io.rda import Description, Variable
-
-_BLOCK = 1 << 26  # bytes of a file held at a time
-_NUMERIC = frozenset(("response", "weight", "shadow", "cost"))
 
 
 def read_asc(
@@ -20,11 +17,11 @@ def read_asc(
 ) -> Any:
     """Read records as an Arrow table: codes as text, responses and weights as numbers.
 
-    A number with a point is read as it stands; one without is a whole number, whatever
-    ``<DECIMALS>`` says, as tau-Argus does. A missing code of a spanning variable is a
-    code like any other, so that such records count in the totals, as in tau-Argus;
-    elsewhere missing codes become null, and so do blanks. The file is read in blocks,
-    so its text never stands in memory at once.
+    A number with a decimal mark is read as it stands; one without is a whole number,
+    whatever ``<DECIMALS>`` says, as tau-Argus does. A missing code of a spanning
+    variable is a code like any other, so that such records count in the totals, as in
+    tau-Argus; elsewhere missing codes become null, and so do blanks. The file is cut
+    into columns in blocks, so its text never stands in memory at once.
 
     Parameters
     ----------
@@ -58,7 +55,19 @@ def read_asc(
             pa.table({v.name: block.column(position, v) for position, v in wanted})
         )
         line += len(lines)
-    return pa.concat_tables(parts)
+    if not parts:
+        raise InputError(
+            f"{path} has no records",
+            expected="one record on each line",
+            hint="check that the program that wrote it ended well",
+        )
+    return with_numbers(
+        pa.concat_tables(parts),
+        [v.name for _, v in wanted if v.is_number],
+        description.separator,
+        lambda row: f"{path}, line {row + 1}",
+        decimals=description.with_decimals,
+    )
 
 
 class _Block:
@@ -106,7 +115,7 @@ class _Block:
             )
 
     def column(self, position: int, variable: Variable) -> Any:
-        """Return one variable; null for blanks and for values that are missing."""
+        """Return the text of one variable; null for blanks and what is missing."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -119,49 +128,17 @@ class _Block:
         words = pc.utf8_trim(pc.utf8_trim_whitespace(field), '"')
         unknown = () if variable.is_code else variable.missing
         absent = pc.is_in(words, pa.array(["", *unknown]))
-        words = pc.if_else(absent, None, words)
-        if not variable.roles & _NUMERIC or variable.is_code:
-            return words
-        if self.fields is not None:
-            words = pc.replace_substring(words, ",", ".")
-        try:
-            return pc.cast(words, pa.float64())
-        except pa.ArrowInvalid:
-            pass
-        plain = pc.match_substring_regex(
-            words, r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
-        )
-        numbers = np.asarray(plain.fill_null(True).to_numpy(zero_copy_only=False))
-        if numbers.all():  # a leading plus sign, which Arrow does not take
-            return pc.cast(pc.utf8_ltrim(words, "+"), pa.float64())
-        raise InputError(
-            f"{self.path}, line {self.first + int(np.argmin(numbers))}: variable "
-            f"{variable.name!r} is not a number",
-            expected=f"a number at position {variable.start or position + 1}",
-            hint="compare the file with its .rda",
-        )
+        return pc.if_else(absent, None, words)
 
 
 def _blocks(path: PathLike) -> Iterator[list[str]]:
     """Lines of a file, some megabytes at a time, blank last lines left out."""
-    with open_input(path) as stream:
-        rest = b""
-        while block := stream.read(_BLOCK):
-            block = rest + block
-            end = block.rfind(b"\n") + 1
-            rest = block[end:]
-            if end:
-                yield _lines(block[:end])
-        if rest.strip():
-            yield _lines(rest)
-
-
-def _lines(block: bytes) -> list[str]:
-    try:
-        text = block.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = block.decode("latin-1")
-    lines = text.replace("\r\n", "\n").split("\n")
-    while lines and not lines[-1].strip("\x1a \t"):
-        lines.pop()
-    return lines
+    blank: list[str] = []
+    for block in text_blocks(path):
+        lines = blank + block.removesuffix("\n").split("\n")
+        full = len(lines)
+        while full and not lines[full - 1].strip("\x1a \t"):
+            full -= 1
+        blank = lines[full:]
+        if full:
+            yield lines[:full]

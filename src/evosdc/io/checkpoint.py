@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import glob
 import hashlib
 import json
 import os
@@ -22,10 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.io.folders import make_private
-from evosdc.io.paths import PathLike, read_bytes, refuse_unwritable, unwritable
+from evosdc.io.folders import make_folder
+from evosdc.io.paths import PathLike, open_output, read_bytes, refuse_unwritable
 
 _KIND = "evosdc checkpoint"
+# Windows cannot set the time of a link itself.
+_FOLLOW_LINKS = os.utime not in os.supports_follow_symlinks
+_HEAD = json.dumps({"kind": _KIND})[:-1].encode()
 _ARRAY = "array"
 
 
@@ -91,22 +95,9 @@ def write_checkpoint(path: PathLike, content: Mapping[str, Any]) -> None:
     p = Path(path)
     body = json.dumps(dict(content), sort_keys=True, allow_nan=False)
     whole = json.dumps({"kind": _KIND, "sum": _sum(body), "content": body})
-    temporary = p.with_name(f".{p.name}.{os.getpid()}.part")
-    try:
-        with suppress(FileNotFoundError):
-            temporary.unlink()
-        # Closed to others from its first byte on, not after it was written.
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(whole.encode("utf-8") + b"\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(p)
-        _sync_folder(p.parent)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
-        raise unwritable(p, error.strerror or error) from error
+    with open_output(p, True, durable=True) as stream:
+        stream.write(whole.encode("utf-8") + b"\n")
+    _sync_folder(p.parent)
 
 
 def read_checkpoint(path: PathLike) -> dict[str, Any]:
@@ -130,6 +121,17 @@ def read_checkpoint(path: PathLike) -> dict[str, Any]:
     return content
 
 
+def is_checkpoint(path: PathLike) -> bool:
+    """Whether a file begins as ours do; one that was cut short in writing it, too."""
+    p = Path(path)
+    if p.is_symlink() or not p.is_file():
+        return False
+    with p.open("rb") as stream:
+        found = stream.read(len(_HEAD))
+    # Nothing is written in place: under its own name a file is never shorter.
+    return found == _HEAD or (p.suffix == ".part" and _HEAD.startswith(found))
+
+
 def damaged(path: PathLike) -> InputError:
     """Describe a file that is no whole checkpoint."""
     return InputError(
@@ -148,7 +150,7 @@ def ready_folder(path: PathLike, *, ours: bool) -> list[Path]:
     refuse_unwritable(folder)
     made = [f for f in (folder, *folder.parents) if not f.exists()]
     if ours:
-        make_private(folder)
+        make_folder(folder, private=True)
     elif made:
         raise InputError(
             f"there is no folder {folder}",
@@ -161,7 +163,7 @@ def ready_folder(path: PathLike, *, ours: bool) -> list[Path]:
 def count_on(path: PathLike, moment: float) -> None:
     """Say in the file's time up to when its run has gone on since it was written."""
     with suppress(OSError):
-        os.utime(path, (moment, moment))
+        os.utime(path, (moment, moment), follow_symlinks=_FOLLOW_LINKS)
 
 
 def counted_until(path: PathLike) -> float:
@@ -172,9 +174,10 @@ def counted_until(path: PathLike) -> float:
 def remove_checkpoint(path: PathLike, made: list[Path] | None = None) -> None:
     """Remove a checkpoint, what was cut short in writing it, and empty folders."""
     p = Path(path)
-    for one in (p, *p.parent.glob(f".{p.name}.*.part")):
+    for one in (p, *p.parent.glob(f".{glob.escape(p.name)}.*.part")):
         with suppress(OSError):
-            one.unlink()
+            if is_checkpoint(one):
+                one.unlink()
     for folder in made or ():
         # It stays where there is something in it.
         with suppress(OSError):

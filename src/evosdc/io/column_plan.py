@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evosdc.errors import InputError
+from evosdc.io.encoding import read_text
 
 KINDS = (
     "category",
@@ -54,13 +55,7 @@ def read_column_wishes(path: Path | None) -> ColumnWishes:
     if path is None:
         return ColumnWishes()
     try:
-        with path.open("rb") as file:
-            found = tomllib.load(file)
-    except OSError as error:
-        raise InputError(
-            f"cannot read {path}: {error.strerror}",
-            hint="evosdc inspect FILE --toml writes one",
-        ) from None
+        found = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise InputError(
             f"{path} is not TOML: {error}", hint="evosdc inspect FILE --toml writes one"
@@ -84,7 +79,9 @@ def _wishes(columns: Mapping[str, Any]) -> ColumnWishes:
         elif action == "new":
             identifiers[name] = "new"
         elif action == "synthesise":
+            # Whatever it looks like: not derived, and no identifier to leave out.
             refuse.append(name)
+            identifiers[name] = "keep"
             if kind in ("category", "ordered"):
                 categories.append(name)
         if "bins" in wish:

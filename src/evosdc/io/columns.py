@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.io.numbers import read_numbers, rounded
 from evosdc.table.codes import look_alikes, merged_note, tidy_code
 
 
@@ -60,10 +61,10 @@ def read_codes(frame: Any, name: str) -> tuple[list[str], NDArray[np.int64], lis
     return codes, rows, [note] * bool(note) + look_alikes(name, codes)
 
 
-def number_column(frame: Any, name: str, *, ours: bool = False) -> NDArray[np.float64]:
+def number_column(frame: Any, name: str) -> NDArray[np.float64]:
     """Numbers of a column; NaN where it is blank.
 
-    A file of `ours` has no thousands separators: a point is a point.
+    Text is read as `evosdc.io.numbers` says.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -73,10 +74,7 @@ def number_column(frame: Any, name: str, *, ours: bool = False) -> NDArray[np.fl
     if pa.types.is_null(kind):
         return np.full(len(column), np.nan)
     if _is_text(kind):
-        words = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
-        column = pc.if_else(pc.equal(words, ""), None, words)
-        if not ours:
-            _refuse_thousands(column, name)
+        column = read_numbers({name: column}, None, lambda row: f"row {row + 1}")[name]
     elif not (
         pa.types.is_integer(kind)
         or pa.types.is_floating(kind)
@@ -87,46 +85,13 @@ def number_column(frame: Any, name: str, *, ours: bool = False) -> NDArray[np.fl
             expected="numbers",
             hint="convert the column to numbers",
         )
-    try:
-        numbers = pc.cast(column, pa.float64(), safe=False)
-    except pa.ArrowInvalid:
-        row = _first_bad(column)
-        # The word itself may be half a confidential value: it is not shown.
-        raise InputError(
-            f"column {name!r} is not a number in row {row + 1}",
-            expected="a number such as 12.5",
-            hint="remove units, blanks and thousands separators",
-        ) from None
+    numbers = pc.cast(column, pa.float64(), safe=False)
+    if pa.types.is_integer(kind):
+        same = pc.equal(pc.cast(numbers, kind, safe=False), column)
+        if not pc.all(same).as_py():
+            row = int(pc.index(same, pa.scalar(False)).as_py())
+            raise rounded(name).error(f"row {row + 1}")
     return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64).copy()
-
-
-def _refuse_thousands(words: Any, name: str) -> None:
-    """Refuse 1.234 beside 567: the point parts thousands there, it seems.
-
-    Decimal commas are points by now. Numbers with three decimals are told by a number
-    below 1 or by another with fewer decimals or with a thousand or more before the
-    point.
-    """
-    import pyarrow.compute as pc
-
-    marked = pc.match_substring(words, ".")
-    if not pc.any(marked).as_py():
-        return
-    odd = pc.and_not(
-        marked, pc.match_substring_regex(words, r"^[-+]?[1-9][0-9]{0,2}\.[0-9]{3}$")
-    )
-    large = pc.match_substring_regex(words, "^[-+]?[0-9]{4,}|[eE]")
-    whole = pc.and_not(pc.is_valid(words), pc.fill_null(marked, False))
-    if pc.any(odd).as_py() or pc.any(large).as_py() or not pc.any(whole).as_py():
-        return
-    row = int(np.argmax(pc.fill_null(marked, False).to_numpy(zero_copy_only=False)))
-    raise InputError(
-        f"column {name!r} has numbers whose point or comma seems to part thousands, "
-        f"the first in row {row + 1}: all have three digits after it, the others none",
-        expected="numbers without thousands separators",
-        hint="remove the separators; if these are decimals, write them in every row "
-        "(12.000)",
-    )
 
 
 def letter_column(frame: Any, name: str) -> NDArray[np.str_]:
@@ -159,12 +124,3 @@ def _is_text(kind: Any) -> bool:
         or pa.types.is_large_string(kind)
         or pa.types.is_string_view(kind)
     )
-
-
-def _first_bad(words: Any) -> int:
-    for row, word in enumerate(words.to_pylist()):
-        try:
-            float(word or 0)
-        except ValueError:
-            return row
-    return 0

@@ -3,35 +3,64 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Sequence
+import io
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 from evosdc.errors import InputError
-from evosdc.io.paths import PathLike, open_output, read_text
+from evosdc.io.encoding import read_text
+from evosdc.io.numbers import read_numbers
+from evosdc.io.paths import PathLike, open_output
 from evosdc.io.suffixes import SEPARATORS, unpacked_name
 from evosdc.io.words import line_bytes, number_words, quoted
+from evosdc.table.codes import tidy_code
 
 _CHUNK = 100_000
 
 
-def read_csv(path: PathLike, *, numbers: Collection[str] = ()) -> Any:
+def read_csv(
+    path: PathLike, *, numbers: Collection[str] = (), ours: bool = False
+) -> Any:
     """Read a CSV file with a header as an Arrow table of text.
 
     The separator is a tab, a semicolon, a comma or a bar, the first that is in the
-    header. Blank
-    fields become null. Codes such as 01 stay as they are.
+    header. Blank fields become null. Codes such as 01 stay as they are.
 
     Parameters
     ----------
     numbers
-        Columns of numbers: decimal commas there become points where the separator is
-        not a comma.
+        Columns of numbers, which are read as such: see `evosdc.io.numbers`.
+    ours
+        As in `evosdc.io.numbers.read_numbers`.
     """
-    text = read_text(path).lstrip("\n")
-    header = text.partition("\n")[0]
-    separator = next((s for s in SEPARATORS if s in header), ",")
-    names = [name.strip() for name in split_line(header, separator)]
-    if not any(names):
+    frame, separator, where = read_words(path)
+    return with_numbers(frame, numbers, separator, where, ours=ours)
+
+
+def read_words(path: PathLike) -> tuple[Any, str, Callable[[int], str]]:
+    """Return all columns as text, what parts them, and what says the line of a row."""
+    text = read_text(path)
+    names, separator = read_header(path, text)
+    frame = parse_rows(text, names, separator, str(path), header=True)
+    if frame.num_rows == 0:
+        raise InputError(
+            f"{path} has a header and no rows",
+            expected="at least one row below it",
+            hint="check that the program that wrote it ended well",
+        )
+    return frame, separator, line_finder(path, text, separator)
+
+
+def read_header(path: PathLike, text: str) -> tuple[list[str], str]:
+    """Return the names in the first line of a text, and what parts them."""
+    header = text.lstrip("\n").partition("\n")[0]
+    bare = re.sub('"[^"]*"', "", header)
+    separator = next((s for s in SEPARATORS if s in bare), ",")
+    names = [tidy_code(name) for name in split_line(header, separator)]
+    if not any(names) or '"' in bare:
         raise InputError(
             f"{path} has no header",
             expected="names of columns in the first line",
@@ -45,14 +74,7 @@ def read_csv(path: PathLike, *, numbers: Collection[str] = ()) -> Any:
                 expected="each column with a name of its own",
                 hint="correct the first line",
             )
-    frame = parse_rows(text, names, separator, str(path), header=True)
-    if frame.num_rows == 0:
-        raise InputError(
-            f"{path} has a header and no rows",
-            expected="at least one row below it",
-            hint="check that the program that wrote it ended well",
-        )
-    return decimal_points(frame, numbers, separator, str(path))
+    return names, separator
 
 
 def write_csv(
@@ -62,10 +84,12 @@ def write_csv(
     separator: str | None = None,
     header: bool = True,
     force: bool = False,
+    public: bool = False,
 ) -> None:
     """Write an Arrow table; numbers shortest, blanks for null, quotes where needed.
 
-    The separator is a comma, and a tab in a ``.tsv``, unless it is given.
+    The separator is a comma, and a tab in a ``.tsv``, unless it is given. Only the
+    owner can read the file, unless it is `public`.
     """
     import pyarrow as pa
 
@@ -73,7 +97,7 @@ def write_csv(
         separator = "\t" if unpacked_name(path).endswith(".tsv") else ","
 
     names = quoted(pa.array(frame.column_names), separator).to_pylist()
-    with open_output(path, force) as stream:
+    with open_output(path, force, public=public) as stream:
         if header:
             stream.write((separator.join(names) + "\n").encode())
         for start in range(0, frame.num_rows, _CHUNK):
@@ -105,11 +129,13 @@ def parse_rows(
 
     try:
         return arrow_csv.read_csv(
-            pa.BufferReader(text.encode("utf-8")),
+            pa.BufferReader(text.lstrip("\n").encode("utf-8")),
             read_options=arrow_csv.ReadOptions(
                 column_names=list(names), skip_rows=int(header)
             ),
-            parse_options=arrow_csv.ParseOptions(delimiter=separator),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator, newlines_in_values='"' in text
+            ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types={name: pa.string() for name in names},
                 null_values=[""],
@@ -119,9 +145,8 @@ def parse_rows(
     except pa.ArrowInvalid:
         pass
     # Arrow's message shows the row, which is confidential: say the line instead.
-    for number, line in enumerate(text.split("\n"), 1):
-        row = split_line(line, separator)
-        if row and len(row) != len(names):
+    for number, row in row_lines(lines_of(text), separator):
+        if len(row) != len(names):
             raise InputError(
                 f"{source}, line {number}: {len(row)} fields",
                 expected=f"{len(names)} fields separated by {separator!r}: "
@@ -143,27 +168,55 @@ def split_line(line: str, separator: str) -> list[str]:
         return [line]
 
 
-def decimal_points(
-    frame: Any, numbers: Collection[str], separator: str, source: str
+def with_numbers(
+    frame: Any,
+    numbers: Collection[str],
+    separator: str | None,
+    where: Callable[[int], str],
+    *,
+    decimals: Collection[str] = (),
+    ours: bool = False,
 ) -> Any:
-    """Turn decimal commas into points in columns of numbers.
-
-    With a comma as separator a comma inside a number can only part thousands: it is
-    left alone, and the number is refused later.
-    """
-    import pyarrow.compute as pc
-
-    for k, name in enumerate(frame.column_names):
-        words = frame[name]
-        if separator == "," or name not in numbers:
-            continue
-        if not pc.any(pc.match_substring(words, ",")).as_py():
-            continue
-        if pc.any(pc.match_substring(words, ".")).as_py():
-            raise InputError(
-                f"{source}: column {name!r} has both points and commas in its numbers",
-                expected="a decimal comma or a decimal point",
-                hint="remove the thousands separators",
-            )
-        frame = frame.set_column(k, name, pc.replace_substring(words, ",", "."))
+    """Read columns of a frame of text as numbers: see `evosdc.io.numbers`."""
+    found = read_numbers(
+        {
+            name: frame[name].combine_chunks()
+            for name in frame.column_names
+            if name in numbers
+        },
+        separator,
+        where,
+        decimals=decimals,
+        ours=ours,
+    )
+    for name, column in found.items():
+        frame = frame.set_column(frame.column_names.index(name), name, column)
     return frame
+
+
+def row_lines(lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Give the number of the line that each row begins in, and its fields."""
+    reader = csv.reader(lines, delimiter=separator)
+    begin = 1
+    with suppress(csv.Error):  # a quote that does not end
+        for fields in reader:
+            if fields:
+                yield begin, fields
+            begin = reader.line_num + 1
+
+
+def lines_of(text: str) -> Iterable[str]:
+    """Give the lines of a text with Unix line ends; other breaks are no line ends."""
+    return io.StringIO(text, newline="\n")
+
+
+def line_finder(
+    path: PathLike, text: str, separator: str, *, header: bool = True
+) -> Callable[[int], str]:
+    """Return what says the line of a row, numbered from 0."""
+
+    def where(row: int) -> str:
+        lines = (line for line, _ in row_lines(lines_of(text), separator))
+        return f"{path}, line {next(islice(lines, row + header, None), '?')}"
+
+    return where

@@ -18,6 +18,7 @@ from evosdc.table.build import cell_keys
 
 # Publications are written with few digits: values agree up to this share.
 _AGREE = 1e-6
+_NUMBERS = ("cell_id", "value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ def read_earlier(source: Any, table: Table) -> Earlier:
         Where a published value is not the table's: it is of other records.
     """
     if isinstance(source, (str, os.PathLike)):
-        frame, path = read_columns(source), str(source)
+        frame, path = read_columns(source, numbers=_NUMBERS, ours=True), str(source)
     else:
         frame, path = to_arrow(source), "the earlier publication"
     if "value" not in frame.column_names:
@@ -53,7 +54,7 @@ def read_earlier(source: Any, table: Table) -> Earlier:
             expected="the codes (or cell_id) and value of each cell",
             hint="give the published.csv of a run",
         )
-    value = number_column(frame, "value", ours=True)
+    value = number_column(frame, "value")
     shown = np.isfinite(value)
     cell = (
         _numbers(frame, table, path) if not table.dimensions else _cells(frame, table)
@@ -96,6 +97,11 @@ def _numbers(frame: Any, table: Table, path: str) -> NDArray[np.int64]:
 def _cells(frame: Any, table: Table) -> NDArray[np.int64]:
     """Cell number of each row, -1 for cells that the table has not."""
     rows = frame.num_rows
+    # One of several linked tables calls a variable by the name of its level.
+    level = {a.column: a.variable for part in table.origin.tables for a in part}
+    called = [level.get(name, name) for name in frame.column_names]
+    if len(set(called)) == len(called):
+        frame = frame.rename_columns(called)
     codes = np.zeros((rows, len(table.dimensions)), dtype=np.int64)
     fits = np.ones(rows, dtype=bool)
     names = [d.name for d in table.dimensions]

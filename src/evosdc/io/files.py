@@ -10,8 +10,8 @@ from typing import Any
 from evosdc.errors import InputError
 from evosdc.io.jj import read_jj, write_jj
 from evosdc.io.labelled import labelled_columns, read_labelled, write_labelled
-from evosdc.io.paths import PathLike, open_output, refuse_existing
-from evosdc.io.sidecar import read_sidecar, sidecar_path, write_with_sidecar
+from evosdc.io.paths import PathLike, open_output, refuse_existing, refuse_side
+from evosdc.io.sidecar import read_sidecar, refuse_sidecar, write_with_sidecar
 from evosdc.io.suffixes import CSV, PARQUET, TAB, format_to_read, format_to_write
 from evosdc.io.tab import read_tab, write_tab
 from evosdc.table import Table, link_tables
@@ -52,13 +52,24 @@ def read_table(path: PathLike, **options: Any) -> Table:
     return table if side is None else side.added_to(table, labels=form is TAB)
 
 
-def read_tables(paths: Sequence[PathLike], **options: Any) -> Table:
+def read_tables(
+    paths: Sequence[PathLike],
+    *,
+    link: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Table:
     """Read a table, or several over the same records as one of linked tables.
 
     `options` are those of `read_table`; a hierarchy, or a name in ``flat``, goes to the
-    tables that have its dimension.
+    tables that have its dimension. `link` is that of `evosdc.table.link_tables`.
     """
     if len(paths) == 1:
+        if link:
+            raise InputError(
+                f"--link for one table, {paths[0]}",
+                expected="several tables, whose variables can be linked",
+                hint="leave it out; tables that are made together are linked already",
+            )
         return read_table(paths[0], **options)
     given = dict(options)
     trees = dict(given.pop("hierarchies", None) or {})
@@ -83,12 +94,12 @@ def read_tables(paths: Sequence[PathLike], **options: Any) -> Table:
             expected="names of columns of the tables",
             hint="check the spelling of the column",
         )
-    return link_tables(tables).table
+    return link_tables(tables, links=link).table
 
 
 def write_table(path: PathLike, table: Table, *, force: bool = False) -> None:
     """Write a table in the format its name says."""
-    p = Path(path)
+    p = check_output_file(path, force=force)
     form = format_to_write(p, "table")
     if form in _LABELLED:
         write_labelled(p, table, force=force)
@@ -99,9 +110,13 @@ def write_table(path: PathLike, table: Table, *, force: bool = False) -> None:
 
 def check_output_file(path: PathLike, *, force: bool = False) -> Path:
     """Return the path of a table that may be written, before the work begins."""
-    if format_to_write(path, "table") is not PARQUET:
-        refuse_existing(sidecar_path(Path(path)), force)
-    return refuse_existing(path, force)
+    form = format_to_write(path, "table")
+    p = refuse_existing(path, force)
+    if form is not PARQUET:
+        refuse_sidecar(p, force)
+    if form is TAB:
+        refuse_side(p.with_suffix(".rda"), p, force)
+    return p
 
 
 def _refuse_others(given: Mapping[str, Any], reader: Callable[..., Table]) -> None:

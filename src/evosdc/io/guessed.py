@@ -9,6 +9,7 @@ import numpy as np
 
 from evosdc.errors import InputError
 from evosdc.io.columns import read_codes
+from evosdc.io.numbers import may_be_numbers, shapes_of
 from evosdc.table.build import cell_keys
 from evosdc.table.codes import tidy_code
 
@@ -43,12 +44,14 @@ def guess_dimensions(frame: Any, value: str, reserved: Sequence[str]) -> list[st
 
 
 def _refuse_properties(frame: Any, names: Sequence[str]) -> None:
+    import pyarrow as pa
+
     suspects = []
     codes = np.empty((frame.num_rows, len(names)), dtype=np.int64)
     for k, name in enumerate(names):
         words, codes[:, k], _ = read_codes(frame, name)
         many = frame.num_rows >= _FEW_ROWS and 2 * len(words) > frame.num_rows
-        if many and all(map(_is_number, words)):
+        if many and may_be_numbers(shapes_of(pa.array(words)).to_pylist()):
             suspects.append(k)
     sizes = (codes.max(axis=0, initial=0) + 1).tolist()
     every = len(np.unique(cell_keys(sizes, codes)))
@@ -64,11 +67,3 @@ def _refuse_properties(frame: Any, names: Sequence[str]) -> None:
                 hint="remove the column if it is a property of the cells, or name the "
                 "dimensions (dimensions=[...])",
             )
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word.replace(",", "."))
-    except ValueError:
-        return False
-    return True

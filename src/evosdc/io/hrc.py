@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evosdc.errors import HierarchyError, InputError
-from evosdc.io.paths import PathLike, read_text, write_text
+from evosdc.io.encoding import read_text
+from evosdc.io.paths import PathLike, write_text
 from evosdc.io.suffixes import HRC, format_to_read
 from evosdc.io.tabular import read_columns
 from evosdc.table import TOTAL, Hierarchy
@@ -82,16 +83,21 @@ def read_hierarchy(path: PathLike, *, total: str = TOTAL) -> Hierarchy:
 
 
 def write_hrc(
-    path: PathLike, hierarchy: Hierarchy, *, lead: str = "@", force: bool = False
+    path: PathLike,
+    hierarchy: Hierarchy,
+    *,
+    lead: str = "@",
+    force: bool = False,
+    public: bool = False,
 ) -> None:
-    """Write a ``.hrc`` file, the total left out."""
+    """Write a ``.hrc`` file, the total left out; `public` as in `write_csv`."""
     lines: list[str] = []
     stack = [(node, 0) for node in reversed(hierarchy.children(0))]
     while stack:
         node, depth = stack.pop()
         lines.append(lead * depth + hierarchy.codes[node])
         stack += [(child, depth + 1) for child in reversed(hierarchy.children(node))]
-    write_text(path, "".join(line + "\n" for line in lines), force)
+    write_text(path, "".join(line + "\n" for line in lines), force, public=public)
 
 
 def hierarchy_from_levels(

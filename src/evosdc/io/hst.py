@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError
 from evosdc.io.delimited import split_line
-from evosdc.io.paths import PathLike, open_output, read_text
+from evosdc.io.encoding import read_text
+from evosdc.io.numbers import read_numbers
+from evosdc.io.paths import PathLike, open_output
 from evosdc.io.words import line_bytes, number_word, quoted
 from evosdc.table import Table
 from evosdc.table.build import cell_keys
@@ -53,12 +55,12 @@ def read_hst(path: PathLike, separator: str | None = None) -> list[Apriori]:
     first = next((line for line in lines if line.strip()), "")
     if separator is None:
         separator = next((s for s in (";", "\t", ",") if s in first), ",")
-    entries: list[Apriori] = []
+    found: list[tuple[Apriori, list[str]]] = []
     for number, line in enumerate(lines, 1):
         if line.strip():
             words = [tidy_code(field) for field in split_line(line, separator)]
-            entries.append(_entry(words, f"{path}, line {number}", number))
-    return entries
+            found.append(_entry(words, f"{path}, line {number}", number))
+    return _with_numbers(found, separator, path)
 
 
 def write_hst(
@@ -266,26 +268,47 @@ class _Changes:
         self.upl = np.where(bare, size, self.upl)
 
 
-def _entry(words: list[str], where: str, line: int) -> Apriori:
+def _entry(words: list[str], where: str, line: int) -> tuple[Apriori, list[str]]:
     """The letter is the last word before the numbers at the end."""
     for count in (0, 1, 2):
         if len(words) <= count + 1:
             break
         action = words[-1 - count].upper()
         if action in _NUMBERS and count in _NUMBERS[action]:
+            numbers = words[len(words) - count :]
+            if not all(any(c in "0123456789" for c in word) for word in numbers):
+                break
             entry = Apriori(tuple(words[: -1 - count]), action, (), line)
-            if count == 0:
-                return _canonical(entry)
-            try:
-                numbers = tuple(
-                    float(w.replace(",", ".")) for w in words[len(words) - count :]
-                )
-            except ValueError:
-                break
-            if min(numbers) < 0 or not np.all(np.isfinite(numbers)):
-                break
-            return _canonical(replace(entry, numbers=numbers))
-    raise InputError(
+            return _canonical(entry), numbers
+    raise _not_a_line(where)
+
+
+def _with_numbers(
+    found: list[tuple[Apriori, list[str]]], separator: str, path: PathLike
+) -> list[Apriori]:
+    """Read the numbers of all lines together: one alone may be read in two ways."""
+    import pyarrow as pa
+
+    words = [word for _, numbers in found for word in numbers]
+    lines = [entry.line for entry, numbers in found for _ in numbers]
+    read = read_numbers(
+        {"levels and costs": pa.array(words, pa.string())},
+        separator,
+        lambda row: f"{path}, line {lines[row]}",
+    )
+    (column,) = read.values()
+    values = iter(column.to_pylist())
+    entries: list[Apriori] = []
+    for entry, written in found:
+        numbers = tuple(next(values) for _ in written)
+        if not all(0 <= number < np.inf for number in numbers):
+            raise _not_a_line(f"{path}, line {entry.line}")
+        entries.append(replace(entry, numbers=numbers))
+    return entries
+
+
+def _not_a_line(where: str) -> InputError:
+    return InputError(
         f"{where} is not an a-priori line",
         expected="codes, then S, U, P, M, C cost, PL lpl upl or U lpl upl, with "
         "numbers of 0 or more",

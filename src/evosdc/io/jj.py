@@ -25,7 +25,8 @@ from evosdc.errors import InputError
 from evosdc.io._jj_careful import read_carefully
 from evosdc.io._jj_content import NUMBERS, Content
 from evosdc.io._jj_fast import read_fast
-from evosdc.io.paths import PathLike, open_output, read_bytes
+from evosdc.io.encoding import read_text
+from evosdc.io.paths import PathLike, open_output
 from evosdc.io.words import line_bytes, number_words
 from evosdc.table import Origin, Table
 
@@ -44,7 +45,7 @@ def read_jj(path: PathLike) -> Table:
     InputError
         With the line, what was found there and what was expected.
     """
-    raw = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+    raw = read_text(path).encode()
     content = read_fast(raw) or read_carefully(raw, str(path))
     _refuse_infinite(content, path)
     value, weight, lower, upper, lpl, upl, spl = content.numbers.T.copy()

@@ -24,8 +24,8 @@ from evosdc.io.folders import (
     DRAFT,
     PATTERN,
     PUBLISH,
+    owned_files,
     read_claim,
-    stale_files,
 )
 from evosdc.io.paths import PathLike
 from evosdc.io.result import read_pattern
@@ -84,7 +84,7 @@ def refuse_replaced(output: PathLike, inputs: Iterable[PathLike]) -> None:
     """
     folder = Path(output).resolve()
     places = {folder / name for name in (PUBLISH, DRAFT, CONFIDENTIAL)}
-    stale = {p.resolve() for p in stale_files(folder)}
+    stale = {p.resolve() for p in owned_files(folder)}
     for path in inputs:
         found = Path(path).resolve()
         if found.parent in places or found in stale:
@@ -139,7 +139,7 @@ def _flat_pattern_differs(
         return False
     try:
         theirs = read_pattern(path, table)
-        values = number_column(read_csv(path), "value")
+        values = number_column(read_csv(path, numbers=["value"], ours=True), "value")
     except (EvosdcError, OSError):
         return False  # no pattern of this table
     same = np.allclose(np.sort(values), np.sort(table.value), rtol=_SAME, atol=0)

@@ -13,9 +13,10 @@ from scipy import sparse
 from evosdc.errors import InputError, TableError
 from evosdc.io.delimited import read_csv, write_csv
 from evosdc.io.frames import RESERVED, frame_of, table_from_frame
-from evosdc.io.paths import PathLike, readable, replacing
+from evosdc.io.paths import PathLike, open_output, readable
 from evosdc.io.sidecar import (
     METADATA,
+    TEXTS,
     Sidecar,
     describe,
     parse_sidecar,
@@ -53,13 +54,14 @@ def read_labelled(
     if format_to_read(p, "table") is PARQUET:
         frame, known = _read_parquet(p)
     else:
-        frame = read_csv(p, numbers={value, *RESERVED})
         known = read_sidecar(p)
+        numbers = {value, *RESERVED} - {*TEXTS}
+        frame = read_csv(p, numbers=numbers, ours=known is not None)
     trees = dict(hierarchies or {})
     trusted: set[str] = set()
     # Without the column of values the frame is refused below.
     if known is not None and value in frame.column_names:
-        frame = known.numbers_of(frame, value)
+        known.refuse_other(frame, value)
         # What was written with the table is known to be so.
         trusted = set(known.hierarchies) - set(trees)
         trees = {**known.hierarchies, **trees}
@@ -100,9 +102,9 @@ def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None
     if format_to_write(p, "table") is PARQUET:
         import pyarrow.parquet as pq
 
-        with replacing(p, force) as temporary:
+        with open_output(p, force) as stream:
             pq.write_table(
-                frame.replace_schema_metadata({METADATA: text.encode()}), temporary
+                frame.replace_schema_metadata({METADATA: text.encode()}), stream
             )
         return
     write_together(p, text, lambda: write_csv(p, frame, force=force), force=force)

@@ -35,11 +35,14 @@ class Microdata:
         Trees of the variables that have one.
     description
         The ``.rda`` of tau-Argus files.
+    missing
+        Codes in the records that mean "unknown", by variable.
     """
 
     source: Any
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     description: Description | None = None
+    missing: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def open_microdata(
@@ -60,14 +63,15 @@ def open_microdata(
     description = read_rda(_rda_of(p) if rda is None else rda)
     frame = read_asc(p, description)
     trees: dict[str, Hierarchy] = {}
+    unknown: dict[str, list[str]] = {}
     for variable in description.with_role("code"):
         codes = set(frame[variable.name].unique().drop_null().to_pylist())
-        missing = sorted(codes & set(variable.missing))
+        missing = unknown[variable.name] = sorted(codes & set(variable.missing))
         codes -= set(missing)
         tree = description.hierarchy(variable.name, sorted(codes), total=total)
         if tree is not None:
             trees[variable.name] = _with_leaves(tree, missing)
-    return Microdata(frame, trees, description)
+    return Microdata(frame, trees, description, unknown)
 
 
 def _with_leaves(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:

@@ -1,10 +1,16 @@
-"""Open files for reading and writing: clear errors, never half a file."""
+"""Open files for reading and writing: clear errors, never half a file.
+
+Every file of a user is written by `open_output`: into a temporary file that is created
+exclusively in the same folder, never through a symbolic link, and readable by its owner
+only unless the caller says that the file is for publication.
+"""
 
 from __future__ import annotations
 
 import gzip
 import io
 import os
+import secrets
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -17,6 +23,16 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 # What may follow the suffix of a text file.
 PACKINGS = (".gz", ".zst")
+# Create, never open what is there. Some of these flags are of one system only.
+_CREATE = (
+    os.O_WRONLY
+    | os.O_CREAT
+    | os.O_EXCL
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_PRIVATE, _PUBLIC = 0o600, 0o666  # the second as far as the umask allows
 
 
 def is_pattern(path: PathLike) -> bool:
@@ -92,22 +108,21 @@ def _damaged(path: Path, error: Exception) -> InputError:
     )
 
 
-def read_text(path: PathLike) -> str:
-    """Return a text file with Unix line ends.
-
-    It is taken as UTF-8 with or without mark, else as Latin-1 (old Windows programs).
-    """
-    raw = read_bytes(path)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = raw.decode("latin-1")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+def refuse_link(path: PathLike) -> Path:
+    """Raise for a symbolic link: writing through one changes a file elsewhere."""
+    p = Path(path)
+    if p.is_symlink():
+        raise InputError(
+            f"{p} is a symbolic link",
+            expected="a file or a folder itself; nothing is written through a link",
+            hint="remove the link, or give the name of what it leads to",
+        )
+    return p
 
 
 def refuse_existing(path: PathLike, force: bool) -> Path:
     """Return the path of an output that may be written."""
-    p = Path(path)
+    p = refuse_link(path)
     if p.is_dir():
         raise InputError(
             f"{p} is a directory",
@@ -128,6 +143,21 @@ def refuse_existing(path: PathLike, force: bool) -> Path:
         )
     refuse_unwritable(p.parent)
     return p
+
+
+def refuse_side(side: PathLike, path: PathLike, force: bool) -> None:
+    """Raise for a side file that may not be written, or belongs to another file.
+
+    `force` is about the file that was named. One beside it under the same name, such as
+    the ``.rda`` of microdata, is replaced only together with its table.
+    """
+    refuse_existing(side, force)
+    if Path(side).exists() and not Path(path).exists():
+        raise InputError(
+            f"{side} is there without {Path(path).name}: it belongs to another file",
+            expected="a name whose side files are free",
+            hint="give another name, or move that file away",
+        )
 
 
 def refuse_unwritable(folder: Path) -> None:
@@ -151,12 +181,44 @@ def unwritable(path: PathLike, why: object) -> InputError:
 
 
 @contextmanager
-def replacing(path: PathLike, force: bool = False) -> Iterator[Path]:
-    """Give a temporary name to write to and rename it when all went well."""
+def open_output(
+    path: PathLike,
+    force: bool = False,
+    *,
+    public: bool = False,
+    durable: bool = False,
+) -> Iterator[IO[bytes]]:
+    """Open a binary file that appears under its name only when it is complete.
+
+    Packed where the name ends in ``.gz`` or ``.zst``; the same content gives the same
+    bytes.
+
+    Parameters
+    ----------
+    force
+        Replace a file that is there; never a link.
+    public
+        The file holds nothing confidential: others may read it as the umask says.
+        Without it only the owner can, from its first byte on.
+    durable
+        Have it on disk before it takes the place of the last one.
+    """
     p = refuse_existing(path, force)
-    temporary = p.with_name(f".{p.name}.{os.getpid()}.part")
+    # Nobody can foresee the name and put a link or a file of his own there.
+    temporary = p.with_name(f".{p.name}.{secrets.token_hex(8)}.part")
     try:
-        yield temporary
+        handle = os.open(temporary, _CREATE, _PUBLIC if public else _PRIVATE)
+    except OSError as error:
+        raise unwritable(p, error.strerror or error) from error
+    try:
+        with os.fdopen(handle, "wb") as plain:
+            with _packed(plain, p.suffix.lower()) as stream:
+                yield stream
+            if durable:
+                plain.flush()
+                os.fsync(plain.fileno())
+        # It may have changed while the content was made.
+        refuse_existing(p, force)
         temporary.replace(p)
     except OSError as error:
         raise unwritable(p, error.strerror or error) from error
@@ -166,23 +228,14 @@ def replacing(path: PathLike, force: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def open_output(path: PathLike, force: bool = False) -> Iterator[IO[bytes]]:
-    """Open a binary file that appears under its name only when it is complete.
+def _packed(plain: IO[bytes], packing: str) -> Iterator[IO[bytes]]:
+    """Pack what is written, where the suffix of the file says so."""
+    if packing == ".zst":
+        import pyarrow as pa
 
-    Packed where the name ends in ``.gz`` or ``.zst``; the same content gives the same
-    bytes.
-    """
-    packing = Path(path).suffix.lower()
-    with replacing(path, force) as temporary, temporary.open("wb") as plain:
-        if packing not in PACKINGS:
-            yield plain
-            return
-        if packing == ".zst":
-            import pyarrow as pa
-
-            with pa.CompressedOutputStream(plain, "zstd") as zipped:
-                yield zipped
-            return
+        with pa.CompressedOutputStream(plain, "zstd") as zipped:
+            yield zipped
+    elif packing == ".gz":
         # No name and no time in the header: the file depends on its content only.
         with gzip.GzipFile(
             filename="", mode="wb", fileobj=plain, compresslevel=6, mtime=0
@@ -190,9 +243,13 @@ def open_output(path: PathLike, force: bool = False) -> Iterator[IO[bytes]]:
             buffered = io.BufferedWriter(packed, 1 << 20)
             yield buffered
             buffered.flush()
+    else:
+        yield plain
 
 
-def write_text(path: PathLike, text: str, force: bool = False) -> None:
-    """Write a text as UTF-8 with Unix line ends."""
-    with open_output(path, force) as stream:
+def write_text(
+    path: PathLike, text: str, force: bool = False, *, public: bool = False
+) -> None:
+    """Write a text as UTF-8 with Unix line ends; `public` as in `open_output`."""
+    with open_output(path, force, public=public) as stream:
         stream.write(text.encode("utf-8"))

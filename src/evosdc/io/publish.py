@@ -38,7 +38,7 @@ def write_grid(path: PathLike, table: Table, *, force: bool = False) -> None:
     writer.writerow([corner, *columns.codes])
     for code, words in zip(rows.codes, grid, strict=True):
         writer.writerow([code, *words])
-    write_text(path, out.getvalue(), force)
+    write_text(path, out.getvalue(), force, public=True)
 
 
 def write_pivot(
@@ -52,7 +52,7 @@ def write_pivot(
     frame = frame.append_column(table.name, [_published_words(table).tolist()])
     if status:
         frame = frame.append_column("Status", [table.status.tolist()])
-    write_csv(path, frame, force=force)
+    write_csv(path, frame, force=force, public=not status)
 
 
 def write_sbs(
@@ -105,6 +105,7 @@ def write_sbs(
         [None] * len(table),
         np.where(hidden, "D", "V").tolist(),
         force,
+        public=True,
     )
 
 
@@ -132,7 +133,9 @@ def _write_whole_sbs(
     words = np.array(number_words(table.value).to_pylist(), dtype=object)
     words[empty] = EMPTY_MARK
     frequency = table.frequency.tolist()
-    _write_sbs_columns(path, table, words.tolist(), frequency, flags.tolist(), force)
+    _write_sbs_columns(
+        path, table, words.tolist(), frequency, flags.tolist(), force, public=False
+    )
 
 
 def _write_sbs_columns(
@@ -142,6 +145,8 @@ def _write_sbs_columns(
     frequencies: list[Any],
     flags: list[str],
     force: bool,
+    *,
+    public: bool,
 ) -> None:
     import pyarrow as pa
 
@@ -152,7 +157,7 @@ def _write_sbs_columns(
         ("flag", flags, pa.string()),
     ):
         frame = frame.append_column(name, pa.array(column, kind))
-    write_csv(path, frame, header=False, force=force)
+    write_csv(path, frame, header=False, force=force, public=public)
 
 
 def _labels(table: Table) -> Any:

@@ -17,6 +17,7 @@ from evosdc.table import Table
 from evosdc.table.table import ADDITIVITY
 
 _HIDDEN = "x"
+_NUMBERS = ("cell_id", "value")
 
 
 def read_published(source: Any, table: Table) -> NDArray[np.bool_]:
@@ -38,7 +39,7 @@ def read_published(source: Any, table: Table) -> NDArray[np.bool_]:
         table's.
     """
     if isinstance(source, (str, os.PathLike)):
-        frame, path = read_columns(source, numbers=("value",)), str(source)
+        frame, path = read_columns(source, numbers=_NUMBERS, ours=True), str(source)
     else:
         frame, path = to_arrow(source), "the publication"
     if "value" not in frame.column_names:
@@ -48,7 +49,7 @@ def read_published(source: Any, table: Table) -> NDArray[np.bool_]:
             hint="give the published.csv of a run",
         )
     cells = _cells(frame, path, table)
-    value = number_column(frame, "value", ours=True)
+    value = number_column(frame, "value")
     blank = np.isnan(value)
 
     def refuse(bad: NDArray[np.bool_], what: str, expected: str, hint: str) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from evosdc.errors import InputError
+from evosdc.io.encoding import read_text
 from evosdc.io.hrc import hierarchy_from_levels, read_hrc
-from evosdc.io.paths import PathLike, read_text
+from evosdc.io.paths import PathLike
 from evosdc.table import TOTAL, Hierarchy
 
 # What a variable is for; a variable of microdata can be code and response at once.
@@ -28,6 +30,10 @@ ROLES = {
     "REQUEST": "request",
     "RECORDKEY": "recordkey",
 }
+# Roles of variables that are numbers.
+NUMERIC = frozenset(
+    ("response", "shadow", "cost", "lpl", "upl", "frequency", "maxscore", "weight")
+)
 _WORD = re.compile(r'"([^"]*)"|(<[^>]*>)|([^\s<]+)')
 
 
@@ -64,11 +70,17 @@ class Variable:
     decimals: int = 0
     requests: tuple[str, ...] = ()
     distances: tuple[int, ...] = ()
+    hierarchical: bool = False
 
     @property
     def is_code(self) -> bool:
         """Whether the variable can span a table."""
         return "code" in self.roles
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers and no codes."""
+        return bool(self.roles & NUMERIC) and not self.is_code
 
 
 @dataclass(frozen=True)
@@ -80,9 +92,48 @@ class Description:
     statuses: dict[str, str] = field(default_factory=dict)
     folder: Path = Path()
 
+    @property
+    def with_decimals(self) -> list[str]:
+        """Names of the variables that are said to have decimals."""
+        return [v.name for v in self.variables if v.decimals > 0]
+
     def with_role(self, role: str) -> list[Variable]:
         """Variables of a role, in order."""
         return [v for v in self.variables if role in v.roles]
+
+    def not_used(self, used: Mapping[str, str | None], total: str | None) -> list[str]:
+        """Say what is described and has no effect, so that nothing goes unnoticed.
+
+        Parameters
+        ----------
+        used
+            The variable that plays each role, None where none does; roles that are not
+            named here are of no use to whoever asks.
+        total
+            What the total of every variable is called, None where it is as described.
+        """
+        notes: list[str] = []
+        for role, taken in used.items():
+            others = [v.name for v in self.with_role(role) if v.name != taken]
+            if others:
+                notes.append(
+                    f"the description names {', '.join(map(repr, others))} as {role}: "
+                    "not used"
+                )
+        for v in self.variables:
+            if v.hierarchical and not v.levels and v.hierarchy_file is None:
+                notes.append(
+                    f"the description calls {v.name!r} hierarchical and names no "
+                    "levels: its codes are read without hierarchy"
+                )
+            if v.distances:
+                notes.append(f"the description has distances for {v.name!r}: not used")
+            if v.is_code and total is not None and v.total not in (TOTAL, total):
+                notes.append(
+                    f"the description calls the total of {v.name!r} {v.total!r}: here "
+                    f"it is {total!r} (--total)"
+                )
+        return notes
 
     def hierarchy(
         self, name: str, codes: Any = (), *, total: str | None = None
@@ -249,7 +300,9 @@ class _Reader:
                 changes["decimals"] = numbers[0]
             else:
                 changes["levels" if tag == "HIERLEVELS" else "distances"] = numbers
-        elif tag not in ("HIERARCHICAL", "TRUNCABLE"):
+        elif tag == "HIERARCHICAL":
+            changes["hierarchical"] = True
+        elif tag != "TRUNCABLE":
             self._fail(
                 f"unknown property <{tag}>",
                 "a property of tau-Argus, such as <RECODEABLE> or <NUMERIC>",

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evosdc.databases import as_database, is_address
-from evosdc.io.delimited import read_csv, write_csv
+from evosdc.io.delimited import read_words, write_csv
 from evosdc.io.microdata import open_microdata
+from evosdc.io.numbers import has_marks, may_be_numbers, plain_words, shapes_of
 from evosdc.io.paths import PathLike, open_output
 from evosdc.io.suffixes import CSV, PARQUET, format_to_read, format_to_write
 from evosdc.io.tabular import read_parquet
@@ -62,7 +63,7 @@ def read_records(path: PathLike, like: Any = None) -> Records:
         return Records(_as_in(read_parquet(path), like))
     if form is not CSV:
         return Records(_as_in(open_microdata(path).source, like))
-    text = read_csv(path)
+    text = _with_points(path, like)
     columns: dict[str, Any] = {}
     missing: dict[str, str] = {}
     decimals: dict[str, int] = {}
@@ -80,6 +81,35 @@ def read_records(path: PathLike, like: Any = None) -> Records:
     import pyarrow as pa
 
     return Records(_as_in(pa.table(columns), like), missing, decimals)
+
+
+def _with_points(path: PathLike, like: Any) -> Any:
+    """Read the text of a CSV file, with decimal points in what may be numbers.
+
+    Few different words are categories. Words of one shape that have a point are read
+    and written alike whatever it means; with other marks, such as blanks after every
+    third digit, they are rather identifiers.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    text, separator, where = read_words(path)
+    numbers: dict[str, Any] = {}
+    for name in text.column_names:
+        words = text[name].combine_chunks()
+        words = pc.if_else(pc.is_in(words, value_set=pa.array(_MISSING)), None, words)
+        shapes = shapes_of(words).unique().drop_null().to_pylist()
+        few = like is None and pc.count_distinct(words).as_py() <= _FEW
+        alike = len(shapes) == 1 and "," not in shapes[0]
+        if few or alike or _is_text(like, name) or not has_marks(shapes):
+            continue
+        if may_be_numbers(shapes):
+            numbers[name] = words
+    for name, plain in plain_words(numbers, separator, where).items():
+        at = text.column_names.index(name)
+        words = pc.coalesce(plain, text[name].combine_chunks())
+        text = text.set_column(at, name, words)
+    return text
 
 
 def write_records(
@@ -212,8 +242,8 @@ def _numbers(words: Any, *, always: bool = False) -> tuple[Any, str]:
             return whole, word
     except pa.ArrowInvalid:
         pass
-    # 01 is a code; 0.1 and -0.5 are numbers.
-    if pc.any(pc.match_substring_regex(plain, "^[+-]?0[0-9]")).as_py():
+    # 01 is a code; 0.1 and -0.5 are numbers. More digits than a double has are lost.
+    if pc.any(pc.match_substring_regex(plain, "^[+-]?(0[0-9]|[0-9]{17})")).as_py():
         return words, ""
     try:
         real = plain.cast(pa.float64())

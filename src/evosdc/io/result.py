@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.also import (
+    HST_NAME,
+    JJ_NAME,
     also_files,
     check_also,
     file_words,
     write_also,
     write_also_hst,
-    write_also_jj,
 )
 from evosdc.io.columns import code_column, letter_column, number_column
 from evosdc.io.delimited import write_csv
@@ -30,15 +28,21 @@ from evosdc.io.folders import (
     CLAIM,
     CONFIDENTIAL,
     DRAFT,
+    NOT_JUDGED,
     PATTERN,
     PUBLISH,
     REPORT,
+    TABLES,
     UNJUDGED,
+    Names,
     close_file,
     is_begun,
-    make_private,
-    remove_empty,
+    make_folder,
+    or_nothing,
+    owned_files,
+    refuse_foreign,
     remove_stale,
+    write_claim,
 )
 from evosdc.io.frames import pattern_frame, published_frame
 from evosdc.io.jj import write_jj
@@ -46,7 +50,6 @@ from evosdc.io.paths import (
     PathLike,
     open_output,
     refuse_unwritable,
-    unwritable,
     write_text,
 )
 from evosdc.io.release import Releasable, may_leave
@@ -59,11 +62,6 @@ from evosdc.table.status import HIDDEN, STATUSES
 from evosdc.table.table import ADDITIVITY
 
 _RECORD = ("seconds", "evaluations", "cost", "bound", "diversity", "event")
-_NOT_JUDGED = (
-    "Not judged yet: pattern.csv is what the search found, and the run that wrote it "
-    "has not said\nwhether it is safe. If that run is over, it was cut short. Nothing "
-    "may be published of it;\njudge it with: evosdc audit TABLE --pattern pattern.csv\n"
-)
 
 
 def write_protection(
@@ -89,7 +87,8 @@ def write_protection(
     directory
         Made where it is not there; refused where there is something in it, unless that
         is the pattern that `write_pattern_first` left, or with `force`. What an earlier
-        run left there is then removed; other files are not.
+        run left there is then removed; other files are not, and are refused where they
+        have a name that is needed.
     certificate_arrays
         The witnesses, as arrays, for ``certificate.npz``.
     report_html, share_html
@@ -103,76 +102,69 @@ def write_protection(
     """
     table = protection.table
     formats = check_also(also, table)
-    folder = check_output_directory(directory, force=force, unjudged=True)
+    sources = () if source is None else (source,)
+    folder = check_output_directory(
+        directory, force=force, unjudged=True, sources=sources
+    )
     out = folder / (PUBLISH if may_leave(protection) else DRAFT)
     inside = folder / CONFIDENTIAL
     frames = {"published.csv": published_frame(table), **_published_parts(table)}
     again = None if source is None else _jj_name(Path(source))
-    files = [out / name for name in frames] + also_files(out, table, formats)
-    files += [out / REPORT] * (share_html is not None)
-    names = [PATTERN, "certificate.npz", "run.csv", CLAIM]
-    names += [REPORT] * (report_html is not None)
-    files += [inside / name for name in names]
+    made = [inside / PATTERN, inside / "certificate.npz", inside / "run.csv"]
+    made += [inside / REPORT] * (report_html is not None)
+    made += [out / name for name in frames] + also_files(out, table, formats)
+    made += [out / REPORT] * (share_html is not None)
+    jj = inside / (again or JJ_NAME)
+    whole = [jj, sidecar_path(jj)] if again is not None or "jj" in formats else []
+    whole += [inside / HST_NAME] * ("hst" in formats)
+    claim = inside / CLAIM
+    refuse_foreign(folder, files=[*made, *whole])
     first = (inside / PATTERN, inside / UNJUDGED)
-    keep = _read_from(source)
     # A pattern that waits for its verdict is not lost if the disk fails now.
-    _begin(folder, [*keep, *first] if first[1].exists() else keep)
-    with _or_nothing(folder, [*(f for f in files if f.parent == out), inside / CLAIM]):
-        if again is not None:
-            files += write_with_sidecar(inside / again, table, write_jj, force=True)
-        elif "jj" in formats:
-            files += write_also_jj(inside, table)
+    waiting = list(first) if first[1].exists() else []
+    _begin(folder, waiting)
+    with or_nothing(
+        folder, [path for path in (*made, *whole, claim) if path not in waiting]
+    ):
+        write_claim(folder, [*made, *whole, claim])
+        if again is not None or "jj" in formats:
+            write_with_sidecar(jj, table, write_jj, force=False)
         if "hst" in formats:
-            files += write_also_hst(inside, table)
+            write_also_hst(inside, table)
         pattern = pattern_frame(table, original_ids=original_ids)
-        write_csv(inside / PATTERN, pattern, force=True)
-        with open_output(inside / "certificate.npz", True) as stream:
+        write_csv(inside / PATTERN, pattern, force=bool(waiting))
+        with open_output(inside / "certificate.npz") as stream:
             save: Any = np.savez_compressed
             save(stream, **certificate_arrays)
-        write_csv(inside / "run.csv", _record_frame(protection), force=True)
+        write_csv(inside / "run.csv", _record_frame(protection))
         if report_html is not None:
-            write_text(inside / REPORT, report_html, True)
-        claim = {
-            "version": protection.version,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "verdict": protection.verdict.word,
-            "next_steps": list(protection.verdict.next_steps),
-            "claim": protection.claim.as_json(),
-            "notes": list(protection.notes),
-            "warnings": list(warnings),
-            "settings": dict(protection.settings),
-            **fingerprints(table, table.hidden),
-            "files": [f.relative_to(folder).as_posix() for f in files],
-        }
-        words = json.dumps(claim, indent=2, ensure_ascii=False, default=str)
-        write_text(inside / CLAIM, words + "\n", True)
-        if out.name == PUBLISH:
-            _make(out)
-        else:
-            make_private(out)
+            write_text(inside / REPORT, report_html)
+        files = [*made, *(path for path in whole if path.exists()), claim]
+        write_claim(
+            folder,
+            files,
+            {
+                "version": protection.version,
+                "verdict": protection.verdict.word,
+                "next_steps": list(protection.verdict.next_steps),
+                "claim": protection.claim.as_json(),
+                "notes": list(protection.notes),
+                "warnings": list(warnings),
+                "settings": dict(protection.settings),
+                **fingerprints(table, table.hidden),
+            },
+        )
+        public = out.name == PUBLISH
+        make_folder(out, private=not public)
         for name, frame in frames.items():
-            write_csv(out / name, frame, force=True)
+            write_csv(out / name, frame, public=public)
         write_also(out, table, formats)
         if share_html is not None:
-            write_text(out / REPORT, share_html, True)
-        for path in files:
-            if path.parent.name != PUBLISH:
-                close_file(path)
+            write_text(out / REPORT, share_html, public=public)
+        for path in () if public else made:
+            close_file(path)
     first[1].unlink(missing_ok=True)
     return files
-
-
-@contextmanager
-def _or_nothing(folder: Path, files: Sequence[Path]) -> Iterator[None]:
-    """Leave no half of a publication behind, nor a claim about it."""
-    try:
-        yield
-    except BaseException:
-        for path in files:
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
-        remove_empty(folder)
-        raise
 
 
 def write_pattern_first(
@@ -193,46 +185,41 @@ def write_pattern_first(
     table
         With the statuses of the pattern.
     source
-        The file that the table was read from, which is never removed.
+        The file that the table was read from, which must not be one to replace.
     """
-    folder = check_output_directory(directory, force=force)
-    _begin(folder, _read_from(source))
+    sources = () if source is None else (source,)
+    folder = check_output_directory(directory, force=force, sources=sources)
+    _begin(folder)
     inside = folder / CONFIDENTIAL
     files = [inside / PATTERN, inside / UNJUDGED]
-    with _or_nothing(folder, files):
-        write_text(inside / UNJUDGED, _NOT_JUDGED, True)
+    with or_nothing(folder, files):
+        write_text(inside / UNJUDGED, NOT_JUDGED)
         pattern = pattern_frame(table, original_ids=original_ids)
-        write_csv(inside / PATTERN, pattern, force=True)
-        for path in files:
-            close_file(path)
+        write_csv(inside / PATTERN, pattern)
     return files
 
 
-def _read_from(source: PathLike | None) -> list[Path]:
-    """The files that a table was read from, which are never removed."""
-    return [] if source is None else [Path(source), sidecar_path(Path(source))]
-
-
-def _begin(folder: Path, keep: Sequence[Path]) -> None:
+def _begin(folder: Path, keep: Sequence[Path] = ()) -> None:
     """Make the folder, without what an earlier run left in it."""
-    _make(folder)
+    make_folder(folder)
     remove_stale(folder, keep)
-    make_private(folder / CONFIDENTIAL)
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(folder, error.strerror or error) from error
+    make_folder(folder / CONFIDENTIAL, private=True)
 
 
 def check_output_directory(
-    path: PathLike, *, force: bool = False, unjudged: bool = False
+    path: PathLike,
+    *,
+    force: bool = False,
+    unjudged: bool = False,
+    names: Names = TABLES,
+    sources: Sequence[PathLike] = (),
 ) -> Path:
     """Return a folder that results may be written to; it need not be there yet.
 
-    It may hold a checkpoint, and with `unjudged` what `write_pattern_first` left.
+    It may hold a checkpoint, and with `unjudged` what `write_pattern_first` left. With
+    `force` it may hold anything but links, files of somebody else's under names that
+    are needed (`names`, and that of a JJ file to write back for the first of `sources`)
+    and the tables themselves, where an earlier run wrote them.
     """
     folder = Path(path)
     if folder.exists() and not folder.is_dir():
@@ -241,6 +228,17 @@ def check_output_directory(
             expected="a folder for the results",
             hint="give another name",
         )
+    again = _jj_name(Path(sources[0])) if sources else None
+    jj = [] if again is None else [folder / CONFIDENTIAL / again]
+    refuse_foreign(folder, names, [*jj, *map(sidecar_path, jj)])
+    replaced = {path.resolve() for path in owned_files(folder)}
+    for path in sources:
+        if Path(path).resolve() in replaced:
+            raise InputError(
+                f"{path} belongs to the result in {folder}, which would be replaced",
+                expected="a table that the run does not remove",
+                hint="give another folder, or copy the table elsewhere first",
+            )
     taken = folder.is_dir() and any(folder.iterdir())
     if taken and not force and not is_begun(folder, unjudged=unjudged):
         raise InputError(
@@ -265,7 +263,10 @@ def read_pattern(source: Any, table: Table) -> NDArray[np.bool_]:
         For unknown, missing or repeated cells and for unknown statuses.
     """
     if isinstance(source, (str, os.PathLike)):
-        frame, path = read_columns(source), str(source)
+        frame, path = (
+            read_columns(source, numbers=("cell_id", "value"), ours=True),
+            str(source),
+        )
     else:
         frame, path = to_arrow(source), "the pattern"
     if "status" not in frame.column_names:
@@ -306,7 +307,7 @@ def _refuse_other_values(
     """Refuse a pattern of other values: it was made for another table."""
     if "value" not in frame.column_names:
         return
-    value, mine = number_column(frame, "value", ours=True), table.value[cells]
+    value, mine = number_column(frame, "value"), table.value[cells]
     off = np.abs(value - mine) > ADDITIVITY * np.maximum(1.0, np.abs(mine))
     if off.any():
         raise InputError(
@@ -376,7 +377,8 @@ def _published_parts(table: Table) -> dict[str, Any]:
     for part in parts:
         names = [table.dimensions[k].name for k in part.dimensions]
         kept = frame.take(part.cells).select([*names, "value", "status"])
-        found[f"published-{len(found) + 1}-{file_words(names)}.csv"] = kept
+        kept = kept.rename_columns([*part.names, "value", "status"])
+        found[f"published-{len(found) + 1}-{file_words(part.names)}.csv"] = kept
     return found
 
 

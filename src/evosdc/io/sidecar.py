@@ -23,8 +23,9 @@ from scipy import sparse
 
 from evosdc.errors import EvosdcError, InputError
 from evosdc.io.columns import code_column, number_column
+from evosdc.io.encoding import read_text
 from evosdc.io.frames import LEVELS, RESERVED, frame_of
-from evosdc.io.paths import read_text, refuse_existing, replacing, write_text
+from evosdc.io.paths import open_output, refuse_existing, write_text
 from evosdc.table import Hierarchy, Origin, Table, missing_cells
 from evosdc.table.rounding import significant
 
@@ -34,7 +35,7 @@ _FORMAT = "evosdc-table"
 # one of the values alone.
 _FORMATS = (_FORMAT, "evosdc-origin")
 _VERSION = 3
-_TEXTS = ("status", "respondent")
+TEXTS = ("status", "respondent")
 # Costs change no verdict, and cells are numbered when the file is read.
 _FREE = ("cell_id", "weight", "cost")
 # Programs that write a file again keep 15 digits.
@@ -77,28 +78,14 @@ class Sidecar:
     absent: Literal["error", "empty"] = "error"
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
-    def numbers_of(self, frame: Any, value: str) -> Any:
-        """Return a file's columns with numbers read as we write them.
-
-        Raises
-        ------
-        InputError
-            Where the columns are not those that the side file was written with.
-        """
-        import pyarrow as pa
-
+    def refuse_other(self, frame: Any, value: str) -> None:
+        """Raise where columns are not those that the side file was written with."""
         try:
-            for at, name in enumerate(frame.column_names):
-                if name == value or (name in RESERVED and name not in _TEXTS):
-                    numbers = number_column(frame, name, ours=True)
-                    column = pa.array(numbers, from_pandas=True)
-                    frame = frame.set_column(at, name, column)
             digest = _frame_digest(frame, list(self.hierarchies), value)
         except (EvosdcError, KeyError, TypeError, ValueError) as error:
             raise self._other_table() from error
         if digest != self.digest:
             raise self._other_table()
-        return frame
 
     def added_to(self, table: Table, *, labels: bool) -> Table:
         """Return the table of a JJ or ``.tab`` file with what the side file says."""
@@ -163,6 +150,30 @@ def parse_sidecar(text: str, source: Path) -> Sidecar:
         expected=f"version {_VERSION} of {_FORMAT}, with a digest of the cells",
         hint=_without(source),
     )
+
+
+def refuse_sidecar(path: Path, force: bool) -> Path:
+    """Return the side file of a table that is to be written.
+
+    Raises
+    ------
+    InputError
+        Where there is one, unless it is ours and `force` says to replace it.
+    """
+    side = refuse_existing(sidecar_path(path), force)
+    if not side.exists():
+        return side
+    try:
+        ours = json.loads(read_text(side))["format"] in _FORMATS
+    except (EvosdcError, ValueError, KeyError, TypeError):
+        ours = False
+    if not ours:
+        raise InputError(
+            f"{side} was not written by evosdc, and is where the side file goes",
+            expected="a name whose side file is free",
+            hint="give another name, or move that file away",
+        )
+    return side
 
 
 def describe(table: Table, frame: Any) -> str:
@@ -243,15 +254,14 @@ def write_together(
     write
         Writes the table.
     """
-    side = sidecar_path(path)
-    for output in (path, side):
-        refuse_existing(output, force)
+    refuse_existing(path, force)
+    side = refuse_sidecar(path, force)
     if text is None:
         write()
         side.unlink(missing_ok=True)
     elif side.exists():
-        with replacing(side, force) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        with open_output(side, force) as stream:
+            stream.write(text.encode("utf-8"))
             write()
     else:
         write_text(side, text)
@@ -313,14 +323,14 @@ def _frame_digest(frame: Any, dimensions: Sequence[str], value: str) -> str:
     for name in dimensions:
         codes, rows = code_column(frame, name)
         _add(found, name, codes, rows.astype(np.int64))
-    _add(found, "value", _rounded(number_column(frame, value, ours=True)))
+    _add(found, "value", _rounded(number_column(frame, value)))
     for name in sorted(set(RESERVED) - set(_FREE)):
         if name == value or name not in frame.column_names:
             continue
-        if name in _TEXTS:
+        if name in TEXTS:
             _add(found, name, [word or "" for word in frame[name].to_pylist()])
         else:
-            _add(found, name, _rounded(number_column(frame, name, ours=True)))
+            _add(found, name, _rounded(number_column(frame, name)))
     return found.hexdigest()
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Literal
 
 from evosdc.errors import InputError
-from evosdc.io.paths import PACKINGS, PathLike, open_input, readable
+from evosdc.io.encoding import first_line
+from evosdc.io.paths import PACKINGS, PathLike, readable
 
 Content = Literal["table", "records", "hierarchy", "columns"]
 
@@ -174,9 +175,7 @@ def _named(path: Path) -> list[Format]:
 def _looked_at(path: Path) -> Format:
     if description_beside(path) is not None:
         return ASC
-    with open_input(path) as stream:
-        first = stream.readline(1 << 16)
-    if any(sign.encode() in first for sign in SEPARATORS):
+    if any(sign in first_line(path) for sign in SEPARATORS):
         return CSV
     raise InputError(
         f"{path.name} has no description beside it and no separator in its first line",

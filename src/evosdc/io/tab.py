@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evosdc.errors import InputError, TableError
-from evosdc.io.delimited import decimal_points, parse_rows, write_csv
+from evosdc.io.delimited import line_finder, parse_rows, with_numbers, write_csv
+from evosdc.io.encoding import read_text
 from evosdc.io.frames import (
     HIDDEN_MARK,
     frame_of,
@@ -18,12 +21,15 @@ from evosdc.io.frames import (
 )
 from evosdc.io.hrc import write_hrc
 from evosdc.io.labelled import refuse_other_equations
-from evosdc.io.paths import PathLike, read_text, refuse_existing, write_text
+from evosdc.io.paths import PathLike, refuse_existing, refuse_side, write_text
 from evosdc.io.rda import Description, read_rda
+from evosdc.io.words import number_words
 from evosdc.table import Hierarchy, Table
 
 # The letters of an .rda that names none; M is what tau-Argus calls a secondary.
 _LETTERS = {"safe": "s", "unsafe": "u", "protect": "p"}
+# Roles of an .rda that a table has no place for.
+_WITHOUT_USE = ("maxscore", "shadow", "weight", "holding", "request")
 _MEANING = {"safe": "s", "unsafe": "u", "protect": "z"}
 
 
@@ -81,7 +87,7 @@ def read_tab(
             tree = description.hierarchy(name, codes)
             if tree is not None:
                 trees[name] = tree
-    return table_from_frame(
+    table = table_from_frame(
         columns,
         dimensions=names,
         hierarchies=trees,
@@ -91,10 +97,12 @@ def read_tab(
         name=response,
         flat=flat,
     )
+    unused = description.not_used(dict.fromkeys(_WITHOUT_USE), None)
+    return replace(table, notes=(*table.notes, *unused))
 
 
 def read_tab_frame(path: PathLike, description: Description) -> Any:
-    """Read all columns of a ``.tab`` as text, named as in its ``.rda``.
+    """Read codes of a ``.tab`` as text and the rest as numbers, named as in its .rda.
 
     Contributions (``<MAXSCORE>``) and shadow variables are here for the rules.
     """
@@ -118,8 +126,13 @@ def read_tab_frame(path: PathLike, description: Description) -> Any:
     for name in names:
         words = pc.utf8_trim_whitespace(frame[name])
         columns[name] = pc.if_else(pc.equal(words, ""), None, words)
-    numbers = [v.name for v in description.variables if v.roles - {"code", "status"}]
-    return decimal_points(pa.table(columns), numbers, separator, str(path))
+    return with_numbers(
+        pa.table(columns),
+        [v.name for v in description.variables if v.is_number],
+        separator,
+        line_finder(path, text, separator, header=False),
+        decimals=description.with_decimals,
+    )
 
 
 def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
@@ -139,13 +152,10 @@ def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
     refuse_other_equations(table)
     p = Path(path)
     rda = p.with_suffix(".rda")
-    trees = {
-        d.name: p.with_name(f"{p.stem}_{d.name}.hrc")
-        for d in table.dimensions
-        if not d.hierarchy.is_flat
-    }
-    for output in (p, rda, *trees.values()):
-        refuse_existing(output, force)
+    trees = _tree_files(p, table)
+    refuse_existing(p, force)
+    for side in (rda, *trees.values()):
+        refuse_side(side, p, force)
     frame = frame_of(table)
     names = [d.name for d in table.dimensions] + ["value"]
     names += ["frequency"] * (table.frequency is not None)
@@ -166,7 +176,7 @@ def write_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
 def published_tab_files(path: PathLike, table: Table) -> list[Path]:
     """Name the files that `write_published_tab` writes, the table first."""
     p = Path(path)
-    return [p, p.with_suffix(".rda"), *_published_trees(p, table).values()]
+    return [p, p.with_suffix(".rda"), *_tree_files(p, table).values()]
 
 
 def write_published_tab(path: PathLike, table: Table, *, force: bool = False) -> None:
@@ -179,7 +189,7 @@ def write_published_tab(path: PathLike, table: Table, *, force: bool = False) ->
     import pyarrow as pa
 
     refuse_names(table)
-    trees = _published_trees(Path(path), table)
+    trees = _tree_files(Path(path), table)
     for output in published_tab_files(path, table):
         refuse_existing(output, force)
     frame = published_frame(table)
@@ -190,16 +200,17 @@ def write_published_tab(path: PathLike, table: Table, *, force: bool = False) ->
     )
     for d in table.dimensions:
         if d.name in trees:
-            write_hrc(trees[d.name], d.hierarchy, force=force)
+            write_hrc(trees[d.name], d.hierarchy, force=force, public=True)
     lines = ['<SEPARATOR> ";"', "<SAFE> s", f"<UNSAFE> {HIDDEN_MARK}", "<PROTECT> p"]
     lines += _code_lines(table, {k: v.name for k, v in trees.items()})
-    lines += [_response_name(table), "  <NUMERIC>", "status", "  <STATUS>"]
+    lines += [_response_name(table), f"  <NUMERIC>{_decimals(table.value)}"]
+    lines += ["status", "  <STATUS>"]
     text = "".join(line + "\n" for line in lines)
-    write_text(Path(path).with_suffix(".rda"), text, force)
-    write_csv(path, frame, separator=";", force=force, header=False)
+    write_text(Path(path).with_suffix(".rda"), text, force, public=True)
+    write_csv(path, frame, separator=";", force=force, header=False, public=True)
 
 
-def _published_trees(path: Path, table: Table) -> dict[str, Path]:
+def _tree_files(path: Path, table: Table) -> dict[str, Path]:
     """The file of each hierarchy, whatever letters the name of the dimension has."""
     return {
         d.name: path.with_name(f"{path.stem}-{k}.hrc")
@@ -211,13 +222,24 @@ def _published_trees(path: Path, table: Table) -> dict[str, Path]:
 def _rda_text(table: Table, trees: Mapping[str, str]) -> str:
     lines = ['<SEPARATOR> ";"', "<SAFE> s", "<UNSAFE> u", "<PROTECT> p"]
     lines += _code_lines(table, trees)
-    lines += [_response_name(table), "  <NUMERIC>"]
+    lines += [_response_name(table), f"  <NUMERIC>{_decimals(table.value)}"]
     if table.frequency is not None:
         lines += ["frequency", "  <FREQUENCY>"]
-    lines += ["cost", "  <NUMERIC> <COST>"]
-    lines += ["lpl", "  <NUMERIC> <LOWERPL>", "upl", "  <NUMERIC> <UPPERPL>"]
+    for name, role, numbers in (
+        ("cost", "COST", table.weight),
+        ("lpl", "LOWERPL", table.lpl),
+        ("upl", "UPPERPL", table.upl),
+    ):
+        lines += [name, f"  <NUMERIC> <{role}>{_decimals(numbers)}"]
     lines += ["status", "  <STATUS>"]
     return "".join(line + "\n" for line in lines)
+
+
+def _decimals(numbers: NDArray[np.float64]) -> str:
+    """Say that numbers have decimals, so that no reader takes 1.234 for 1234."""
+    shown = number_words(numbers[np.isfinite(numbers)]).to_pylist()
+    digits = [len(word.partition(".")[2]) for word in shown if "e" not in word]
+    return f"\n  <DECIMALS> {max(digits)}" if any(digits) else ""
 
 
 def _code_lines(table: Table, trees: Mapping[str, str]) -> list[str]:

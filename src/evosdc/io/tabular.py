@@ -11,11 +11,13 @@ from evosdc.io.paths import PathLike
 from evosdc.io.suffixes import PARQUET, format_to_read
 
 
-def read_columns(path: PathLike, *, numbers: Collection[str] = ()) -> Any:
+def read_columns(
+    path: PathLike, *, numbers: Collection[str] = (), ours: bool = False
+) -> Any:
     """Read a CSV file as text (see `read_csv`) or a Parquet file as it is."""
     if format_to_read(path, "columns") is PARQUET:
         return read_parquet(path)
-    return read_csv(path, numbers=numbers)
+    return read_csv(path, numbers=numbers, ours=ours)
 
 
 def read_parquet(path: PathLike) -> Any:

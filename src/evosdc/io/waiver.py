@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from evosdc.errors import InputError
-from evosdc.io.paths import PathLike, read_text
+from evosdc.io.encoding import read_text
+from evosdc.io.paths import PathLike
 
 
 def read_waiver(path: PathLike) -> list[str]:

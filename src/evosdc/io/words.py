@@ -2,11 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+# A spreadsheet works out what begins so, but for a number (-5, +49, -1.5e3) and a sign
+# that stands alone, such as the "-" of an empty cell.
+_FORMULA = re.compile(r"[=+\-@\t\r](?=.*[^=+\-@\s])", re.DOTALL)
+_SIGNED = re.compile(r"[+-]\s?\d+([.,]\d+)*([eE][+-]?\d+)?\s?%?")
+_MOST_NAMED = 5
+
+
+def formula_notes(columns: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """Name the codes that a spreadsheet takes for formulas; nothing where none does.
+
+    Parameters
+    ----------
+    columns
+        Codes by the name of their column, which stands in the file as well.
+    """
+    found = [
+        f"{name}={code!r}"
+        for name, codes in columns.items()
+        for code in codes
+        if _is_formula(code)
+    ]
+    found = [f"column {name!r}" for name in columns if _is_formula(name)] + found
+    if not found:
+        return ()
+    more = len(found) - _MOST_NAMED
+    named = ", ".join(found[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    kind = "formulas" if len(found) > 1 else "a formula"
+    return (
+        f"a spreadsheet that opens the published files takes {named} for {kind}: "
+        "import such columns as text, or rename the codes before you publish",
+    )
+
+
+def _is_formula(text: str) -> bool:
+    return bool(_FORMULA.match(text)) and not _SIGNED.fullmatch(text)
+
+
+def text_columns(frames: Iterable[Any]) -> dict[str, dict[str, None]]:
+    """Return the different words of each column of Arrow tables; none of numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found: dict[str, dict[str, None]] = {}
+    for frame in frames:
+        for name in frame.column_names:
+            words = pc.unique(frame[name])
+            if pa.types.is_dictionary(words.type):
+                words = words.dictionary_decode()
+            kind = words.type
+            text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+            seen = words.drop_null().to_pylist() if text else ()
+            found.setdefault(name, {}).update(dict.fromkeys(seen))
+    return found
 
 
 def number_words(values: NDArray[np.float64]) -> Any:

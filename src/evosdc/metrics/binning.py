@@ -60,5 +60,6 @@ def as_numbers(column: Any) -> Floats:
         column = column.cast(pa.int32())
     elif pa.types.is_temporal(kind):
         column = column.cast(pa.int64())
-    out = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    # Nanoseconds and long numbers may have more digits than a float.
+    out = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return np.asarray(out, float)

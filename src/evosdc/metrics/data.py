@@ -49,6 +49,8 @@ class Categorical:
         The levels in words, a missing value last.
     ordered
         Whether the codes of a variable follow an order (bins of a number do).
+    missing
+        Whether the last level of a variable stands for missing values.
     """
 
     codes: NDArray[np.int32]
@@ -58,6 +60,7 @@ class Categorical:
     key: tuple[int, ...]
     labels: tuple[tuple[str, ...], ...]
     ordered: tuple[bool, ...]
+    missing: tuple[bool, ...]
 
     @property
     def rows(self) -> int:
@@ -71,7 +74,7 @@ class Categorical:
 
     def has_missing(self, column: int) -> bool:
         """Whether the last level of a variable stands for missing values."""
-        return bool(self.labels[column]) and self.labels[column][-1] == MISSING
+        return self.missing[column]
 
     def with_codes(self, codes: NDArray[np.integer]) -> Categorical:
         """Return other records of the same variables."""
@@ -110,6 +113,7 @@ def from_codes(
         key=tuple(key),
         labels=tuple(tuple(str(v) for v in range(size)) for size in sizes),
         ordered=tuple(ordered) if ordered is not None else (False,) * columns,
+        missing=(False,) * columns,
     )
 
 
@@ -139,8 +143,8 @@ def encode_frames(
         Numbers are cut into this many bins by quantiles of the original (see
         `evosdc.metrics.binning`) ...
     max_distinct
-        ... where they have more distinct values than this over all files. Missing
-        values are a level of their own.
+        ... where the original has more distinct values than this. Missing values are
+        a level of their own.
     """
     tables = [_arrow(frame) for frame in frames]
     names = tuple(tables[0].column_names)
@@ -200,7 +204,7 @@ def class_codes(name: str, parts: Sequence[Any]) -> NDArray[np.int32]:
 def bin_codes(name: str, parts: Sequence[Any]) -> NDArray[np.int32]:
     """Return the codes of a column of several files, joined, numbers in bins.
 
-    As `encode_frames` has them, but that the first file decides whether there are bins.
+    As `encode_frames` has them.
     """
     return _class_column(name, parts).codes
 
@@ -223,6 +227,7 @@ def _files(
             key=key,
             labels=tuple(e.labels for e in encoded),
             ordered=tuple(e.ordered for e in encoded),
+            missing=tuple(e.missing for e in encoded),
         )
         for a, b in pairwise(starts)
     )
@@ -234,16 +239,17 @@ class _Column:
     labels: tuple[str, ...]
     ordered: bool
     size: int
+    missing: bool
 
 
 def _exact_column(name: str, parts: Sequence[Any]) -> _Column:
     column = _encode_column(name, parts, 1, None)
     # Labels of many values would only take room: a risk names no value of a key.
-    return _Column(column.codes, (), column.ordered, column.size)
+    return replace(column, labels=())
 
 
 def _class_column(name: str, parts: Sequence[Any]) -> _Column:
-    return _encode_column(name, parts, BINS, MOST_DISTINCT, only_first=True)
+    return _encode_column(name, parts, BINS, MOST_DISTINCT)
 
 
 def _arrow(frame: Any) -> pa.Table:
@@ -291,8 +297,6 @@ def _encode_column(
     parts: Sequence[Any],
     bins: int,
     max_distinct: int | None,
-    *,
-    only_first: bool = False,
 ) -> _Column:
     kinds = {_kind(part.type) for part in parts}
     if len(kinds) > 1:
@@ -303,7 +307,7 @@ def _encode_column(
         )
     if kinds == {"number"}:
         numbers = [as_numbers(part) for part in parts]
-        return _encode_numbers(numbers, bins, max_distinct, only_first=only_first)
+        return _encode_numbers(numbers, bins, max_distinct)
     if max_distinct is not None:
         first = coded_numbers(parts[0], max_distinct)
         if first is not None:
@@ -319,22 +323,22 @@ def _encode_numbers(
     parts: Sequence[NDArray[np.float64]],
     bins: int,
     max_distinct: int | None,
-    *,
-    only_first: bool,
 ) -> _Column:
-    """Number the values of all files, or bins of them where they are many.
+    """Number the values of all files, or bins of them where the original has many.
 
-    With `only_first` it is the first file that decides whether they are.
+    The original decides on bins and their edges: a synthetic file must not choose how
+    it is compared.
     """
     values = np.concatenate(parts)
     absent = np.isnan(values)
-    distinct, codes = np.unique(values[~absent], return_inverse=True)
     source, counts = np.unique(parts[0][~np.isnan(parts[0])], return_counts=True)
-    many = len(source) if only_first else len(distinct)
-    if max_distinct is None or many <= max_distinct:
+    if max_distinct is None or len(source) <= max_distinct:
+        known = values[~absent]
+        if max_distinct is not None:
+            known = _in_steps(known, source)
+        distinct, codes = np.unique(known, return_inverse=True)
         labels = tuple(f"{v:g}" for v in distinct)
     else:
-        # Edges of the original only: the synthetic file must not choose its own bins.
         edges = quantile_cuts(source, counts.astype(float), bins).edges
         codes = np.searchsorted(edges, values[~absent], side="right")
         ends = ["-inf", *(f"{v:g}" for v in edges), "inf"]
@@ -342,6 +346,22 @@ def _encode_numbers(
         found, codes = np.unique(codes, return_inverse=True)
         labels = tuple(f"[{ends[k]}, {ends[k + 1]})" for k in found)
     return _with_missing(codes, absent, labels, ordered=True)
+
+
+def _in_steps(
+    values: NDArray[np.float64], source: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return each value, or one of the original that is less than half a step away.
+
+    A step is the least difference of two values of the original: a little noise must
+    not make a level of its own of every value.
+    """
+    if len(source) < 2:
+        return values
+    middles = (source[:-1] + source[1:]) / 2
+    nearest = source[np.searchsorted(middles, values)]
+    near = np.abs(values - nearest) < np.diff(source).min() / 2
+    return np.where(near, nearest, values)
 
 
 def _encode_coded(
@@ -353,11 +373,9 @@ def _encode_coded(
     for part in parts:
         others.append(as_coded(part, labels))
         labels = others[-1].labels
-    numbers = _encode_numbers(
-        [part.numbers for part in others], bins, max_distinct, only_first=True
-    )
+    numbers = _encode_numbers([part.numbers for part in others], bins, max_distinct)
     codes = np.concatenate([part.codes for part in others])
-    known = len(numbers.labels) - (MISSING in numbers.labels)
+    known = len(numbers.labels) - numbers.missing
     absent = np.concatenate([part.absent for part in others])
     found = np.where(codes >= 0, known + codes, numbers.codes)
     every = (*numbers.labels[:known], *labels)
@@ -408,6 +426,7 @@ def _with_missing(
 ) -> _Column:
     out = np.full(len(absent), len(labels), dtype=np.int32)
     out[~absent] = codes
-    if absent.any():
+    missing = bool(absent.any())
+    if missing:
         labels = (*labels, MISSING)
-    return _Column(out, labels, ordered, len(labels))
+    return _Column(out, labels, ordered, len(labels), missing)

@@ -159,10 +159,14 @@ def fresh_tests(
     synthetic: Coded,
     holdout: Coded | None = None,
     *,
-    seed: int = 0,
+    seed: int | Sequence[int] = 0,
     attacks: Sequence[str] = tuple(ATTACKS),
 ) -> tuple[FreshTest, ...]:
-    """Attack halves of the original with synthetic and with fresh records."""
+    """Attack halves of the original with synthetic and with fresh records.
+
+    A search that looks at these tests gives a `seed` of several numbers: the splits of
+    the verdict are those of a single one, and no search must have seen them.
+    """
     tests = _against(original, synthetic, None, seed, attacks)
     if holdout is not None:
         tests += _against(original, synthetic, holdout, seed, attacks)
@@ -173,10 +177,10 @@ def _against(
     original: Coded,
     synthetic: Coded,
     holdout: Coded | None,
-    seed: int,
+    seed: int | Sequence[int],
     attacks: Sequence[str],
 ) -> tuple[FreshTest, ...]:
-    rng = np.random.default_rng([seed, 5])
+    rng = np.random.default_rng([*np.atleast_1d(seed).tolist(), 5])
     half = original.rows // 2 if holdout is None else original.rows
     others = original.rows if holdout is None else holdout.rows
     size = min(half, synthetic.rows, others, _MOST_RECORDS)

@@ -17,6 +17,7 @@ from evosdc.metrics.attribution import Dcap, Disco, Tcap
 from evosdc.metrics.base import Metric
 from evosdc.metrics.correspondence import McaDistance
 from evosdc.metrics.data import Categorical, encode_exact, encode_frames
+from evosdc.metrics.disguised import disguised_tests, same_records
 from evosdc.metrics.divergence import (
     JensenShannon,
     RatioOfEstimates,
@@ -169,7 +170,7 @@ def _evaluate(
     if holdout is not None:
         files["holdout"] = holdout
     measures = _chosen(metrics, None if holdout is None else holdout.bins, seed)
-    tests, why_not = _tests(original, synthetic, holdout, seed, left)
+    tests, against, why_not = _tests(original, synthetic, holdout, seed, left)
     data = original.bins
     with within(left):
         comparisons = compare(data, synthetic.bins)
@@ -179,7 +180,9 @@ def _evaluate(
     tested = holdout is not None
     names = tuple(data.names[j] for j in data.key)
     aim = data.names[data.target]
-    verdict, reasons = verdict_on(values, tests, tested=tested, why_not=why_not)
+    verdict, reasons = verdict_on(
+        values, tests, tested=tested, why_not=why_not, against=against
+    )
     return Evaluation(
         values=tuple(values.values()),
         skipped=skipped,
@@ -206,18 +209,35 @@ def _tests(
     holdout: Coded | None,
     seed: int,
     left: Callable[[], float] | None,
-) -> tuple[tuple[FreshTest, ...], str]:
-    """Make the tests behind the verdict, or say why they are not made."""
+) -> tuple[tuple[FreshTest, ...], list[str], str]:
+    """Make the tests behind the verdict, or say why they are not made.
+
+    The second value is what speaks against a release beside them.
+    """
+    if same_records(original.exact, synthetic.exact):
+        # Whatever there is time for, and whatever other people would show.
+        against = ["the copy holds the very records of the original"]
+    else:
+        against = []
     # They come first and may run over a little: without them there is no verdict.
     patient = None if left is None else (lambda: left() + GRACE)
     try:
         with within(patient):
             tests = fresh_tests(original, synthetic, holdout, seed=seed)
+            if tests:
+                more, renamed = disguised_tests(original, synthetic, seed=seed)
+                tests += more
+                if renamed and not against:
+                    against.append(
+                        "the copy holds the records of the original, levels renamed "
+                        "or numbers on another scale"
+                    )
     except OutOfTimeError:
-        return (), NO_TIME
+        return (), against, NO_TIME
     except KeyboardInterrupt:
-        return (), INTERRUPTED
-    return tests, "" if tests else "not possible: a file has fewer than two records"
+        return (), against, INTERRUPTED
+    why_not = "" if tests else "not possible: a file has fewer than two records"
+    return tests, against, why_not
 
 
 def _baselines(original: Coded, seed: int) -> dict[str, Coded]:

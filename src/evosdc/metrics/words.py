@@ -15,7 +15,12 @@ _ERRORS = 3.0
 
 
 def verdict_on(
-    values: Values, tests: Sequence[FreshTest], *, tested: bool, why_not: str = ""
+    values: Values,
+    tests: Sequence[FreshTest],
+    *,
+    tested: bool,
+    why_not: str = "",
+    against: Sequence[str] = (),
 ) -> tuple[VerdictWord, tuple[str, ...]]:
     """Return the verdict and the reasons against a release.
 
@@ -28,8 +33,10 @@ def verdict_on(
         people who are not.
     why_not
         Why there are no tests.
+    against
+        What else speaks against a release.
     """
-    reasons = [test.words() for test in tests if not test.passed]
+    reasons = [*(test.words() for test in tests if not test.passed), *against]
     if not tests:
         reasons.append(f"the attacks behind the verdict are {why_not}")
     if tested:
@@ -172,11 +179,11 @@ def _membership(values: Values, tested: bool) -> list[str]:
 
 def _closeness(values: Values) -> list[str]:
     value = values.get("jsd_full")
-    fresh = None if value is None else value.baselines.get("bootstrap")
-    if value is None or fresh is None or value.value >= fresh:
+    drawn = None if value is None else value.baselines.get("bootstrap")
+    if value is None or drawn is None or value.value >= drawn:
         return []
     return [
-        "The full table is closer to the original than a fresh sample of the original "
-        "would be: beyond that, closeness is memory of these people, not knowledge of "
-        "the population."
+        "The full table is closer to the original than the original is when it is "
+        "drawn again with replacement, which repeats its people: such closeness is "
+        "memory of these people, not knowledge of the population."
     ]

@@ -33,7 +33,7 @@ def _begin(shared: Any, cells: float) -> None:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     _SHARED[:] = [shared]
     # What this process need not compile, its workers need not either.
-    small_jobs.begin(cells)
+    small_jobs.has(cells)
 
 
 def _end_with(parent: int) -> None:

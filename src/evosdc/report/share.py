@@ -101,6 +101,8 @@ def public_claim(protection: Protection) -> Mapping[str, str]:
         knowledge = "Whether a cell of this kind can be below zero."
     else:
         knowledge = "A range for each cell that the office assumes to be known."
+    if origin.whole and not origin.counts:
+        knowledge += " That values are whole numbers."
     if origin.threshold is not None:
         knowledge += " That cells below the minimum frequency are hidden."
     earlier = bool(protection.settings.get("earlier"))

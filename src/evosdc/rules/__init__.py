@@ -1,6 +1,11 @@
 """Primary rules on contributors: what makes a cell sensitive, and by how much."""
 
-from evosdc.rules.concentration import Dominance, PPercent, PriorPosterior
+from evosdc.rules.concentration import (
+    Dominance,
+    PPercent,
+    PriorPosterior,
+    rest_limit,
+)
 from evosdc.rules.contributors import Contributors
 from evosdc.rules.counting import Frequency, Manual, Request, ZeroUnsafe
 from evosdc.rules.group import Group
@@ -25,6 +30,7 @@ __all__ = [
     "mark",
     "parse_rule",
     "parse_rules",
+    "rest_limit",
     "rule_text",
     "set_status",
 ]

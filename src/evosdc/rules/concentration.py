@@ -6,6 +6,7 @@ rescaled to the response (tau-Argus manual, section on protection levels).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,6 +15,9 @@ import numpy as np
 from evosdc.errors import InputError
 from evosdc.rules.contributors import Contributors, Numbers, Verdict
 from evosdc.table.rounding import ROUNDING
+
+# The rest beside a dominant contributor, as a share of it, where no rule sets one.
+_REST = 0.1
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,25 @@ class PriorPosterior:
     def apply(self, contributors: Contributors) -> Verdict:
         """Say which cells are unsafe and how far they must be covered up and down."""
         return _estimate(contributors, self.p / self.q, self.n_coalition)
+
+
+def rest_limit(rules: Iterable[object]) -> float:
+    """Return what share of the largest contribution the rules call too close.
+
+    A contributor beside whom the others have less than this knows the cell as closely
+    as no rule lets anyone know a contribution. A tenth where no rule says it.
+    """
+    found = [
+        rule.p / 100.0
+        if isinstance(rule, PPercent)
+        else rule.p / rule.q
+        if isinstance(rule, PriorPosterior)
+        else 100.0 / rule.k - 1.0
+        for rule in rules
+        if isinstance(rule, (PPercent, PriorPosterior))
+        or (isinstance(rule, Dominance) and rule.n == 1)
+    ]
+    return max(found, default=_REST)
 
 
 def _estimate(contributors: Contributors, share: float, coalition: int) -> Verdict:

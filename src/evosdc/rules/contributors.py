@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
+from evosdc.table.rounding import ROUNDING
 
 Numbers = NDArray[np.float64]
 Verdict = tuple[NDArray[np.bool_], Numbers, Numbers]
@@ -33,6 +34,9 @@ class Contributors:
         The same of the variable rules look at: the shadow variable, else the response.
     units
         Number of records, or the number they stand for where there are weights.
+    active, active_holdings
+        The units and holdings whose contribution to the response is not zero: those
+        that a minimum frequency counts. None means all of them.
     largest
         The largest contributions of the variable rules look at, one row per cell, in
         descending order, 0 where there are no more. Without sampling weights.
@@ -58,8 +62,10 @@ class Contributors:
     total: Numbers
     units: Numbers
     largest: Numbers
+    active: Numbers | None = None
     weights: Numbers | None = None
     holdings: NDArray[np.int64] | None = None
+    active_holdings: NDArray[np.int64] | None = None
     asking: Numbers | None = None
     shadow: bool = False
     floor: float = 0.0
@@ -78,7 +84,7 @@ class Contributors:
         most = max([10, *(len(row) for row in contributions)])
         largest = np.zeros((len(contributions), most))
         weight = np.zeros_like(largest)
-        value, size, units = (np.zeros(len(contributions)) for _ in range(3))
+        value, size, units, active = (np.zeros(len(contributions)) for _ in range(4))
         for cell, row in enumerate(contributions):
             x = np.array(row, dtype=np.float64)
             w = np.ones(len(x)) if weights is None else np.array(weights[cell])
@@ -86,12 +92,13 @@ class Contributors:
             largest[cell, : len(x)] = np.abs(x)[order]
             weight[cell, : len(x)] = w[order]
             value[cell], size[cell] = x @ w, np.abs(x) @ w
-            units[cell] = w.sum()
+            units[cell], active[cell] = w.sum(), w[x != 0].sum()
         columns: dict[str, Any] = {
             "value": value,
             "size": size,
             "total": size,
             "units": units,
+            "active": active,
             "largest": largest,
             "weights": None if weights is None else weight,
         }
@@ -117,6 +124,16 @@ class Contributors:
         if self.needing is None:
             return np.ones(len(self), dtype=bool)
         return np.asarray(self.needing > 0)
+
+    def dominated(self, limit: float) -> NDArray[np.bool_]:
+        """Whether one contributor has nearly all of a cell that is not its alone.
+
+        What the others have together is less than `limit` times what it has itself.
+        """
+        largest = self.leading(1)
+        rest = self.total - largest
+        others = rest > ROUNDING * self.total
+        return np.asarray(others & (rest < limit * largest * (1 - ROUNDING)))
 
     def leading(self, n: int) -> Numbers:
         """Sum of the `n` largest contributions in the population of each cell.

@@ -6,9 +6,10 @@ Their levels are a share of the response that the user sets, or an absolute rang
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.rules.contributors import Contributors, Verdict
@@ -19,9 +20,11 @@ from evosdc.table.rounding import ROUNDING
 class Frequency:
     """Unsafe with fewer than `n` contributors; the level is `percent` % of the cell.
 
-    With sampling weights the contributors are those in the population, the sum of
-    weights, as tau-Argus counts them. Where records belong to holdings, holdings are
-    counted, unless `count` says records. The share is of the contributions without
+    Who contributes nothing to a magnitude is no contributor: three firms of which two
+    report 0 are one. A cell of zeros only is left to `ZeroUnsafe`. With sampling
+    weights the contributors are those in the population, the sum of weights, as
+    tau-Argus counts them. Where records belong to holdings, holdings are counted,
+    unless `count` says records. The share is of the contributions without
     their sign and never below the floor of the table: +500 and -500 are not nothing.
     """
 
@@ -48,10 +51,12 @@ class Frequency:
 
     def apply(self, contributors: Contributors) -> Verdict:
         """Say which cells are unsafe and how far they must be covered up and down."""
-        counted = contributors.units
+        every: NDArray[Any] = contributors.units
+        active: NDArray[Any] | None = contributors.active
         if contributors.holdings is not None and self.count == "contributors":
-            counted = contributors.holdings.astype(np.float64)
-        few = counted < self.n * (1 - ROUNDING)
+            every, active = contributors.holdings, contributors.active_holdings
+        counted = np.asarray(every if active is None else active, dtype=np.float64)
+        few = (counted > 0) & (counted < self.n * (1 - ROUNDING))
         return _share(contributors, few & contributors.someone, self.percent)
 
 

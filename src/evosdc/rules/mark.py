@@ -95,5 +95,15 @@ def rule_text(rule: Rule) -> str:
     ]
     while given and given[-1][0] == given[-1][1]:
         given.pop()
-    words = [f"{x:g}" if isinstance(x, float) else str(x) for x, _ in given]
+    words = [_word(x) for x, _ in given]
     return f"{rule.name}:{','.join(words)}" if words else rule.name
+
+
+def _word(given: object) -> str:
+    """Write a number in as few digits as read back as it; nothing where it is None."""
+    if given is None:
+        return ""
+    if not isinstance(given, float):
+        return str(given)
+    short = f"{given:g}"
+    return short if float(short) == given else repr(given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 
 from evosdc.errors import InputError
 from evosdc.rules.concentration import Dominance, PPercent, PriorPosterior
@@ -32,7 +33,9 @@ def parse_rule(text: str) -> Rule:
     """Read one rule, such as ``p:15``, ``nk:1,75``, ``pq:10,100`` or ``freq:3,30``."""
     name, _, rest = text.strip().partition(":")
     form = _FORMS.get(name.strip().lower())
-    given = [part.strip() for part in rest.split(",")] if rest.strip() else []
+    # The name of a variable may have a comma in it.
+    most = 0 if form is not None and form[1] == (str,) else -1
+    given = [part.strip() for part in rest.split(",", most)] if rest.strip() else []
     if form is None:
         raise InputError(
             f"unknown rule {text!r}",
@@ -46,14 +49,25 @@ def parse_rule(text: str) -> Rule:
             f"rule {text!r} has {len(given)} numbers", expected=_USAGE, hint="add them"
         )
     try:
-        values = [kind(part) for kind, part in zip(kinds, given, strict=False)]
+        values = {
+            name: kind(part)
+            for i, (name, kind, part) in enumerate(
+                zip(_names(make), kinds, given, strict=False)
+            )
+            # A blank between two numbers stands for what the rule says without it.
+            if part or not least <= i < len(given) - 1
+        }
     except ValueError:
         raise InputError(
             f"rule {text!r} has something that is not a number of the right kind",
             expected=_USAGE,
             hint="write numbers with a decimal point, counts as whole numbers",
         ) from None
-    return make(*values)
+    return make(**values)
+
+
+def _names(make: Callable[..., Rule]) -> list[str]:
+    return [field.name for field in fields(make)]  # type: ignore[arg-type]
 
 
 def parse_rules(texts: Iterable[str]) -> tuple[Rule, ...]:

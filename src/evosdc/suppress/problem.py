@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evosdc.errors import LevelError, TableError
 from evosdc.suppress.pattern import Pattern
 from evosdc.table import Network, Table
+from evosdc.table.knowledge import in_whole_numbers
 from evosdc.table.status import FIXED, PRIMARY
 
 _AT_BOUND = 1 + 1e-9
@@ -158,7 +159,7 @@ def least_levels(
 
 def strict_margin(table: Table) -> NDArray[np.float64]:
     """How much more than its level a cell must reach in the strict reading."""
-    if table.is_integer:
+    if table.is_integer or table.origin.whole:
         return np.ones(len(table))
     scale = max(1.0, float(np.abs(table.value).max()))
     return 2e-6 * np.maximum(1.0, np.abs(table.value)) + 2e-10 * scale
@@ -211,12 +212,12 @@ def _least_asked(table: Table) -> tuple[NDArray[np.float64], ...]:
 
 
 def _whole_bounds(table: Table) -> Table:
-    """Return a table of counts with the whole numbers that its bounds allow.
+    """Return a table of whole numbers with those that its bounds allow.
 
     The judge lets attackers think of whole numbers only, so searches do too.
     """
     if not table.origin.counts:
-        return table
+        return in_whole_numbers(table)
     low = np.minimum(np.ceil(table.lower), table.value)
     high = np.maximum(np.floor(table.upper), table.value)
     if np.array_equal(low, table.lower) and np.array_equal(high, table.upper):

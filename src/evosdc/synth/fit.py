@@ -280,7 +280,13 @@ def described(
         for slot, copy in zip(order, made, strict=True)
     ]
     names = [describe(c) for c in prepared.components]
-    met = all(risks[0][r] <= v + 1e-12 for r, v in limits.binding.items())
+    # Of a front the user takes what he likes; of copies each has to meet the limits.
+    bound = risks[:1] if options.trade_off.front else risks
+    met = all(
+        risk[r] <= limit + 1e-12
+        for risk in bound
+        for r, limit in limits.binding.items()
+    )
     near = distances(codes, made[0], domain.sizes, prepared.measured)
     ranks = RankModel(
         domain,

@@ -51,7 +51,9 @@ def notes(
     if not met:
         out.append("a risk limit is not met; see risk_ and risk_limits_")
     if limits.key is None:
-        out.append("no key and target were given: no disclosure risk was measured")
+        out.append(
+            "no key and target were given: the search limited no disclosure risk"
+        )
     if run.generations is None:
         out.append(
             "the run followed the clock: another one may differ; moves or generations "

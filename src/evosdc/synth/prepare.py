@@ -96,9 +96,10 @@ def prepare(table: pa.Table, options: Options, rng: np.random.Generator) -> Prep
     memetic = options.schedule.memetic
     _known(table, [*coding.exclude, *coding.categories])
     table = table.drop_columns(list(coding.exclude))
-    identifiers = find_identifiers(
-        table, coding.least, dict(coding.identifiers or {}), options.named
-    )
+    wishes = dict(coding.identifiers or {})
+    for name in coding.exclude:
+        wishes.pop(name, None)
+    identifiers = find_identifiers(table, coding.least, wishes, options.named)
     table = table.drop_columns([i.name for i in identifiers if i.action != "keep"])
     derived = _derived(table, options)
     table = table.drop_columns([d.name for d in derived])

@@ -75,8 +75,8 @@ class Synthesiser:
     Parameters
     ----------
     key, target
-        What an attacker knows and what he wants to learn. Without them no risk is
-        measured or limited.
+        What an attacker knows and what he wants to learn. Without them the search
+        limits no risk.
     scenario
         Key, target, risks and their limits: `Scenario`.
     trade_off
@@ -220,7 +220,7 @@ class Synthesiser:
             Distances by objective and the four risks of the best candidate.
         ``risk_limits_``, ``risk_met_``
             The limits set by the user, else those suggested by a fresh sample, and
-            whether every one is met.
+            whether every one is met, by every copy.
         ``floor_``, ``fresh_risk_``
             What a fresh sample of the same population would score.
         ``front_``
@@ -354,7 +354,8 @@ class Synthesiser:
                 )
             if fitted.lone is None or not ranks:
                 break
-            again = fitted.lone.surplus(table, np.random.default_rng([turn, 12]))
+            chance = np.random.default_rng([state, 12, turn])
+            again = fitted.lone.surplus(table, chance)
             if not len(again):
                 break
             for rank in ranks.values():

@@ -2,8 +2,9 @@
 
 from evosdc.table.build import build_table, missing_cells
 from evosdc.table.hierarchy import TOTAL, Dimension, Hierarchy
-from evosdc.table.link import link_tables, linked_parts
+from evosdc.table.link import link_tables
 from evosdc.table.origin import Origin
+from evosdc.table.parts import linked_parts
 from evosdc.table.structure import Network, detect_network
 from evosdc.table.table import Table
 

@@ -168,6 +168,30 @@ class Hierarchy:
         """Whether there is nothing between the total and its parts."""
         return all(p <= 0 for p in self.parents)
 
+    def is_above(self, upper: str, code: str) -> bool:
+        """Whether a code has another one above it."""
+        node = self.node_of.get(code, 0)
+        while node:
+            node = self.parents[node]
+            if self.codes[node] == upper:
+                return True
+        return False
+
+    def restricted(self, kept: NDArray[np.bool_]) -> Hierarchy:
+        """Return the tree of some nodes and the total, each below the next above it."""
+        if kept[1:].all():
+            return self
+        above = list(self.parents)
+        for node in range(1, len(above)):
+            if above[node] and not kept[above[node]]:
+                above[node] = above[above[node]]
+        nodes = [0, *(np.flatnonzero(kept[1:]) + 1).tolist()]
+        number = {node: at for at, node in enumerate(nodes)}
+        return Hierarchy(
+            tuple(self.codes[node] for node in nodes),
+            (-1, *(number[above[node]] for node in nodes[1:])),
+        )
+
     def children(self, node: int) -> list[int]:
         """Nodes right below a node."""
         return [n for n, p in enumerate(self.parents) if p == node]

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.table.link import linked_parts
 from evosdc.table.origin import AUTO
+from evosdc.table.parts import linked_parts
 from evosdc.table.rounding import significant
 from evosdc.table.status import PRIMARY
 from evosdc.table.table import Table
@@ -110,6 +110,83 @@ def as_counts(table: Table) -> Table:
     return counted
 
 
+def with_whole_numbers(table: Table, declared: bool | None = None) -> Table:
+    """Return the table with what everyone knows of whole numbers in it.
+
+    Employees, vehicles or thousands of euros without decimals: who sees that all values
+    are whole thinks of whole numbers only. What counts people or firms is whole anyway.
+
+    Parameters
+    ----------
+    declared
+        True also where some cells are no whole numbers: cells are then thought to be
+        off by whole numbers. False where attackers are assumed not to know it. None
+        leaves it to the table, and where that does not say it to the values.
+    """
+    origin = table.origin
+    if origin.counts:
+        if declared is False:
+            raise InputError(
+                "counts that are not known to be whole numbers",
+                expected="a table of magnitudes",
+                hint="say that the cells count nothing: --magnitudes (counts=False)",
+            )
+        return table
+    known = origin.whole if declared is None else declared
+    if known is None:
+        known = all_whole(table)
+    if known == origin.whole:
+        return table
+    return table.replace(origin=replace(origin, whole=known))
+
+
+def all_whole(table: Table) -> bool:
+    """Whether all values that a table shows, hidden or not, are whole numbers."""
+    value = table.value[table.shown]
+    # Doubles beyond have no room for fractions: they say nothing.
+    return bool(np.all((value == np.rint(value)) & (np.abs(value) < 2.0**53)))
+
+
+def in_whole_numbers(table: Table) -> Table:
+    """Return a table of whole magnitudes with levels and bounds in whole numbers.
+
+    Levels are rounded up: who gets an interval from 4.2 to 5.9 knows that the value is
+    5, so half a unit protects nothing. They are cut to the whole numbers that the
+    bounds leave, which are rounded inwards. Where nobody knows of whole numbers the
+    table is returned as it is, and a table of counts, whose levels are whole already.
+    """
+    if not table.origin.whole or table.origin.counts:
+        return table
+    whole = table.value == np.rint(table.value)
+    lower = np.where(whole, np.minimum(np.ceil(table.lower), table.value), table.lower)
+    upper = np.where(whole, np.maximum(np.floor(table.upper), table.value), table.upper)
+    above, below = table.upper - table.value, table.value - table.lower
+    upl = _whole_level(table.upl, above)
+    lpl = _whole_level(table.lpl, below)
+    spl = _whole_level(table.spl, above + below)
+    raised = (upl > table.upl) | (lpl > table.lpl) | (spl > table.spl)
+    raised &= table.status == PRIMARY
+    return table.replace(
+        lower=lower,
+        upper=upper,
+        upl=upl,
+        lpl=lpl,
+        spl=spl,
+        origin=replace(table.origin, raised=table.origin.raised + int(raised.sum())),
+    )
+
+
+def _whole_level(
+    level: NDArray[np.float64], room: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Round a level up, but not beyond the whole numbers within the room it had."""
+    # Digits that floating point made up make no whole unit more or less.
+    up = np.ceil(significant(level, _DIGITS))
+    bounded = np.isfinite(room)
+    most = np.floor(significant(np.where(bounded, room, 0.0), _DIGITS))
+    return np.where(bounded & (level <= room), np.minimum(up, most), up)
+
+
 def read_bounds(spec: str) -> tuple[str, float, float]:
     """Read a text such as ``0:inf``: its kind, and one or two numbers."""
     words = spec.strip().lower()
@@ -137,7 +214,10 @@ def knowledge_words(table: Table) -> str:
     origin = table.origin
     kind, low, high = read_bounds(origin.bounds)
     open_below = int(np.isneginf(table.lower).sum())
-    whole = "whole numbers" if origin.counts else ""
+    whole = "whole numbers" if origin.in_whole else ""
+    if origin.whole and not origin.counts:
+        odd = int((table.shown & (table.value != np.rint(table.value))).sum())
+        whole += f" (declared: {odd:,} cells are not)" if odd else ""
     if kind == COLUMNS:
         parts = ["bounds cell by cell, as the table gives them"]
     elif kind == "range":
@@ -178,8 +258,7 @@ def _has_unlisted(table: Table) -> bool:
     for part in linked_parts(table):
         inner = np.ones(len(part.cells), dtype=bool)
         expected = 1.0
-        for k in part.dimensions:
-            leaf = table.dimensions[k].hierarchy.is_leaf
+        for k, leaf in zip(part.dimensions, part.finest(table), strict=True):
             inner &= leaf[table.codes[part.cells, k]]
             expected *= float(leaf.sum())
         if part.dimensions and int(inner.sum()) < expected:

@@ -1,13 +1,13 @@
 """Linked tables: several tables over one population become one table.
 
-A cell that two tables share (the same codes, where a table without a dimension stands
-at its total) becomes one cell, so that an attacker's view of all tables is one system
-of equations and one pattern protects them together.
+A cell that two tables share (the same codes of the same variables, where a table
+without a variable stands at its total) becomes one cell, so that an attacker's view of
+all tables is one system of equations and one pattern protects them together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -18,10 +18,12 @@ from scipy import sparse
 
 from evosdc.errors import TableError
 from evosdc.table.build import cell_keys
-from evosdc.table.hierarchy import Dimension, Hierarchy
-from evosdc.table.origin import Origin
+from evosdc.table.hierarchy import Dimension
+from evosdc.table.origin import Axis, Origin
+from evosdc.table.parts import in_a_ring, linked_parts, splits
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
 from evosdc.table.table import ADDITIVITY, Table
+from evosdc.table.variables import read_links, union, unlinked_in, unsure_links
 
 # A cell that is sensitive in one table is sensitive in all.
 _SEVERITY = {SAFE: 0, SECONDARY: 1, FIXED: 2, PRIMARY: 3}
@@ -43,100 +45,51 @@ class LinkedTables:
     places: tuple[NDArray[np.int64], ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """One of the tables that a joint table was made of.
+def link_tables(
+    tables: Sequence[Table],
+    *,
+    links: Mapping[str, str] | None = None,
+    unlinked: Sequence[str] | None = None,
+) -> LinkedTables:
+    """Join labelled tables over their shared cells; shared equations stand once.
 
-    `dimensions` are the numbers of its dimensions, `cells` those of its cells, both in
-    the joint table.
+    Parameters
+    ----------
+    tables
+        Dimensions of the same name are the same variable; one may show other levels of
+        it than the other, as long as a code stands for the same cells in both.
+    links
+        Dimensions of other names that are levels of one variable, ``{"A21": "A88"}``,
+        or that are unrelated to all others, ``{"A21": "none"}``.
+    unlinked
+        What is known of the other dimensions, in words, for the claim. Where None, they
+        are compared by their codes and totals.
+
+    Raises
+    ------
+    InputError
+        Where two dimensions of different names look like one variable.
     """
-
-    dimensions: tuple[int, ...]
-    cells: NDArray[np.int64]
-
-
-def linked_parts(table: Table) -> tuple[Part, ...]:
-    """Find the tables in a joint one by its labels: one part for an ordinary table.
-
-    A cell spans the dimensions where it does not stand at the total. The largest spans
-    are the tables, and a cell is in every table that has its span.
-    """
-    if not table.dimensions:
-        return (Part((), np.arange(len(table))),)
-    away = table.codes > 0
-    spans = np.unique(away[table.shown], axis=0)
-    largest = [
-        span
-        for k, span in enumerate(spans)
-        if not any(np.all(other >= span) for j, other in enumerate(spans) if j != k)
-    ]
-    # As they were given: by the first cell that has a span.
-    there = table.shown
-    first = [int(np.argmax((away == span).all(axis=1) & there)) for span in largest]
-    return tuple(
-        Part(
-            tuple(np.flatnonzero(largest[k]).tolist()),
-            np.flatnonzero((away <= largest[k]).all(axis=1) & there),
-        )
-        for k in np.argsort(first, kind="stable")
-    )
-
-
-def cells_of_spans(
-    dimensions: Sequence[Dimension],
-    codes: NDArray[np.int32],
-    spans: Sequence[Collection[str]],
-) -> NDArray[np.bool_]:
-    """Return which cells of a table of all variables stand in a table by a span."""
-    away = codes > 0
-    found = np.zeros(len(codes), dtype=bool)
-    for span in spans:
-        inside = np.array([d.name in span for d in dimensions])
-        found |= (away <= inside).all(axis=1)
-    return found
-
-
-def in_a_ring(spans: Sequence[Collection[str]]) -> bool:
-    """Whether tables by these variables hang together in a ring.
-
-    Where they do not, any tables that agree in the cells they share are sums of one
-    table of all variables, and nothing follows from it that does not follow from them.
-    In a ring (a by b, b by c, c by a) more may follow: that no cell of the table of all
-    variables is negative. Graham's reduction: variables of one span alone, and spans
-    inside another, are taken away until nothing changes.
-    """
-    left = [set(span) for span in spans]
-    while True:
-        lone = {
-            name
-            for span in left
-            for name in span
-            if sum(name in other for other in left) == 1
-        }
-        smaller = [span - lone for span in left]
-        kept = [
-            span
-            for k, span in enumerate(smaller)
-            if span
-            and not any(
-                span < other or (span == other and j < k)
-                for j, other in enumerate(smaller)
-            )
-        ]
-        if kept == left:
-            return bool(kept)
-        left = kept
-
-
-def link_tables(tables: Sequence[Table]) -> LinkedTables:
-    """Join labelled tables over their shared cells; shared equations stand once."""
     if not tables or any(not t.dimensions for t in tables):
         raise TableError(
             "tables without labels cannot be linked",
             expected="at least one table, each with named dimensions",
             hint="write the joint equations into one JJ file instead",
         )
-    dims = _union([d for t in tables for d in t.dimensions])
+    if len(tables) > 1 and any(t.unshown is not None for t in tables):
+        raise TableError(
+            "tables that are linked in a ring already cannot be linked with others",
+            expected="tables whose cells are all published",
+            hint="tabulate all of them together from the records",
+        )
+    given = dict(links or {})
+    variable_of = read_links(given, [[d.name for d in t.dimensions] for t in tables])
+    axes = [_axes(t, variable_of) for t in tables]
+    tables = [_renamed(t, variable_of) for t in tables]
+    if unlinked is None:
+        known = [words for t in tables for words in unlinked_in(t)]
+        unlinked = [*known, *unsure_links(tables, given)]
+    dims = union([d for t in tables for d in t.dimensions])
     codes = np.vstack([_joint_codes(t, dims) for t in tables])
     cells = _JointCells.of(tables, cell_keys([len(d.hierarchy) for d in dims], codes))
     _refuse_other_values(tables, cells)
@@ -158,10 +111,45 @@ def link_tables(tables: Sequence[Table]) -> LinkedTables:
         name=tables[0].name,
         holdings=cells.counts("holdings"),
         respondent=_respondents(tables, cells.first, cells.place, len(cells)),
-        origin=_origin(tables),
+        origin=_origin(tables, dims, [a for each in axes for a in each], unlinked),
         notes=dict.fromkeys(note for t in tables for note in t.notes),
     )
     return LinkedTables(table, cells.places)
+
+
+def _axes(table: Table, variable_of: Mapping[str, str]) -> list[tuple[Axis, ...]]:
+    """Return the tables in a table, with the codes and the names they have there."""
+    return [
+        tuple(
+            Axis(
+                variable_of.get(table.dimensions[k].name, table.dimensions[k].name),
+                name,
+                tuple(
+                    code
+                    for code, shown in zip(
+                        table.dimensions[k].hierarchy.codes, nodes, strict=True
+                    )
+                    if shown
+                ),
+            )
+            for k, name, nodes in zip(
+                part.dimensions, part.names, part.nodes, strict=True
+            )
+        )
+        for part in linked_parts(table)
+    ]
+
+
+def _renamed(table: Table, variable_of: Mapping[str, str]) -> Table:
+    if not any(d.name in variable_of for d in table.dimensions):
+        return table
+    return replace(
+        table,
+        dimensions=tuple(
+            Dimension(variable_of.get(d.name, d.name), d.hierarchy)
+            for d in table.dimensions
+        ),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,11 +265,30 @@ def _joint_equations(tables: Sequence[Table], cells: _JointCells) -> tuple[Any, 
     return _distinct(sparse.vstack(blocks, format="csr"), cells.all_of("rhs"))
 
 
-def _origin(tables: Sequence[Table]) -> Origin:
+def _origin(
+    tables: Sequence[Table],
+    dims: Sequence[Dimension],
+    axes: Sequence[tuple[Axis, ...]],
+    unlinked: Sequence[str],
+) -> Origin:
+    trees = {d.name: d.hierarchy for d in dims}
+    spans = [
+        set().union(*(splits(trees[a.variable], a.variable, a.codes) for a in span))
+        for span in axes
+    ]
     joint = Origin.joint(t.origin for t in tables)
-    if in_a_ring([[d.name for d in t.dimensions] for t in tables]):
-        return replace(joint, ring=True)
-    return joint
+    # Labels tell the parts, unless some show other levels of a variable.
+    told = all(
+        a.column == a.variable and len(a.codes) == len(trees[a.variable])
+        for span in axes
+        for a in span
+    )
+    return replace(
+        joint,
+        ring=joint.ring or in_a_ring(spans),
+        tables=() if told else tuple(axes),
+        unlinked=tuple(dict.fromkeys(unlinked)),
+    )
 
 
 def _respondents(
@@ -319,37 +326,3 @@ def _distinct(matrix: Any, rhs: NDArray[np.float64]) -> tuple[Any, Any]:
         seen.setdefault(key, row)
     rows = list(seen.values())
     return matrix[rows], rhs[rows]
-
-
-def _union(dimensions: Sequence[Dimension]) -> tuple[Dimension, ...]:
-    """One dimension a name; two trees of one name are merged where they agree."""
-    merged: dict[str, Dimension] = {}
-    for d in dimensions:
-        known = merged.get(d.name)
-        if known is None:
-            merged[d.name] = d
-        elif known != d:
-            merged[d.name] = Dimension(d.name, _merge(d.name, known, d))
-    return tuple(merged.values())
-
-
-def _merge(name: str, one: Dimension, two: Dimension) -> Hierarchy:
-    a, b = one.hierarchy, two.hierarchy
-    if a.total != b.total:
-        raise TableError(
-            f"dimension {name!r} has total {a.total!r} in one table and {b.total!r} "
-            "in another",
-            expected="one code for the total",
-            hint="rename the total in one of the tables",
-        )
-    parent_of: dict[str, str] = {}
-    for tree in (a, b):
-        for node in range(1, len(tree)):
-            code, parent = tree.codes[node], tree.codes[tree.parents[node]]
-            if parent_of.setdefault(code, parent) != parent:
-                raise TableError(
-                    f"code {code!r} of {name!r} has two parents in linked tables",
-                    expected="hierarchies that agree where they meet",
-                    hint="use one hierarchy file for both tables, or rename a level",
-                )
-    return Hierarchy.from_parents(parent_of, a.total)

@@ -6,12 +6,43 @@ that whoever judges the table later says what was known when it was made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 # How prior knowledge is set where nobody says otherwise.
 AUTO = "auto"
+
+
+class Axis(NamedTuple):
+    """A variable of one of several linked tables, as far as this table shows it.
+
+    Attributes
+    ----------
+    variable
+        The dimension of the joint table.
+    column
+        What the table itself calls it: a level of the variable has its own name.
+    codes
+        The codes that the table shows; empty where it shows all of them.
+    """
+
+    variable: str
+    column: str
+    codes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dominated:
+    """How many cells one contributor dominates without being alone there.
+
+    The others have less than `limit` times what it has. `sensitive` cells are hidden in
+    any case, `others` may be.
+    """
+
+    limit: float
+    sensitive: int
+    others: int
 
 
 @dataclass(frozen=True)
@@ -25,6 +56,16 @@ class Origin:
         ready-made with its statuses; empty where somebody decided that no rule applies.
     counts
         Whether cells count people or firms: whole numbers, known to be so.
+    whole
+        Whether everyone knows that the values are whole numbers, though they count
+        nothing; None where nobody looked.
+    raised
+        How many cells had levels that were raised to whole numbers.
+    count_zeros
+        Whether contributors of zero count for the minimum frequency; None where
+        nothing is known of them, and for counts.
+    dominated
+        Cells that one contributor dominates; None where contributions are not known.
     zeros
         Whether empty cells are listed and may be hidden, so that nobody knows of a
         hidden cell that somebody is in it.
@@ -43,12 +84,24 @@ class Origin:
     ring
         Whether it is of linked tables in a ring, made one by one: what follows from the
         cells that none of them shows cannot be judged.
+    weighting
+        How records were weighted, in words; blank where nothing said that they could.
     source
         A fingerprint of the records, the same for all tables made of them.
+    tables
+        The linked tables that it is made of, where the codes of its cells do not tell:
+        tables that show other levels of the same variables. Empty where they do.
+    unlinked
+        Variables of linked tables that were judged as unrelated although nobody could
+        be sure of it, in words. None where nobody looked.
     """
 
     rules: tuple[tuple[str, int], ...] | None = None
     counts: bool = False
+    whole: bool | None = None
+    raised: int = 0
+    count_zeros: bool | None = None
+    dominated: Dominated | None = None
     zeros: bool = False
     bounds: str = AUTO
     threshold: int | None = None
@@ -56,13 +109,25 @@ class Origin:
     waived: int = 0
     by_hand: tuple[str, ...] = ()
     ring: bool = False
+    weighting: str = ""
     source: str = ""
+    tables: tuple[tuple[Axis, ...], ...] = ()
+    unlinked: tuple[str, ...] | None = None
+
+    @property
+    def in_whole(self) -> bool:
+        """Whether attackers know that cells are whole numbers."""
+        return self.counts or self.whole is True
 
     def as_json(self) -> dict[str, Any]:
         """Return what a side file holds."""
         return {
             "rules": None if self.rules is None else [list(r) for r in self.rules],
             "counts": self.counts,
+            "whole": self.whole,
+            "raised": self.raised,
+            "count_zeros": self.count_zeros,
+            "dominated": None if self.dominated is None else asdict(self.dominated),
             "zeros": self.zeros,
             "bounds": self.bounds,
             "threshold": self.threshold,
@@ -70,14 +135,20 @@ class Origin:
             "waived": self.waived,
             "by_hand": list(self.by_hand),
             "ring": self.ring,
+            "weighting": self.weighting,
             "source": self.source,
+            "tables": [
+                [[a.variable, a.column, list(a.codes)] for a in table]
+                for table in self.tables
+            ],
+            "unlinked": None if self.unlinked is None else list(self.unlinked),
         }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Origin:
         """Read back what `as_json` gave; raises `ValueError` for anything else."""
         rules = data.get("rules")
-        threshold = data.get("threshold")
+        threshold, unlinked = data.get("threshold"), data.get("unlinked")
         return cls(
             rules=(
                 None
@@ -85,6 +156,10 @@ class Origin:
                 else tuple((str(r), int(count)) for r, count in rules)
             ),
             counts=bool(data.get("counts", False)),
+            whole=_maybe(data.get("whole")),
+            raised=int(data.get("raised", 0)),
+            count_zeros=_maybe(data.get("count_zeros")),
+            dominated=_dominated(data.get("dominated")),
             zeros=bool(data.get("zeros", False)),
             bounds=str(data.get("bounds", AUTO)),
             threshold=None if threshold is None else int(threshold),
@@ -92,12 +167,21 @@ class Origin:
             waived=int(data.get("waived", 0)),
             by_hand=tuple(str(word) for word in data.get("by_hand", ())),
             ring=bool(data.get("ring", False)),
+            weighting=str(data.get("weighting", "")),
             source=str(data.get("source", "")),
+            tables=tuple(
+                tuple(
+                    Axis(str(variable), str(column), tuple(map(str, codes)))
+                    for variable, column, codes in table
+                )
+                for table in data.get("tables", ())
+            ),
+            unlinked=None if unlinked is None else tuple(map(str, unlinked)),
         )
 
     @classmethod
     def joint(cls, parts: Iterable[Origin]) -> Origin:
-        """Return the origin of linked tables."""
+        """Return the origin of linked tables; `link_tables` says which they are."""
         origins = list(dict.fromkeys(parts))
         if len(origins) == 1:
             return origins[0]
@@ -111,6 +195,10 @@ class Origin:
         return cls(
             rules=tuple(marked.items()) if known else None,
             counts=all(o.counts for o in origins),
+            whole=_one({o.in_whole if o.counts else o.whole for o in origins}),
+            raised=sum(o.raised for o in origins),
+            count_zeros=_one({o.count_zeros for o in origins}),
+            dominated=_together([o.dominated for o in origins]),
             zeros=any(o.zeros for o in origins),
             bounds=bounds.pop() if len(bounds) == 1 else "columns",
             threshold=thresholds.pop() if len(thresholds) == 1 else None,
@@ -118,5 +206,36 @@ class Origin:
             waived=max(o.waived for o in origins),
             by_hand=tuple(dict.fromkeys(w for o in origins for w in o.by_hand)),
             ring=any(o.ring for o in origins),
+            weighting="; ".join(
+                dict.fromkeys(o.weighting for o in origins if o.weighting)
+            ),
             source=sources.pop() if len(sources) == 1 else "",
         )
+
+
+def _maybe(given: Any) -> bool | None:
+    return None if given is None else bool(given)
+
+
+def _one(found: set[bool | None]) -> bool | None:
+    """What all say; None where they do not say the same."""
+    return found.pop() if len(found) == 1 else None
+
+
+def _dominated(given: Mapping[str, Any] | None) -> Dominated | None:
+    if given is None:
+        return None
+    return Dominated(
+        float(given["limit"]), int(given["sensitive"]), int(given["others"])
+    )
+
+
+def _together(parts: Sequence[Dominated | None]) -> Dominated | None:
+    known = [part for part in parts if part is not None]
+    if not known or len(known) < len(parts):
+        return None
+    return Dominated(
+        max(part.limit for part in known),
+        sum(part.sensitive for part in known),
+        sum(part.others for part in known),
+    )

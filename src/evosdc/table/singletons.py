@@ -1,6 +1,7 @@
 """Lone respondents: which cells are known to whom before anything is published?
 
-Whoever is the only contributor of a cell knows its value, and so protects nothing by
+Whoever is the only contributor of a cell knows its value (who contributes zero beside
+it knows no more of it than everyone), and so protects nothing by
 it: in a row with two hidden cells the lone respondent of one works out the other
 (tau-Argus user's manual, singletons in the modular approach; Hundepool et al. 2012,
 section 4.2). A total with one contributor has the same contributor as its only part
@@ -47,6 +48,12 @@ def lone_respondents(table: Table) -> NDArray[np.int64]:
     by_one = np.zeros(matrix.shape[0], dtype=bool)
     by_one[row[total & lone[matrix.indices]]] = True
     use = by_one[row] & lone[matrix.indices]
+    if table.respondent is not None:
+        # Beside the only one who contributes somebody may be alone with a zero.
+        of_total = np.full(matrix.shape[0], "", dtype=table.respondent.dtype)
+        of_total[row[total]] = table.respondent[matrix.indices[total]]
+        mine, theirs = table.respondent[matrix.indices], of_total[row]
+        use &= (mine == theirs) | (mine == "") | (theirs == "")
     groups, cells = [row[use]], [matrix.indices[use]]
     if table.respondent is not None:
         named = np.flatnonzero(table.respondent != "")
@@ -91,6 +98,7 @@ class OwnShares:
 
     Nobody believes that a total is less than what they contributed to it themselves, so
     no pattern can make them: a lower level is asked against a respondent down to there.
+    Neither do they of the only part of such a total, which equals it.
     """
 
     def __init__(self, table: Table) -> None:
@@ -121,16 +129,24 @@ class OwnShares:
             start, end = self._columns.indptr[cell : cell + 2]
             for row in self._columns.indices[start:end].tolist():
                 total = int(self._total[row])
-                if total < 0 or total == cell or total in own:
+                if total < 0:
                     continue
                 first, last = self._rows.indptr[row : row + 2]
                 parts = self._rows.indices[first:last].tolist()
-                least = sum(
-                    (known.get(p, nothing) for p in parts if p != total), nothing
-                )
-                if least > known.get(total, nothing):
-                    known[total] = least
-                    queue.append(total)
+                parts.remove(total)
+                if cell != total:
+                    above = total
+                elif len(parts) == 1:
+                    # The only part of a total is the same cell under another code.
+                    above, parts = parts[0], [total]
+                else:
+                    continue
+                if above in own:
+                    continue
+                least = sum((known.get(p, nothing) for p in parts), nothing)
+                if least > known.get(above, nothing):
+                    known[above] = least
+                    queue.append(above)
         return {
             cell: max(0.0, float(self._decimal(cell) - least))
             for cell, least in known.items()

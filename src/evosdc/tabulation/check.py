@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evosdc.databases import Dialect
-from evosdc.databases.kinds import TEXT
+from evosdc.databases.kinds import TEXT, WHOLE
 from evosdc.errors import InputError
+from evosdc.io.numbers import rounded
 from evosdc.table.codes import merged_note
 from evosdc.tabulation.fixed import EXACT, Fixed
 from evosdc.tabulation.source import Columns, Records, tidied
@@ -86,8 +87,8 @@ def check_records(records: Records, columns: Columns) -> Facts:
     for part, column in columns.numeric.items():
         name = own[column]
         number = dialect.number.format(name)
-        if records.columns[column].kind == TEXT:
-            wanted |= _marks(part, name)
+        kind = records.columns[column].kind
+        wanted[f"{part}_long"] = _count(_beyond_exact(dialect, name, number, kind))
         finite = dialect.is_finite(number)
         wanted |= {
             f"{part}_missing": _count(f"{name} IS NULL"),
@@ -125,17 +126,15 @@ def _count(condition: str) -> str:
     return f"count(CASE WHEN {condition} THEN 1 END)"
 
 
-def _marks(part: str, text: str) -> dict[str, str]:
-    """Count numbers with a point, and those where it may part thousands."""
-    return {
-        f"{part}_points": _count(f"contains({text}, '.')"),
-        f"{part}_thousands": _count(
-            f"length({text}) BETWEEN 5 AND 8 "
-            f"AND substr({text}, length({text}) - 3, 1) = '.' "
-            f"AND NOT starts_with(ltrim({text}, ' +-'), '0')"
-        ),
-        f"{part}_large": _count(f"abs(TRY_CAST({text} AS DOUBLE)) >= 1000"),
-    }
+def _beyond_exact(dialect: Dialect, name: str, number: str, kind: str) -> str:
+    """Return the condition that a whole number has more digits than a double."""
+    if kind not in (WHOLE, TEXT):
+        return "FALSE"
+    large = f"abs({number}) >= {dialect.constant(2.0**53)}"
+    if kind == WHOLE:
+        return large
+    # What is text is asked of DuckDB only.
+    return f"{large} AND regexp_full_match({name}, '[-+]?[0-9]+')"
 
 
 def spellings(
@@ -203,7 +202,8 @@ def _refuse(found: dict[str, Any], columns: Columns) -> None:
                     expected="a finite number, with a decimal point, in every record",
                     hint="correct the records or leave them out",
                 )
-        _refuse_thousands(found, part, column)
+        if found[f"{part}_long"]:
+            raise rounded(column).error(f"{found[f'{part}_long']} records")
         count = found[f"{part}_negative"]
         if count and part in ("w", "c"):
             what = "sampling weight" if part == "w" else "cost"
@@ -222,23 +222,3 @@ def _refuse_missing(part: str, column: str, count: int, records: int) -> None:
             expected=f"a {what} in every record",
             hint="give them a code of their own, or leave the records out",
         )
-
-
-def _refuse_thousands(found: dict[str, Any], part: str, column: str) -> None:
-    """Refuse 1.234 beside 567: the point parts thousands there, it seems."""
-    points = found.get(f"{part}_points")
-    if (
-        not points
-        or points == found["records"]
-        or points != found[f"{part}_thousands"]
-        or found[f"{part}_large"]
-    ):
-        return
-    raise InputError(
-        f"column {column!r} has a point before the last three digits in {points} of "
-        f"{found['records']} records and none in the others: it seems to part "
-        "thousands",
-        expected="numbers without thousands separators",
-        hint="remove the separators; if these are decimals, write them in every record "
-        "(12.000)",
-    )

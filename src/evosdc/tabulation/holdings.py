@@ -19,11 +19,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from evosdc.databases import Dialect
 from evosdc.table import Dimension, Hierarchy
 from evosdc.table.build import cell_keys
 from evosdc.table.rounding import significant
 from evosdc.tabulation.check import Facts, numbers_of
-from evosdc.tabulation.fixed import Fixed
 from evosdc.tabulation.inner import DIGITS, request_flags
 from evosdc.tabulation.source import Columns, Records, tidied
 
@@ -34,12 +34,15 @@ PAIRS = "pairs"
 class Holdings:
     """Holdings behind each cell, in the order of the cells asked for.
 
-    `lone` is the number of the holding that is alone in a cell, 0 where there are more,
-    and `names` what the numbers stand for. `target` and `needing` are the largest and
+    `active` counts those whose contribution to the response is not zero. `lone` is the
+    number of the holding that is alone in a cell, 0 where there are more (holdings that
+    contribute nothing do not count beside one that does), and `names` what the numbers
+    stand for. `target` and `needing` are the largest and
     the number of those that did not consent, where somebody did.
     """
 
     count: NDArray[np.int64]
+    active: NDArray[np.int64]
     total: NDArray[np.float64]
     top: NDArray[np.float64]
     asking: NDArray[np.float64] | None
@@ -71,6 +74,7 @@ def pair_records(
         ),
         "count(*) AS n",
         *facts.fixed("total").sums(dialect, "s * w", "s"),
+        *_response(columns, facts, dialect),
         *(f"max(CASE WHEN a{i} THEN 1 ELSE 0 END) AS a{i}" for i in range(len(flags))),
     ]
     where = ""
@@ -81,6 +85,13 @@ def pair_records(
         f"SELECT {', '.join(wanted)} FROM (SELECT {', '.join(first)} "
         f"FROM {records.relation} AS t{where}) AS u GROUP BY {', '.join(parts)}",
     )
+
+
+def _response(columns: Columns, facts: Facts, dialect: Dialect) -> list[str]:
+    """Return the sums of the response, where rules look at another variable."""
+    if columns.shadow is None:
+        return []
+    return facts.fixed("value").sums(dialect, "x * w", "x")
 
 
 def names_of(records: Records) -> set[str]:
@@ -108,12 +119,12 @@ def holdings_of(
     connection, fixed = records.house, facts.fixed("total")
     _load_trees(connection, dimensions)
     asks = [] if request_codes is None else list(request_codes)
-    _sum_records(connection, columns, fixed, len(asks), waived)
+    _sum_records(connection, columns, facts, len(asks), waived)
     sizes = [len(d.hierarchy) for d in dimensions]
     keys = cell_keys(sizes, codes)
     order = np.argsort(keys, kind="stable")
     names = connection.sql("SELECT count(*) + 1 FROM names").fetchall()[0][0]
-    found = np.zeros((len(codes), 5 + n_top + len(asks)))
+    found = np.zeros((len(codes), 6 + n_top + len(asks)))
     for depths in product(
         *(range(int(d.hierarchy.depth.max()) + 1) for d in dimensions)
     ):
@@ -121,21 +132,22 @@ def holdings_of(
         cell, *measured = connection.sql(query).to_arrow_table().columns
         place = order[np.searchsorted(keys[order], cell.to_numpy())]
         found[place] = np.column_stack([column.to_numpy() for column in measured])
-    measures = significant(found[:, 3:] * fixed.unit, DIGITS)
-    lone = found[:, 1].astype(np.int64)
+    measures = significant(found[:, 4:] * fixed.unit, DIGITS)
+    lone = found[:, 2].astype(np.int64)
     wanted = ",".join(map(str, np.unique(lone[lone > 0]).tolist()))
     named = connection.sql(
         f"SELECT id, h FROM names WHERE id IN ({wanted or 'NULL'})"
     ).fetchall()
     return Holdings(
         count=found[:, 0].astype(np.int64),
+        active=found[:, 1].astype(np.int64),
         total=measures[:, 1],
         top=measures[:, 2 : 2 + n_top],
         asking=measures[:, 2 + n_top :] if asks else None,
         lone=lone,
         names=dict(named),
         target=measures[:, 0] if waived else None,
-        needing=found[:, 2] if waived else None,
+        needing=found[:, 3] if waived else None,
     )
 
 
@@ -164,7 +176,7 @@ def _node_at(tree: Hierarchy, node: int, level: int) -> int | None:
 
 
 def _sum_records(
-    connection: Any, columns: Columns, fixed: Fixed, n_asks: int, waived: Sequence[str]
+    connection: Any, columns: Columns, facts: Facts, n_asks: int, waived: Sequence[str]
 ) -> None:
     """Number codes and holdings: numbers group much faster."""
     connection.register("consent", pa.table({"h": pa.array(waived, pa.string())}))
@@ -180,8 +192,13 @@ def _sum_records(
         f"JOIN tree{k} ON {tidied(f'p.d{k}', columns.digits.get(name))} = tree{k}.code"
         for k, name in enumerate(columns.by)
     ]
-    sums = [f"sum({fixed.whole('s')}) AS s", "any_value(names.waived) AS waived"] + [
-        f"max(a{i}) > 0 AS a{i}" for i in range(n_asks)
+    total = facts.fixed("total").whole("s")
+    response = total if columns.shadow is None else facts.fixed("value").whole("x")
+    sums = [
+        f"sum({total}) AS s",
+        f"sum({response}) AS x",
+        "any_value(names.waived) AS waived",
+        *(f"max(a{i}) > 0 AS a{i}" for i in range(n_asks)),
     ]
     connection.execute(
         f"CREATE TEMP TABLE held AS SELECT {', '.join(keys + sums)} FROM {PAIRS} AS p "
@@ -208,13 +225,16 @@ def _at_depths(
     asked = "".join(f", bool_or(a{i}) AS a{i}" for i in range(n_asks))
     per_holding = (
         f"SELECT {key} * {names} + h AS pair, abs(sum(s)) AS s, "
+        "sum(x) <> 0 AS active, "
         f"any_value(waived) AS waived{asked} FROM held "
         f"{' '.join(joins)} WHERE {' AND '.join(known)} GROUP BY pair"
     )
     measures = [
         "count(*) AS n",
-        f"CASE WHEN count(*) = 1 THEN (any_value(pair) % {names})::BIGINT ELSE 0 END "
-        "AS lone",
+        "count(*) FILTER (active) AS active",
+        "CASE WHEN count(*) FILTER (active) = 1 THEN "
+        f"(max(pair) FILTER (active) % {names})::BIGINT WHEN count(*) = 1 THEN "
+        f"(any_value(pair) % {names})::BIGINT ELSE 0 END AS lone",
         "count(*) FILTER (NOT waived) AS needing",
         "coalesce(max(s) FILTER (NOT waived), 0)::DOUBLE AS target",
         "sum(s)::DOUBLE AS total",

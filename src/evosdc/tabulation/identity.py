@@ -75,10 +75,14 @@ def _positive(number: str) -> str:
 
 @dataclass(frozen=True)
 class Identity:
-    """The key of a set of records, and a fingerprint that does not give it away."""
+    """The key of a set of records, and a fingerprint that does not give it away.
+
+    `repeated` counts the records that agree with another one in every column.
+    """
 
     key: bytes
     source: str
+    repeated: int = 0
 
     @classmethod
     def of(cls, records: Records) -> Identity:
@@ -88,14 +92,27 @@ class Identity:
         hashes = ", ".join(record_numbers(len(columns)))
         text = dialect.text
         found = records.first(
-            f"SELECT CAST(count(*) AS {text}) AS n, CAST(sum(h0) AS {text}) AS a, "
-            f"CAST(sum(h1) AS {text}) AS b FROM (SELECT {hashes} FROM "
-            f"(SELECT {numbers} FROM {records.relation} AS t{dialect.fence}) AS u) AS h"
+            f"SELECT CAST(sum(n) AS {text}) AS n, CAST(sum(h0 * n) AS {text}) AS a, "
+            f"CAST(sum(h1 * n) AS {text}) AS b, "
+            f"CAST(sum(CASE WHEN n > 1 THEN n ELSE 0 END) AS {text}) AS twins "
+            "FROM (SELECT h0, h1, count(*) AS n FROM "
+            f"(SELECT {hashes} FROM (SELECT {numbers} FROM {records.relation} AS t"
+            f"{dialect.fence}) AS u) AS h GROUP BY h0, h1) AS g"
         )
         seed = repr((found["n"], found["a"], found["b"])).encode()
         return cls(
             key=sha256(b"respondents" + seed).digest(),
             source=sha256(b"records" + seed).hexdigest()[:_DIGITS],
+            repeated=int(found["twins"]),
+        )
+
+    def notes(self, records: int) -> tuple[str, ...]:
+        """Say how many records agree in every column: some may be there twice."""
+        if not self.repeated:
+            return ()
+        return (
+            f"{self.repeated:,} of {records:,} records agree with another one in every "
+            "column: check that none is in the file twice",
         )
 
     def hashes(

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from evosdc.databases import Dialect
 from evosdc.errors import InputError
 from evosdc.table import Dimension, Hierarchy
 from evosdc.table.codes import is_total_word, tidy_code
@@ -23,7 +24,7 @@ GROUPS = "groups"
 # Digits of a sum that do not depend on the order of adding.
 DIGITS = 14
 
-COUNT, UNITS, VALUE, SIZE, TOTAL, COST = range(6)
+COUNT, UNITS, VALUE, SIZE, TOTAL, COST, ACTIVE, ACTIVE_UNITS = range(8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,14 +36,17 @@ class Cells:
     codes
         Node numbers, a column per dimension.
     sums
-        Columns COUNT, UNITS, VALUE, SIZE, TOTAL and COST, which add up.
+        Columns COUNT to ACTIVE_UNITS, which add up: records and the units they stand
+        for, response, its size, what rules look at, costs; and records and units whose
+        contribution to the response is not zero.
     top, top_weight
         The largest contributions, downwards, 0 where there are no more, and their
         sampling weights.
     asking
         Largest contribution of those who ask for protection, a column per code.
     who
-        The record that is alone in a cell, as a number; 0 where there are more.
+        The record that is alone in a cell, as a number; 0 where there are more. Records
+        that contribute nothing do not count beside one that does.
     """
 
     codes: NDArray[np.int32]
@@ -82,23 +86,32 @@ def group_records(
     second = [*keys, "x", "s", "w"]
     second += ["c"] if columns.cost is not None else []
     second += [f"a{i}" for i in range(len(request_codes or ()))]
+    active = is_active(dialect)
     wanted = [
         *(
             f"{dialect.plain(k, kind)} AS {k}"
             for k, kind in zip(keys, kinds, strict=True)
         ),
         "count(*) AS n",
+        f"{count_active(dialect, columns)} AS nz",
     ]
     if identify:
         first += column_numbers(dialect, records.columns)
         second += record_numbers(len(records.columns))
         wanted += [
-            f"CASE WHEN count(*) = 1 THEN min({h}) END AS {h}" for h in ("h0", "h1")
+            f"CASE WHEN {count_active(dialect, columns)} = 1 THEN "
+            f"min(CASE WHEN {active} THEN {h} END) "
+            f"WHEN count(*) = 1 THEN min({h}) END AS {h}"
+            for h in ("h0", "h1")
         ]
     for name, expression in measures_of(columns).items():
         fixed = facts.fixed(name)
         if name in ("value", "units", "cost"):
             wanted += fixed.sums(dialect, expression, name)
+        if name == "units":
+            zero = dialect.constant(0.0)
+            some = f"CASE WHEN {active} THEN {expression} ELSE {zero} END"
+            wanted += fixed.sums(dialect, some, "active")
         if name in ("value", "total") and (name == "value" or columns.shadow):
             absolute = {"value": "size", "total": "total"}[name]
             wanted += fixed.sums(dialect, f"abs({expression})", absolute)
@@ -141,14 +154,17 @@ def inner_cells(records: Records, columns: Columns, facts: Facts) -> pa.Table:
         f"SELECT count(*), count(DISTINCT ({listed},)) FROM tidy"
     ).fetchall()[0]
     cells = "tidy" if many == distinct else f"({_merged(names, keys)})"
-    parts = [*keys, "CAST(n AS BIGINT) AS n"]
+    parts = [*keys, "CAST(n AS BIGINT) AS n", "CAST(nz AS BIGINT) AS nz"]
     if "h0" in names:
-        parts.append(f"CASE WHEN n = 1 THEN h0 * {PRIME} + h1 + 1 ELSE 0 END AS who")
+        parts.append(
+            f"CASE WHEN nz = 1 OR n = 1 THEN h0 * {PRIME} + h1 + 1 ELSE 0 END AS who"
+        )
     else:
         parts.append("0 AS who")
-    for name in ("value", "size", "units", "total", "cost"):
+    scales = {"size": "value", "active": "units"}
+    for name in ("value", "size", "units", "active", "total", "cost"):
         if f"{name}0" in names:
-            fixed = facts.fixed("value" if name == "size" else name)
+            fixed = facts.fixed(scales.get(name, name))
             parts.append(f"{fixed.together(name)} AS {name}")
     parts += [name for name in names if name.startswith(("top", "ask"))]
     if "units0" not in names:
@@ -165,7 +181,12 @@ def _merged(names: Sequence[str], keys: Sequence[str]) -> str:
     for name in names:
         if name in keys or name.startswith("top"):
             continue
-        how = "max" if name.startswith(("ask", "h")) else "sum"
+        if name in ("h0", "h1"):
+            # Beside a record that contributes, those that contribute nothing are none.
+            one = f"max(CASE WHEN nz = 1 THEN {name} END)"
+            sums.append(f"CASE WHEN sum(nz) = 1 THEN {one} ELSE max({name}) END {name}")
+            continue
+        how = "max" if name.startswith("ask") else "sum"
         sums.append(f"{how}({name}) AS {name}")
     n_top = sum(name.startswith("top") and "weight" not in name for name in names)
     weighted = "top_weight0" in names
@@ -181,6 +202,18 @@ def _merged(names: Sequence[str], keys: Sequence[str]) -> str:
         if weighted:
             tops.append(f"{largest}[{i + 1}].w AS top_weight{i}")
     return f"SELECT {listed}, {', '.join(sums + tops)} FROM tidy GROUP BY {listed}"
+
+
+def is_active(dialect: Dialect) -> str:
+    """Return the condition that a record contributes to the response, up or down."""
+    return f"x <> {dialect.constant(0.0)}"
+
+
+def count_active(dialect: Dialect, columns: Columns) -> str:
+    """Return the number of records that contribute; those of counts all do."""
+    if columns.value is None:
+        return "count(*)"
+    return f"count(CASE WHEN {is_active(dialect)} THEN 1 END)"
 
 
 def request_flags(
@@ -250,6 +283,8 @@ def cells_of(rows: pa.Table, codes: NDArray[np.int32], facts: Facts) -> Cells:
             size,
             significant(column("total"), DIGITS) if "total" in names else size,
             significant(column("cost"), DIGITS) if "cost" in names else free,
+            column("nz"),
+            significant(column("active" if "active" in names else "nz"), DIGITS),
         ]
     )
     return Cells(

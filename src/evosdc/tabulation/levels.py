@@ -1,12 +1,17 @@
-"""A hierarchy from columns of the records that run from coarse to fine."""
+"""Levels of a variable in the records: hierarchies of columns, columns compared."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evosdc.table import TOTAL, Hierarchy
-from evosdc.tabulation.source import Columns, open_records, tidied
+from evosdc.tabulation.source import Columns, Records, open_records, tidied
 
 
 def hierarchy_from_columns(
@@ -22,20 +27,111 @@ def hierarchy_from_columns(
     division and group; their combinations are the tree. `digits` is that of
     `evosdc.tabulation.tabulate`.
     """
-    widths = digits or {}
-    with open_records(source, Columns(tuple(columns), None)) as records:
-        dialect = records.dialect
+    with open_levels(source, columns, digits=digits) as levels:
+        return levels.tree(columns, total)
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """How many records have each pair of codes of two columns.
+
+    `one` and `two` are the codes; `rows` are the numbers of a pair of codes, and how
+    many records have it.
+    """
+
+    one: tuple[str, ...]
+    two: tuple[str, ...]
+    rows: NDArray[np.int64]
+
+    def swapped(self) -> Pair:
+        """The same with the columns exchanged."""
+        return Pair(self.two, self.one, self.rows[:, [1, 0, 2]])
+
+    @property
+    def determines(self) -> bool:
+        """Whether each code of the first column has one code of the second."""
+        return len(self.rows) == len(self.one)
+
+    @property
+    def renamed(self) -> bool:
+        """Whether the columns are the same but for the names of the codes."""
+        return len(self.rows) == len(self.one) == len(self.two) and any(
+            self.one[a] != self.two[b] for a, b, _ in self.rows.tolist()
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Columns of open records that may be levels of each other."""
+
+    records: Records
+    digits: Mapping[str, int]
+    weight: str | None
+    pairs: dict[tuple[str, str], Pair] = field(default_factory=dict)
+
+    def tree(self, columns: Sequence[str], total: str) -> Hierarchy:
+        """Read the tree of the last of some columns, coarse to fine."""
+        rows = self._rows(columns, counted=False)
+        return Hierarchy.from_levels([row[:-1] for row in rows], total)
+
+    def pair(self, one: str, two: str) -> Pair:
+        """Compare two columns record by record; records without weight do not count."""
+        if (two, one) in self.pairs:
+            return self.pairs[two, one].swapped()
+        if (one, two) not in self.pairs:
+            rows = self._rows((one, two), counted=True)
+            codes = [tuple(dict.fromkeys(row[k] for row in rows)) for k in (0, 1)]
+            number = [{code: k for k, code in enumerate(each)} for each in codes]
+            self.pairs[one, two] = Pair(
+                codes[0],
+                codes[1],
+                np.array(
+                    [(number[0][a], number[1][b], n) for a, b, n in rows],
+                    dtype=np.int64,
+                ).reshape(-1, 3),
+            )
+        return self.pairs[one, two]
+
+    def _rows(self, columns: Sequence[str], *, counted: bool) -> list[tuple[Any, ...]]:
+        """Return the combinations of codes, in order, and how many records have it."""
+        records, dialect = self.records, self.records.dialect
+        keys = [f"d{k}" for k in range(len(columns))]
         words = ", ".join(
-            f"{dialect.words(column, records.columns[column].kind)} AS d{k}"
-            for k, column in enumerate(columns)
+            f"{dialect.words(name, records.columns[name].kind)} AS {key}"
+            for key, name in zip(keys, columns, strict=True)
         )
-        records.keep("levels", f"SELECT DISTINCT {words} FROM {records.relation} AS t")
+        where = ""
+        if counted and self.weight is not None:
+            number = dialect.number_of(self.weight)
+            where = f" WHERE {number} > {dialect.constant(0.0)}"
+        listed = ", ".join(keys)
+        records.house.execute("DROP TABLE IF EXISTS levels")
+        records.keep(
+            "levels",
+            f"SELECT {listed}, count(*) AS n FROM (SELECT {words} FROM "
+            f"{records.relation} AS t{where}) AS u GROUP BY {listed}",
+        )
         codes = ", ".join(
-            tidied(f"d{k}", widths.get(column)) for k, column in enumerate(columns)
+            f"coalesce({tidied(key, self.digits.get(name))}, '') AS {key}"
+            for key, name in zip(keys, columns, strict=True)
         )
-        every = ", ".join(str(k + 1) for k in range(len(columns)))
-        rows = records.house.sql(
-            f"SELECT DISTINCT {codes} FROM levels ORDER BY {every}"
+        found: list[tuple[Any, ...]] = records.house.sql(
+            f"SELECT {listed}, CAST(sum(n) AS BIGINT) FROM (SELECT {codes}, n FROM "
+            f"levels) GROUP BY {listed} ORDER BY {listed}"
         ).fetchall()
-    cleaned = [[code or "" for code in row] for row in rows]
-    return Hierarchy.from_levels(cleaned, total)
+        return found
+
+
+@contextmanager
+def open_levels(
+    source: Any,
+    columns: Sequence[str],
+    *,
+    digits: Mapping[str, int] | None = None,
+    weight: str | None = None,
+    **limits: Any,
+) -> Iterator[Levels]:
+    """Open records to compare some of their columns."""
+    wanted = Columns(tuple(dict.fromkeys(columns)), None, weight=weight)
+    with open_records(source, wanted, **limits) as records:
+        yield Levels(records, digits or {}, weight)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,14 @@ import pyarrow as pa
 from evosdc.databases import as_database
 from evosdc.errors import InputError
 from evosdc.rules import Group, Rule, rule_text
-from evosdc.table import Hierarchy, Table
+from evosdc.table import TOTAL, Table
 from evosdc.table.knowledge import read_bounds, with_bounds
-from evosdc.table.link import LinkedTables, cells_of_spans, in_a_ring, link_tables
+from evosdc.table.link import LinkedTables, link_tables
+from evosdc.table.origin import Axis
+from evosdc.table.parts import cells_of_spans, in_a_ring, splits
 from evosdc.table.status import SECONDARY
 from evosdc.tabulation.microdata import tabulate
+from evosdc.tabulation.related import Trees, Variables, find_variables
 
 
 def tabulate_linked(
@@ -24,12 +28,16 @@ def tabulate_linked(
     spans: Sequence[Sequence[str]],
     value: str | None = None,
     *,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
+    hierarchies: Trees | None = None,
     digits: Mapping[str, int] | None = None,
     flat: Collection[str] = (),
+    link: Mapping[str, str] | None = None,
     **options: Any,
 ) -> LinkedTables:
     """Tabulate the same records by several spans of variables and link the tables.
+
+    Columns that are levels of one hierarchy are one variable: a table by a level has
+    the totals of all levels above it, and cells with the same records are one cell.
 
     Parameters
     ----------
@@ -38,7 +46,11 @@ def tabulate_linked(
     spans
         The spanning variables of each table.
     hierarchies, digits, flat
-        By variable; each table takes those of its own variables.
+        By variable; each table takes those of its own variables. A hierarchy may also
+        be a list of columns of the records, from coarse to fine.
+    link
+        Columns of other names that are levels of a variable, ``{"A21": "A88"}``, or
+        that are unrelated to all others although records say so, ``{"A21": "none"}``.
     options
         Those of `evosdc.tabulation.tabulate`, the same for all tables.
     """
@@ -50,77 +62,118 @@ def tabulate_linked(
             expected="variables of the tables",
             hint="check the spelling",
         )
-    if len(spans) == 1:
-        table = tabulate(
-            source, spans[0], value, hierarchies=hierarchies, digits=digits, **options
-        )
-        return LinkedTables(table, (np.arange(len(table)),))
     trees, widths = dict(hierarchies or {}), dict(digits or {})
+    levels = {c for t in trees.values() if isinstance(t, (list, tuple)) for c in t}
     known = dict.fromkeys(name for span in spans for name in span)
     for name in (*trees, *widths):
-        if name not in known:
+        if name not in known and not (name in widths and name in levels):
             raise InputError(
                 f"a hierarchy or digits for {name!r}, which no table is made by",
                 expected=f"some of {', '.join(known)}",
                 hint="add the variable to a table, or leave it out",
             )
-    if isinstance(source, pa.RecordBatchReader):
+    if isinstance(source, pa.RecordBatchReader) and (levels or len(spans) > 1):
         # A stream can be read once only, and every table reads the records.
         source = source.read_all()
     rules = list(options.pop("rules", ()))
     _refuse_groups(rules, list(known))
     database = as_database(source)
-    if database is not None:
-        # All tables see the same state of the records.
-        with database:
-            return _linked(database, spans, value, trees, widths, rules, known, options)
-    return _linked(source, spans, value, trees, widths, rules, known, options)
-
-
-def _linked(
-    source: Any,
-    spans: Sequence[Sequence[str]],
-    value: str | None,
-    trees: Mapping[str, Hierarchy],
-    widths: Mapping[str, int],
-    rules: Sequence[Rule],
-    known: Collection[str],
-    options: Mapping[str, Any],
-) -> LinkedTables:
-    if in_a_ring(spans):
-        whole = tabulate(
-            source,
-            list(known),
-            value,
-            hierarchies=trees,
+    # All tables see the same state of the records.
+    with nullcontext(source) if database is None else database as records:
+        variables = find_variables(
+            records,
+            spans,
+            trees,
+            link or {},
+            total=options.get("total", TOTAL),
             digits=widths,
-            rules=rules,
-            spans=spans,
-            **options,
+            weight=options.get("weight"),
+            **{k: options[k] for k in ("memory_limit", "threads") if k in options},
         )
-        return LinkedTables(_of_spans(whole, spans), ())
-    linked = link_tables(
-        [
-            tabulate(
-                source,
-                span,
-                value,
-                hierarchies={name: trees[name] for name in span if name in trees},
-                digits={name: widths[name] for name in span if name in widths},
-                rules=[rule for rule in rules if _is_for(rule, span)],
-                **options,
+        made = _Tables(records, value, variables, trees, widths, rules, options)
+        if len(spans) == 1:
+            table = made.tabulate(spans[0])
+            return LinkedTables(table, (np.arange(len(table)),))
+        return made.linked(spans)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tables:
+    """Everything that tables of the same records have in common."""
+
+    source: Any
+    value: str | None
+    variables: Variables
+    declared: Trees
+    widths: Mapping[str, int]
+    rules: Sequence[Rule]
+    options: Mapping[str, Any]
+
+    def tabulate(self, by: Sequence[str], **more: Any) -> Table:
+        """Make the table by some columns."""
+        trees = self.variables.trees
+        return tabulate(
+            self.source,
+            by,
+            self.value,
+            # Codes of columns without a hierarchy are looked at for totals.
+            hierarchies={
+                name: trees[name]
+                for name in by
+                if name in trees
+                and not (trees[name].is_flat and name not in self.declared)
+            },
+            digits={name: self.widths[name] for name in by if name in self.widths},
+            rules=[rule for rule in self.rules if _is_for(rule, by)],
+            **{**self.options, **more},
+        )
+
+    def linked(self, spans: Sequence[Sequence[str]]) -> LinkedTables:
+        """Make the tables by several spans, and link them."""
+        variables = self.variables
+        variable_of, unlinked = variables.variable_of, variables.unlinked
+        axes = [variables.axes(span) for span in spans]
+        groups = any(isinstance(rule, Group) for rule in self.rules)
+        # Empty cells that a group rule lists must be listed down to the finest codes.
+        if in_a_ring([self._splits(span) for span in axes]) or (groups and variable_of):
+            finest = dict.fromkeys(axis.variable for span in axes for axis in span)
+            rules = [
+                replace(rule, variable=variable_of[rule.variable])
+                if isinstance(rule, Group) and rule.variable in variable_of
+                else rule
+                for rule in self.rules
+            ]
+            whole = replace(self, rules=rules).tabulate(list(finest), spans=axes)
+            origin = replace(
+                whole.origin,
+                tables=tuple(axes) if variable_of else (),
+                unlinked=unlinked,
             )
-            for span in spans
-        ]
-    )
-    table = linked.table
-    if table.origin.zeros and read_bounds(table.origin.bounds)[0] != "columns":
-        # Empty cells of one table may be hidden: nobody knows that a cell is not empty.
-        linked = replace(linked, table=with_bounds(table, table.origin.bounds))
-    return linked
+            return LinkedTables(_of_spans(whole.replace(origin=origin), axes), ())
+        linked = link_tables(
+            [self.tabulate(span) for span in spans],
+            links={name: v for name, v in variable_of.items() if name != v},
+            unlinked=unlinked,
+        )
+        table = linked.table
+        if table.origin.zeros and read_bounds(table.origin.bounds)[0] != "columns":
+            # Empty cells may be hidden: nobody knows that a cell is not empty.
+            table = with_bounds(table, table.origin.bounds)
+        return replace(linked, table=table)
+
+    def _splits(self, span: Sequence[Axis]) -> set[tuple[str, str]]:
+        """What a table splits of each variable: of one without levels the total."""
+        found: set[tuple[str, str]] = set()
+        for axis in span:
+            tree = self.variables.trees.get(axis.variable)
+            if axis.codes and tree is not None:
+                found |= splits(tree, axis.variable, axis.codes)
+            else:
+                found.add((axis.variable, ""))
+        return found
 
 
-def _of_spans(table: Table, spans: Sequence[Sequence[str]]) -> Table:
+def _of_spans(table: Table, spans: Sequence[Sequence[Axis]]) -> Table:
     """Leave the cells of a table of all variables that no span has unshown.
 
     They cost nothing, have no levels and are hidden in any case: what attackers know

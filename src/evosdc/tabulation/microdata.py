@@ -10,12 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.rules import Contributors, Group, Request, Rule, mark, rule_text
+from evosdc.rules import (
+    Contributors,
+    Group,
+    Request,
+    Rule,
+    mark,
+    rest_limit,
+    rule_text,
+)
 from evosdc.table import TOTAL, Dimension, Hierarchy, Origin, Table
 from evosdc.table.build import equations
-from evosdc.table.knowledge import read_bounds, with_bounds
-from evosdc.table.link import cells_of_spans
-from evosdc.table.origin import AUTO
+from evosdc.table.knowledge import read_bounds, with_bounds, with_whole_numbers
+from evosdc.table.origin import AUTO, Axis, Dominated
+from evosdc.table.parts import cells_of_spans
 from evosdc.table.rounding import ROUNDING, significant
 from evosdc.table.status import PRIMARY, SAFE
 from evosdc.tabulation import inner
@@ -51,7 +59,9 @@ def tabulate(
     bounds: str = AUTO,
     floor: float | None = None,
     waiver: Sequence[str] = (),
-    spans: Sequence[Sequence[str]] | None = None,
+    count_zeros: bool = False,
+    whole_numbers: bool | None = None,
+    spans: Sequence[Sequence[Axis]] | None = None,
     total: str = TOTAL,
     digits: Mapping[str, int] | None = None,
     flat: Collection[str] = (),
@@ -94,6 +104,12 @@ def tabulate(
         tables of counts, and in others a hundredth of the mean contribution.
     waiver
         Holdings that consented to be recognised: rules pass them over.
+    count_zeros
+        Whether contributors with a contribution of zero count for the minimum
+        frequency of a magnitude.
+    whole_numbers
+        Whether everyone knows that the values are whole numbers; by default where all
+        of them are. See `evosdc.table.knowledge.with_whole_numbers`.
     spans
         The tables that are made of this one, where it is not published itself: only
         their cells are counted for the rules.
@@ -125,7 +141,9 @@ def tabulate(
     asked = _request_codes(rules)
     with open_records(source, columns, memory_limit, threads) as records:
         facts = check_records(records, columns)
+        # The largest is looked at in any case: does it dominate the cell?
         n_top = max((rule.needs for rule in rules), default=0)
+        n_top = max(n_top, int(value is not None or holding is not None))
         plain = holding is None
         inner.group_records(
             records,
@@ -153,6 +171,7 @@ def tabulate(
             refuse_mixed(dimensions, codes, rows.column("value").to_numpy(), loose)
         cells = roll_up(dimensions, inner.cells_of(rows, codes, facts))
         identity = Identity.of(records)
+        notes += identity.notes(facts.records)
         _refuse_strangers(records, waiver)
         contributors, who = _contributors(
             cells, facts, columns, records, dimensions, n_top, asked, waiver
@@ -161,6 +180,8 @@ def tabulate(
     contributors = replace(
         contributors, floor=_floor(contributors, counts) if floor is None else floor
     )
+    if count_zeros:
+        contributors = replace(contributors, active=None, active_holdings=None)
     counted = None if spans is None else cells_of_spans(dimensions, cells.codes, spans)
     table = _table(
         dimensions, cells, contributors, columns, rules, cost, counted, counts=counts
@@ -173,10 +194,13 @@ def tabulate(
             table.origin,
             floor=contributors.floor,
             waived=len(waiver),
+            count_zeros=count_zeros if value is not None else None,
+            dominated=_dominated(table, contributors, rules, counted),
             source=identity.source,
         ),
     )
-    return with_bounds(replace(table, notes=notes), bounds)
+    table = with_bounds(replace(table, notes=notes), bounds)
+    return with_whole_numbers(table, whole_numbers)
 
 
 def _contributors(
@@ -196,6 +220,7 @@ def _contributors(
         "value": cells.sums[:, inner.VALUE] / unit,
         "size": size,
         "units": cells.sums[:, inner.UNITS],
+        "active": cells.sums[:, inner.ACTIVE_UNITS],
         "shadow": columns.shadow is not None,
     }
     if columns.holding is not None:
@@ -207,6 +232,7 @@ def _contributors(
             total=found.total,
             largest=found.top,
             holdings=found.count,
+            active_holdings=found.active,
             asking=found.asking,
             target=found.target,
             needing=found.needing,
@@ -220,6 +246,22 @@ def _contributors(
         asking=cells.asking,
     )
     return contributors, (cells.who, None)
+
+
+def _dominated(
+    table: Table,
+    contributors: Contributors,
+    rules: Sequence[Rule],
+    counted: NDArray[np.bool_] | None,
+) -> Dominated | None:
+    """Count the cells that one contributor dominates without being alone there."""
+    if not contributors.largest.shape[1]:
+        return None
+    limit = rest_limit(rules)
+    found = contributors.dominated(limit)
+    cells = np.flatnonzero(found if counted is None else found & counted)
+    sensitive = int((table.status[cells] == PRIMARY).sum())
+    return Dominated(limit, sensitive, len(cells) - sensitive)
 
 
 def _floor(contributors: Contributors, counts: bool) -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evosdc.table import Dimension
 from evosdc.table.build import cell_keys
-from evosdc.tabulation.inner import COUNT, Cells
+from evosdc.tabulation.inner import ACTIVE, COUNT, Cells
 
 
 def roll_up(dimensions: Sequence[Dimension], cells: Cells) -> Cells:
@@ -43,7 +43,12 @@ def _merged(
     group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys))))
     top, weight = _largest(group, parts.top, parts.top_weight)
     sums = np.add.reduceat(parts.sums, starts, axis=0)
-    who = np.maximum.reduceat(parts.who, starts)
+    nobody = np.uint64(0)
+    anyone = np.maximum.reduceat(parts.who, starts)
+    # Beside a record that contributes, those that contribute nothing are none.
+    active = np.where(parts.sums[:, ACTIVE] > 0, parts.who, nobody)
+    active = np.maximum.reduceat(active, starts)
+    who = np.where(sums[:, ACTIVE] == 1, active, nobody)
     return Cells(
         codes=parts.codes[starts],
         sums=sums,
@@ -54,7 +59,7 @@ def _merged(
             if parts.asking is None
             else np.maximum.reduceat(parts.asking, starts, axis=0)
         ),
-        who=np.where(sums[:, COUNT] == 1, who, np.uint64(0)),
+        who=np.where(sums[:, COUNT] == 1, anyone, who),
     )
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -15,9 +19,11 @@ from evosdc.databases import DUCKDB, Column, Database, Dialect, as_database
 from evosdc.databases.kinds import FRACTION, NUMBERS, OTHER, TEXT, TRUTH, WHOLE
 from evosdc.errors import InputError
 from evosdc.frames import KINDS, is_frame, is_stream, to_arrow
+from evosdc.io.csv_files import CsvFiles, open_csv_files
 from evosdc.io.paths import is_pattern
 from evosdc.io.suffixes import CSV, PARQUET, format_of_pattern, format_to_read
 from evosdc.table.codes import BLANKS, NO_WIDTH, ODD_BLANKS
+from evosdc.tabulation.numbers import plain_numbers
 
 _MOST_DIGITS = 100
 _NULL = '"NULL"'
@@ -66,22 +72,30 @@ class Columns:
         return list(dict.fromkeys(named))
 
 
-def connect(memory_limit: str, threads: int | None) -> Any:
-    """Open a DuckDB in memory, which spills to disk beyond `memory_limit`."""
+@contextmanager
+def connect(memory_limit: str, threads: int | None) -> Iterator[Any]:
+    """Open a DuckDB in memory, which spills to disk beyond `memory_limit`.
+
+    What it spills are records: they go to a folder that only its owner can read, where
+    the system keeps temporary files (TMPDIR), and are removed whatever happens.
+    """
     config: dict[str, Any] = {"memory_limit": memory_limit}
     if threads is not None:
         config["threads"] = threads
-    try:
-        connection = duckdb.connect(config=config)
-    except duckdb.Error as error:
-        raise InputError(
-            f"DuckDB refuses memory limit {memory_limit!r} or {threads} threads",
-            expected="a limit such as 3GB and a whole number of threads",
-            hint="change them",
-        ) from error
-    # Groups are sorted afterwards; keeping the order of records would cost memory.
-    connection.execute("SET preserve_insertion_order = false")
-    return connection
+    with TemporaryDirectory(prefix="evosdc-", ignore_cleanup_errors=True) as spilled:
+        try:
+            connection = duckdb.connect(config={**config, "temp_directory": spilled})
+        except duckdb.Error as error:
+            raise InputError(
+                f"DuckDB refuses memory limit {memory_limit!r} or {threads} threads",
+                expected="a limit such as 3GB and a whole number of threads",
+                hint="change them",
+            ) from error
+        with connection:
+            # Groups are sorted afterwards; keeping the order of records would cost
+            # memory.
+            connection.execute("SET preserve_insertion_order = false")
+            yield connection
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +122,7 @@ class Records:
     def keep(self, name: str, query: str) -> None:
         """Ask the records, and keep the answer as a table of the house."""
         if self.database is None:
-            self._told(
-                lambda: self.house.execute(f"CREATE TEMP TABLE {name} AS {query}")
-            )
+            self.house.execute(f"CREATE TEMP TABLE {name} AS {query}")
             return
         with self._quiet():
             self.house.register("answer", self.database.fetch(query))
@@ -120,7 +132,7 @@ class Records:
     def first(self, query: str) -> dict[str, Any]:
         """Ask the records for one row."""
         if self.database is None:
-            answer = self._told(lambda: self.house.sql(query).to_arrow_table())
+            answer = self.house.sql(query).to_arrow_table()
         else:
             with self._quiet():
                 answer = self.database.fetch(query)
@@ -128,16 +140,6 @@ class Records:
                     answer = answer.read_all()
         row: dict[str, Any] = answer.to_pylist()[0]
         return row
-
-    def _told(self, asked: Any) -> Any:
-        try:
-            return asked()
-        except duckdb.Error as error:
-            raise InputError(
-                f"the records cannot be read: {_first_line(error)}",
-                expected="records that all have the same columns",
-                hint="check the file",
-            ) from error
 
     @contextmanager
     def _quiet(self) -> Iterator[None]:
@@ -157,19 +159,36 @@ class Records:
 def open_records(
     source: Any, columns: Columns, memory_limit: str = "1GB", threads: int | None = None
 ) -> Iterator[Records]:
-    """Open records where they are, and a DuckDB beside them for what they answer."""
-    with connect(memory_limit, threads) as house, ExitStack() as opened:
+    """Open records where they are, and a DuckDB beside them for what they answer.
+
+    No message of DuckDB gets out, here or while the records are asked: it may quote
+    them.
+    """
+    with (
+        connect(memory_limit, threads) as house,
+        ExitStack() as opened,
+        _without_values("the records"),
+    ):
         database = as_database(source)
         if database is not None:
             opened.enter_context(database)
             records = Records(house, database.columns(), database)
+            _refuse_columns(records, columns)
         else:
-            relation = _relation(house, source)
+            files = _csv_files(source, opened)
+            relation = _relation(house, source, files)
             described = zip(relation.columns, relation.types, strict=True)
             found = {name: _column(str(kind)) for name, kind in described}
-            relation.create_view("raw")
             records = Records(house, found)
-        _refuse_columns(records, columns)
+            _refuse_columns(records, columns)
+            numbers = dict.fromkeys(columns.numeric.values())
+            relation = plain_numbers(
+                relation,
+                [name for name in numbers if found[name].kind == TEXT],
+                None if files is None else files.separator,
+                None if files is None else files.line_of,
+            )
+            relation.create_view("raw")
         yield records
 
 
@@ -240,17 +259,32 @@ def is_text(kind: str) -> bool:
     return kind.upper().startswith(("VARCHAR", "ENUM"))
 
 
-def _relation(connection: Any, source: Any) -> Any:
+def _csv_files(source: Any, opened: ExitStack) -> CsvFiles | None:
+    """Return the CSV files of a source; None where it is something else."""
+    if not isinstance(source, str | os.PathLike):
+        return None
+    path = os.fspath(source)
+    form = (format_of_pattern if is_pattern(path) else format_to_read)(path, "records")
+    if form is not CSV:
+        return None
+    folder = opened.enter_context(TemporaryDirectory(prefix="evosdc-"))
+    return open_csv_files(path, Path(folder))
+
+
+def _relation(connection: Any, source: Any, files: CsvFiles | None) -> Any:
+    if files is not None:
+        return _read_csv(connection, files)
     if isinstance(source, str | os.PathLike):
         return _file(connection, os.fspath(source))
     if is_stream(source):
         # A stream can be read once only, and the records are read several times; a
         # relation lives in its own connection, so that its rows come over as one.
-        stream = pa.RecordBatchReader.from_stream(source)
-        connection.register("stream", stream)
-        connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
-        connection.unregister("stream")
-        return connection.table("kept")
+        with _without_values("the stream of records", (Exception,)):
+            stream = pa.RecordBatchReader.from_stream(source)
+            connection.register("stream", stream)
+            connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
+            connection.unregister("stream")
+            return connection.table("kept")
     if is_frame(source):
         return connection.from_arrow(to_arrow(source))
     raise InputError(
@@ -263,18 +297,13 @@ def _relation(connection: Any, source: Any) -> Any:
 def _file(connection: Any, path: str) -> Any:
     several = is_pattern(path)
     form = (format_of_pattern if several else format_to_read)(path, "records")
+    # DuckDB takes every name for a pattern: data[1].csv would be data1.csv.
+    named = path if several else glob.escape(path)
     try:
         if form is PARQUET:
-            return connection.read_parquet(path)
-        if form is CSV:
-            # Codes such as 01 must stay text, so nothing is guessed.
-            return connection.read_csv(path, header=True, all_varchar=True)
+            return connection.read_parquet(named)
     except duckdb.Error as error:
-        raise InputError(
-            f"{path} cannot be read: {_first_line(error)}",
-            expected="a CSV file with a header line, or a Parquet file",
-            hint="check the file",
-        ) from error
+        raise _unreadable(path, error) from None
     raise InputError(
         f"{path} is a file of tau-Argus, whose description belongs to it",
         expected="its records",
@@ -282,8 +311,54 @@ def _file(connection: Any, path: str) -> Any:
     )
 
 
-def _first_line(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+def _read_csv(connection: Any, files: CsvFiles) -> Any:
+    """Open CSV files as our own readers do: nothing is guessed, all is text."""
+    return connection.read_csv(
+        list(files.readable),
+        columns=dict.fromkeys(files.names, "VARCHAR"),
+        delimiter=files.separator,
+        quotechar='"',
+        escapechar='"',
+        header=False,
+        skiprows=1,
+        auto_detect=False,
+        hive_partitioning=False,
+    )
+
+
+@contextmanager
+def _without_values(
+    what: str,
+    kinds: tuple[type[Exception], ...] = (duckdb.Error, pa.ArrowException),
+) -> Iterator[None]:
+    """Tell errors of these `kinds` without what they quote."""
+    try:
+        yield
+    except kinds as error:
+        raise _unreadable(what, error) from None
+
+
+def _unreadable(what: str, error: Exception) -> InputError:
+    """Describe an error by its kind and line: DuckDB and Arrow quote records."""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return InputError(
+            f"there is not enough memory for {what}, or not enough room to spill them",
+            expected="room for the groups of the table",
+            hint="set TMPDIR to a folder on a larger disk, or give more memory "
+            "(memory_limit)",
+        )
+    line = re.match(r"Invalid Input Error: CSV Error on Line: (\d+)$", _first(error))
+    where = f"CSV error on line {line[1]}" if line else type(error).__name__
+    return InputError(
+        f"{what} cannot be read ({where})",
+        expected="a CSV file with a header line and as many fields in each line, or a "
+        "Parquet file; all with the same columns",
+        hint="check the file, at that line if one is named",
+    )
+
+
+def _first(error: BaseException) -> str:
+    return str(error).partition("\n")[0]
 
 
 def refuse_overlap(by: Sequence[str]) -> None:

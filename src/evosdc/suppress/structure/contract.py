@@ -115,7 +115,7 @@ def contract(problem: Problem) -> Contraction | None:
     """
     group, side, matrix = _classes(problem)
     if not matrix.shape[1]:
-        return None  # no cell can move
+        return None  # no cell can move, and none has a level that any pattern gives
     levels = _levels(problem, group, side)
     up, down = _room(problem, group, side, matrix.shape[1])
     if _beyond(problem, group, levels, up, down):

@@ -32,7 +32,8 @@ class Coding:
     Attributes
     ----------
     bins
-        Number of bins of a continuous column; or, by column, a number or the edges.
+        Number of bins of a continuous column; or, by column, a number or the edges,
+        those of all other columns under None.
     binning
         "quantile", the bins of the metrics (`evosdc.metrics.binning`) refined, or
         "width" (equal width).
@@ -61,7 +62,7 @@ class Coding:
         Columns of numbers whose values are levels, however many there are.
     """
 
-    bins: int | Mapping[str, int | Sequence[float]] = BINS
+    bins: int | Mapping[str | None, int | Sequence[float]] = BINS
     binning: str = "quantile"
     restore: str = "uniform"
     moments: bool = True
@@ -89,12 +90,13 @@ class Coding:
     @property
     def binned(self) -> list[str]:
         """The columns whose bins are given by name."""
-        return list(self.bins) if isinstance(self.bins, Mapping) else []
+        bins = self.bins if isinstance(self.bins, Mapping) else {}
+        return [name for name in bins if name is not None]
 
     def bins_of(self, name: str) -> int | Sequence[float]:
         """Return the number of bins, or the edges, of a column."""
         if isinstance(self.bins, Mapping):
-            return self.bins.get(name, BINS)
+            return self.bins.get(name, self.bins.get(None, BINS))
         return self.bins
 
     def coded(self, name: str, column: pa.ChunkedArray) -> CodedNumbers | None:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.metrics.binning import as_numbers, is_number
 from evosdc.metrics.coded_numbers import coded_numbers
+from evosdc.synth.data.variable import time_step
 
 ACTIONS = ("drop", "new", "keep")
 # So much of a column's values are different where it identifies people.
@@ -60,7 +61,8 @@ def find_identifiers(
     Parameters
     ----------
     wishes
-        What the user says of a column: drop, new or keep (as an ordinary column).
+        What the user says of a column: drop, new or keep (as an ordinary column, which
+        is said only where it seems to identify people).
     named
         Columns that the user names as key, target or otherwise: they are ordinary.
     """
@@ -80,18 +82,21 @@ def find_identifiers(
     ordinary = set(named)
     out = []
     for name in table.column_names:
-        if name in wishes:
-            if wishes[name] != "keep" and name in ordinary:
+        wish = wishes.get(name)
+        if wish not in (None, "keep"):
+            if name in ordinary:
                 raise InputError(
-                    f"the column {name!r} is an identifier to {wishes[name]} and has a "
-                    "part in the attack",
+                    f"the column {name!r} is an identifier to {wish} and has a part in "
+                    "the attack",
                     hint="name it once: as key, target or column to synthesise, or as "
                     "an identifier",
                 )
-            out.append(Identifier(name, wishes[name], "as asked"))
+            out.append(Identifier(name, str(wish), "as asked"))
         elif least > 1:
             why = why_identifying(name, table.column(name), least)
-            if why:
+            if why and wish == "keep":
+                out.append(Identifier(name, "keep", "as asked"))
+            elif why:
                 out.append(
                     Identifier(name, "keep" if name in ordinary else "drop", why)
                 )
@@ -213,9 +218,13 @@ def _fresh_numbers(
 ) -> pa.Array:
     kind = plain.type
     numbers = as_numbers(plain)
+    start, step = 0, 1
     if pa.types.is_temporal(kind):
+        # Days stay days, whatever the unit they are stored in.
+        start, step = int(numbers.min()), int(time_step(kind, numbers) or 1)
+        numbers = (numbers - start) / step
         # Ends that no single person's value gives away.
-        low, high = np.quantile(numbers, [0.01, 0.99])
+        low, high = np.floor(np.quantile(numbers, [0.01, 0.99]))
     else:
         low, high = _round_ends(numbers)
     size = int(high - low) + 1
@@ -223,7 +232,7 @@ def _fresh_numbers(
     free = size - len(taken)
     unique = len(np.unique(numbers)) == len(numbers)
     if free < (records if unique else 1):
-        low, size = int(high) + 1, max(size, 2 * records)
+        low, size = int(max(high, numbers.max())) + 1, max(size, 2 * records)
         taken, free = taken[:0], size
     if unique and free < 4 * records:
         rank = rng.permutation(free)[:records]
@@ -234,7 +243,7 @@ def _fresh_numbers(
     # The k-th number that is not taken.
     gaps = taken - int(low) - np.arange(len(taken))
     whole = int(low) + rank + np.searchsorted(gaps, rank, "right")
-    out = pa.array(whole.astype(np.int64))
+    out = pa.array(start + step * whole.astype(np.int64))
     if pa.types.is_date32(kind) or pa.types.is_time32(kind):
         out = out.cast(pa.int32())
     return out.cast(kind)

@@ -46,8 +46,13 @@ class Inside(NamedTuple):
     reached: Floats
     ends: Floats
 
-    def numbers(self, levels: Ints, rank: Floats, decimals: int) -> Floats:
-        """Return the number of each rank in the bin of its level."""
+    def numbers(
+        self, levels: Ints, rank: Floats, decimals: int, step: float | None = None
+    ) -> Floats:
+        """Return the number of each rank in the bin of its level.
+
+        Numbers are multiples of a `step` apart, by default one in the last decimal.
+        """
         first, last = self.first[levels], self.first[levels + 1] - 1
         # Bins lie end to end on one line, each as long as 1.
         line = self.reached + np.repeat(
@@ -58,7 +63,8 @@ class Inside(NamedTuple):
         before = np.where(part > first, self.reached[np.maximum(part - 1, 0)], 0.0)
         share = (rank - before) / np.maximum(self.reached[part] - before, 1e-300)
         share = np.clip(share, 0.0, np.nextafter(1.0, 0.0))
-        out = np.round(draw(self.ends, 10.0**-decimals, share, part), decimals)
+        step = 10.0**-decimals if step is None else step
+        out = np.round(draw(self.ends, step, share, part), decimals)
         return np.clip(out, self.ends[part, 0], self.ends[part, 1])
 
 

@@ -195,9 +195,10 @@ def _next_level(counts: Floats, rare: NDArray[np.bool_], least: int) -> list[int
 
 
 def _free(label: str, taken: set[str]) -> str:
-    """Return a label that no level has."""
+    """Return a label that no level has, in any case: an evaluation takes no heed."""
+    known = {level.casefold() for level in taken}
     out, number = label, 1
-    while out in taken:
+    while out.casefold() in known:
         number += 1
         out = f"{label} ({number})"
     return out

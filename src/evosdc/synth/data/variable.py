@@ -24,6 +24,8 @@ from evosdc.synth.data.least import Care, Pools, pool_others, pool_texts, round_
 from evosdc.synth.data.tails import Bins, plain_bins, safe_bins
 
 _DECIMALS = 6
+# A day in the units that times are stored in; dates are stored in days.
+_DAY = {"s": 86_400, "ms": 86_400 * 10**3, "us": 86_400 * 10**6, "ns": 86_400 * 10**9}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +52,8 @@ class Variable:
         The finer parts of the bins that numbers are drawn from.
     decimals
         How many decimals the numbers have.
+    step
+        What dates and times are multiples of, such as whole days; None for numbers.
     absent
         The level that a missing value is counted in where too few are missing.
     care
@@ -68,6 +72,7 @@ class Variable:
     categories: pa.Array | None = None
     inside: Inside | None = None
     decimals: int = 0
+    step: float | None = None
     absent: int = -1
     care: Care = field(default_factory=Care)
 
@@ -194,7 +199,7 @@ class Variable:
         assert self.inside is not None
         # The level of missing values is no bin.
         known = np.minimum(codes, len(self.inside.first) - 2).astype(np.int64)
-        return self.inside.numbers(known, rank, self.decimals)
+        return self.inside.numbers(known, rank, self.decimals, self.step)
 
     def samples(self, level: int) -> list[Any]:
         """Return values that stand for a level in a rule; None for missing values.
@@ -249,6 +254,7 @@ def make_variable(
             _with_bins(out, edges, found),
             inside=inside,
             decimals=_decimals(column.type, numbers),
+            step=time_step(column.type, numbers),
         )
     elif least > 1 and len(values) > 0:
         out = _with_pools(out, _pools(values, weight, least))
@@ -318,6 +324,16 @@ def _decimals(kind: pa.DataType, numbers: NDArray[np.float64]) -> int:
         if np.allclose(numbers, np.round(numbers, digits), rtol=0, atol=1e-12):
             return digits
     return 15
+
+
+def time_step(kind: pa.DataType, numbers: NDArray[np.float64]) -> float | None:
+    """Return the part of a day that dates and times are multiples of, or a day."""
+    if not pa.types.is_temporal(kind):
+        return None
+    unit = "ms" if pa.types.is_date64(kind) else getattr(kind, "unit", "")
+    day = _DAY.get(unit, 1)
+    apart = np.diff(np.unique(numbers)).astype(np.int64)
+    return float(np.gcd.reduce(apart, initial=day))
 
 
 def _plain(column: Any) -> pa.Array:

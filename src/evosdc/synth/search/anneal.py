@@ -70,7 +70,7 @@ def _make_moves(  # type: ignore[no-untyped-def]
     accepted = 0
     cooling = (cold / hot) ** (1.0 / max(1, moves)) if hot > 0.0 else 1.0
     temperature = hot
-    full = full_table(target.cells.order, len(sizes))
+    full = full_table(target.cells.order, target.kind, len(sizes))
     if full >= 0 and guide[target.group[full]] == 0.0:
         full = -1
     if full < 0:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -11,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.clock import Clock
+from evosdc.clock import Clock, moment
 from evosdc.evolution.stopping import AnyOf, Criterion, Progress
 from evosdc.synth.data.encoding import Ints
 from evosdc.synth.search.population import CandidatePopulation
@@ -135,7 +134,7 @@ class EvolutionRun:
 
     def _generations(self) -> None:
         at = self._standing()
-        start = time.perf_counter() - at.spent
+        start = moment() - at.spent
         # What preparations took is not there for the search, nor as much again, which
         # measuring and reading its answer will take.
         left = self.time_limit
@@ -149,7 +148,7 @@ class EvolutionRun:
                 at.first = now
             if now < at.best:
                 at.best, at.improved = now, at.generation
-            at.spent = time.perf_counter() - start
+            at.spent = moment() - start
             self._note(at.spent, at.generation, costs)
             progress = Progress(
                 at.spent,
@@ -203,7 +202,7 @@ class EvolutionRun:
         """Return what says how much of the budget is spent within a generation."""
 
         def share(part: float) -> float:
-            return self._share(time.perf_counter() - start, generation + part, left)
+            return self._share(moment() - start, generation + part, left)
 
         return share
 

@@ -16,7 +16,7 @@ from evosdc.synth.data.rules import breaks
 from evosdc.synth.objective.covariances import try_record
 from evosdc.synth.objective.goal import cost_of, distance_of
 from evosdc.synth.objective.prices import leaving, look, shift_risk
-from evosdc.synth.objective.tables import table_value
+from evosdc.synth.objective.tables import MATCH, table_value
 from evosdc.synth.search.candidate_state import count_record, renew_table
 from evosdc.synth.search.rng import below
 
@@ -27,10 +27,13 @@ _TRIES = 8
 
 
 @kernel(inner=True)
-def full_table(order, variables):  # type: ignore[no-untyped-def]
-    """Return the table of all variables, -1 where no objective has it."""
+def full_table(order, kind, variables):  # type: ignore[no-untyped-def]
+    """Return the table of all variables to come near to, -1 where there is none.
+
+    A table that counts people who must not be there whole is none.
+    """
     for t in range(len(order)):
-        if order[t] == variables:
+        if order[t] == variables and kind[t] != MATCH:
             return t
     return -1
 
@@ -59,7 +62,8 @@ def in_deficit(target, full, source, counts, state):  # type: ignore[no-untyped-
     o = below(state, len(source))
     for _ in range(_TRIES):
         cell = _cell(target.cells, full, source[o])
-        if counts[cell] < target.original[cell]:
+        # Small cells were exchanged: an original record may be in none that is known.
+        if cell >= 0 and counts[cell] < target.original[cell]:
             break
         o = below(state, len(source))
     return o

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,8 +84,10 @@ class FlowEvaluator:
             for i in range(worker, len(tasks), len(workers)):
                 found[i] = self._evaluate(workers[worker], *tasks[i])
 
+        # Threads know of the job that they work for by its context.
+        contexts = [copy_context() for _ in workers]
         with ThreadPoolExecutor(len(workers)) as pool:
-            list(pool.map(work, range(len(workers))))
+            list(pool.map(lambda w: contexts[w].run(work, w), range(len(workers))))
         return found
 
     def complete(self, priced: PricedOrder, clean: bool) -> Pattern | None:

@@ -1,0 +1,332 @@
+"""Which sign parts decimals and which thousands, decided from whole columns.
+
+One number seldom says: ``1.234`` is 1234 in Berlin. So the shapes of all numbers of a
+column are looked at (``-17.5`` has the shape ``-00.0``), and every style in which all
+of them are numbers is tried. Where two styles read a number differently, the rest of
+the column, the other columns of the file and the separator between columns decide;
+where they do not, the file is refused: a guess would be another table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evosdc.errors import InputError
+
+MINUS = "\u2212"
+# Blanks that part thousands (plain, non-breaking, narrow, thin) or stand around.
+BLANKS = " \u00a0\u202f\u2009"
+AROUND = BLANKS + "\t\n\r\x0b\x0c\u2007"
+_QUOTES = "'\u2019"
+_ALL_MARKS = frozenset(f".,{MINUS}{BLANKS}{_QUOTES}")
+_SIGN = f"[-+{MINUS}]?"
+_WORDS = re.compile("[-+]?(nan|inf|infinity)")
+# Whole numbers of fewer digits are exact in double precision.
+EXACT_DIGITS = 15
+
+
+@dataclass(frozen=True)
+class Style:
+    """A way to write numbers: the decimal mark, and the marks between thousands."""
+
+    decimal: str
+    groups: str = ""
+
+    @cached_property
+    def _grouped(self) -> re.Pattern[str]:
+        return re.compile(f"{_SIGN}0{{1,3}}([{re.escape(self.groups)}]000)+")
+
+    @cached_property
+    def _number(self) -> re.Pattern[str]:
+        mark = re.escape(self.decimal)
+        single = f"{_SIGN}(0+({mark}0*)?|{mark}0+)(e[-+]?0+)?"
+        if not self.groups:
+            return re.compile(single)
+        return re.compile(f"{single}|{self._grouped.pattern}({mark}0*)?")
+
+    def fits(self, shape: str) -> bool:
+        """Whether a shape is one of a number; no group of thousands begins with 0."""
+        if _WORDS.fullmatch(shape, 1):
+            return True
+        if shape[0] == "0" and self.groups and self._grouped.match(shape, 1):
+            return False
+        return self._number.fullmatch(shape, 1) is not None
+
+    def parts_thousands(self, shapes: Collection[str]) -> bool:
+        """Whether some number has marks between thousands."""
+        return bool(self.groups) and any(self._grouped.match(s, 1) for s in shapes)
+
+    def breaks(self, shapes: Collection[str]) -> bool:
+        """Whether some numbers have marks between thousands and others lack them."""
+        return self.parts_thousands(shapes) and any(
+            re.match(f"N{_SIGN}0000", shape) for shape in shapes
+        )
+
+    @property
+    def signs(self) -> tuple[str, str]:
+        """What each sign of a number becomes, as `translate` of SQL has it."""
+        decimal = self.decimal if self.decimal != "." else ""
+        return MINUS + decimal + self.groups, "-" + "." * len(decimal)
+
+    def plain(self, text: str) -> str:
+        """Return a number, or the shape of one, with a decimal point at most."""
+        old, new = self.signs
+        return text.translate(str.maketrans(old[: len(new)], new, old[len(new) :]))
+
+    def plain_words(self, words: Any) -> Any:
+        """Return an Arrow column of numbers with decimal points at most."""
+        import pyarrow.compute as pc
+
+        old, new = self.signs
+        for mark in old[len(new) :]:
+            words = pc.replace_substring(words, mark, "")
+        for mark, sign in zip(old, new, strict=False):
+            words = pc.replace_substring(words, mark, sign)
+        return words
+
+
+PLAIN = Style(".")
+STYLES = (
+    PLAIN,
+    *(Style(".", groups) for groups in (",", BLANKS, _QUOTES)),
+    Style(","),
+    *(Style(",", groups) for groups in (".", BLANKS, _QUOTES)),
+)
+
+
+class Unreadable(Exception):  # noqa: N818
+    """Numbers that cannot be read: those of some shapes."""
+
+    def __init__(
+        self,
+        column: str,
+        what: str,
+        *,
+        expected: str,
+        hint: str,
+        shapes: Collection[str] = (),
+    ) -> None:
+        super().__init__(what)
+        self.column, self.what, self.expected, self.hint = column, what, expected, hint
+        self.shapes = frozenset(shapes)
+
+    def error(self, where: str) -> InputError:
+        """Return the error of a user, `where` being a file and line, or a row."""
+        # The word itself may be half a confidential value: it is not shown.
+        return InputError(
+            f"{where}: column {self.column!r} {self.what}",
+            expected=self.expected,
+            hint=self.hint,
+        )
+
+
+def choose_styles(
+    columns: Mapping[str, Collection[str]],
+    separator: str | None,
+    decimals: Collection[str] = (),
+) -> dict[str, Style]:
+    """Return the style of each column of numbers.
+
+    Parameters
+    ----------
+    columns
+        The distinct shapes of each column, as `shapes_of` makes them.
+    separator
+        What parts the columns of the file, None where there is no file. A file parted
+        by commas is of a program that writes decimal points, one parted by semicolons
+        of one that writes decimal commas; that decides only where all numbers of a
+        column have the mark.
+    decimals
+        Columns that are known to have decimals.
+
+    Raises
+    ------
+    Unreadable
+        For the first column that is not of numbers, or may be read in two ways.
+    """
+    fitting = {name: _fitting(name, sorted(shapes)) for name, shapes in columns.items()}
+    marks = [{style.decimal for style in styles} for styles in fitting.values()]
+    sure = {mark for one in marks if len(one) == 1 for mark in one}
+    chosen: dict[str, Style] = {}
+    for name, styles in fitting.items():
+        shapes = sorted(columns[name])
+        if len(sure) == 1 and _differ(styles, shapes):
+            styles = [s for s in styles if s.decimal in sure] or styles
+        if name in decimals and _differ(styles, shapes):
+            styles = [s for s in styles if not s.parts_thousands(shapes)] or styles
+        if _differ(styles, shapes):
+            usual = {",": ".", None: ".", ";": ","}.get(separator)
+            if usual and all(usual in shape for shape in shapes):
+                styles = [s for s in styles if s.decimal == usual] or styles
+        if _differ(styles, shapes):
+            raise Unreadable(
+                name,
+                "has numbers whose point or comma seems to part thousands and may part "
+                "decimals, and nothing in the file decides",
+                expected="numbers that can be read in one way only",
+                hint="remove the marks between thousands; if they part decimals, write "
+                "another number of these in some row (12.0000)",
+                shapes=[shape for shape in shapes if _differ(styles, [shape])],
+            )
+        chosen[name] = styles[0]
+    return chosen
+
+
+def has_marks(shapes: Collection[str]) -> bool:
+    """Whether any number has a mark, be it between thousands or before decimals."""
+    return any(set(shape) & _ALL_MARKS for shape in shapes)
+
+
+def may_be_numbers(shapes: Collection[str]) -> bool:
+    """Whether there is a style in which all shapes are numbers."""
+    return any(all(map(style.fits, shapes)) for style in STYLES)
+
+
+def _differ(styles: Sequence[Style], shapes: Sequence[str]) -> bool:
+    """Whether styles read the same shapes as different numbers."""
+    return len({tuple(map(style.plain, shapes)) for style in styles}) > 1
+
+
+def _fitting(name: str, shapes: Sequence[str]) -> list[Style]:
+    """Return the styles in which all shapes are numbers."""
+    refuse_strange(name, shapes, STYLES)
+    fitting = [style for style in STYLES if all(map(style.fits, shapes))]
+    if not fitting:
+        first = next(style for style in STYLES if style.fits(shapes[0]))
+        raise Unreadable(
+            name,
+            "has both points and commas that part decimals, or several marks between "
+            "thousands",
+            expected="one way to write the numbers of a column",
+            hint="write them all in the same way",
+            shapes=[shape for shape in shapes if not first.fits(shape)],
+        )
+    # Who marks thousands marks them everywhere.
+    return [style for style in fitting if not style.breaks(shapes)] or fitting
+
+
+def refuse_strange(name: str, shapes: Sequence[str], styles: Sequence[Style]) -> None:
+    """Raise for shapes that are numbers in no style."""
+    strange = [s for s in shapes if not any(style.fits(s) for style in styles)]
+    if strange:
+        raise Unreadable(
+            name,
+            "is not a number",
+            expected="a number such as 12.5, or 12,5 where that is unambiguous",
+            hint="remove units, percent signs and other marks",
+            shapes=strange,
+        )
+
+
+def shapes_of(words: Any) -> Any:
+    """Return the shapes of a column of text; blanks become null.
+
+    The first sign is 0 for a number that begins with one, which no group of thousands
+    does, and N for others; then each digit is a 0.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    trimmed = trim(words)
+    digits = pc.replace_substring_regex(trimmed, "[0-9]", "0")
+    zero = pc.match_substring_regex(trimmed, f"^{_SIGN}0")
+    first = pc.if_else(zero, "0", "N")
+    joined = pc.binary_join_element_wise(first, pc.utf8_lower(digits), "")
+    return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), joined)
+
+
+def trim(words: Any) -> Any:
+    """Return words without blanks around them, of any kind."""
+    import pyarrow.compute as pc
+
+    around = f"^[{AROUND}]+|[{AROUND}]+$"
+    return pc.replace_substring_regex(words, around, "")
+
+
+def plain_words(
+    columns: Mapping[str, Any],
+    separator: str | None,
+    where: Callable[[int], str],
+    *,
+    decimals: Collection[str] = (),
+    ours: bool = False,
+) -> dict[str, Any]:
+    """Return columns of numbers with decimal points and no other mark; blanks are null.
+
+    Parameters
+    ----------
+    columns
+        Arrow arrays of text by name.
+    separator, decimals
+        As in `choose_styles`.
+    where
+        Says where a row is, for messages: the file and the line.
+    ours
+        Whether we may have written them: where all can have decimal points and no
+        other mark, they have.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    shapes = {name: shapes_of(words) for name, words in columns.items()}
+    distinct = {
+        name: column.unique().drop_null().to_pylist() for name, column in shapes.items()
+    }
+    doubtful = {
+        name: found
+        for name, found in distinct.items()
+        if not (ours and all(map(PLAIN.fits, found)))
+    }
+    try:
+        styles = choose_styles(doubtful, separator, decimals)
+    except Unreadable as error:
+        bad = pc.is_in(shapes[error.column], pa.array(sorted(error.shapes)))
+        row = int(pc.index(bad, pa.scalar(True)).as_py())
+        raise error.error(where(row)) from None
+    return {
+        name: pc.if_else(
+            shapes[name].is_valid(),
+            styles.get(name, PLAIN).plain_words(trim(words)),
+            None,
+        )
+        for name, words in columns.items()
+    }
+
+
+def read_numbers(
+    columns: Mapping[str, Any],
+    separator: str | None,
+    where: Callable[[int], str],
+    *,
+    decimals: Collection[str] = (),
+    ours: bool = False,
+) -> dict[str, Any]:
+    """Return columns of text as columns of numbers: see `plain_words`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    words = plain_words(columns, separator, where, decimals=decimals, ours=ours)
+    numbers = {name: pc.cast(column, pa.float64()) for name, column in words.items()}
+    for name, column in words.items():
+        long = pc.match_substring_regex(column, f"^[-+]?[0-9]{{{EXACT_DIGITS + 1},}}$")
+        rows = pc.fill_null(long, False).to_numpy(zero_copy_only=False)
+        for row in map(int, np.flatnonzero(rows)):
+            if int(numbers[name][row].as_py()) != int(column[row].as_py()):
+                raise rounded(name).error(where(row))
+    return numbers
+
+
+def rounded(column: str) -> Unreadable:
+    """Return what is wrong with a whole number of more digits than a double has."""
+    return Unreadable(
+        column,
+        "has a whole number of more digits than can be kept",
+        expected=f"whole numbers up to {2**53:,}",
+        hint="give the values in thousands or millions",
+    )

@@ -1,0 +1,187 @@
+"""The tables that a joint table is made of: which cells each of them shows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.table.hierarchy import Dimension, Hierarchy
+from evosdc.table.origin import Axis
+from evosdc.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One of the tables that a joint table was made of.
+
+    Attributes
+    ----------
+    dimensions, cells
+        Numbers of its dimensions and of its cells in the joint table.
+    names
+        What it calls its dimensions itself.
+    nodes
+        For each of its dimensions, which nodes of the joint hierarchy it shows.
+    """
+
+    dimensions: tuple[int, ...]
+    cells: NDArray[np.int64]
+    names: tuple[str, ...]
+    nodes: tuple[NDArray[np.bool_], ...]
+
+    def finest(self, table: Table) -> tuple[NDArray[np.bool_], ...]:
+        """Return which nodes of each of its dimensions it does not split further."""
+        found = []
+        for k, kept in zip(self.dimensions, self.nodes, strict=True):
+            parents = table.dimensions[k].hierarchy.parents
+            split = np.zeros(len(kept), dtype=bool)
+            for node in range(len(parents) - 1, 0, -1):
+                split[parents[node]] |= split[node] or kept[node]
+            found.append(kept & ~split)
+        return tuple(found)
+
+    def labels(self, table: Table) -> tuple[tuple[Dimension, ...], NDArray[np.int32]]:
+        """Return its own dimensions, and the codes of its cells in them."""
+        codes = np.empty((len(self.cells), len(self.dimensions)), dtype=np.int32)
+        found: list[Dimension] = []
+        for at, (k, name, kept) in enumerate(
+            zip(self.dimensions, self.names, self.nodes, strict=True)
+        ):
+            tree = table.dimensions[k].hierarchy
+            number = np.cumsum(kept) - 1
+            codes[:, at] = number[table.codes[self.cells, k]]
+            found.append(Dimension(name, tree.restricted(kept)))
+        return tuple(found), codes
+
+
+def linked_parts(table: Table) -> tuple[Part, ...]:
+    """Find the tables in a joint one: one part for an ordinary table.
+
+    They are those of its origin, or else told by its labels: a cell spans the
+    dimensions where it does not stand at the total; the largest spans are the tables,
+    and a cell is in every table that has its span.
+    """
+    if not table.dimensions:
+        return (Part((), np.arange(len(table)), (), ()),)
+    if table.origin.tables:
+        return tuple(_part(table, axes) for axes in table.origin.tables)
+    away = table.codes > 0
+    spans = np.unique(away[table.shown], axis=0)
+    largest = [
+        span
+        for k, span in enumerate(spans)
+        if not any(np.all(other >= span) for j, other in enumerate(spans) if j != k)
+    ]
+    # As they were given: by the first cell that has a span.
+    there = table.shown
+    first = [int(np.argmax((away == span).all(axis=1) & there)) for span in largest]
+    return tuple(
+        _part(
+            table,
+            [
+                Axis(table.dimensions[d].name, table.dimensions[d].name)
+                for d in np.flatnonzero(largest[k]).tolist()
+            ],
+        )
+        for k in np.argsort(first, kind="stable")
+    )
+
+
+def _part(table: Table, axes: Sequence[Axis]) -> Part:
+    position = {d.name: k for k, d in enumerate(table.dimensions)}
+    numbers = tuple(position[axis.variable] for axis in axes)
+    nodes = tuple(
+        nodes_of(table.dimensions[k].hierarchy, axis)
+        for k, axis in zip(numbers, axes, strict=True)
+    )
+    inside = cells_of_spans(table.dimensions, table.codes, [axes])
+    return Part(
+        numbers,
+        np.flatnonzero(inside & table.shown),
+        tuple(axis.column for axis in axes),
+        nodes,
+    )
+
+
+def nodes_of(tree: Hierarchy, axis: Axis) -> NDArray[np.bool_]:
+    """Return which nodes of a hierarchy a table shows; always the total."""
+    if not axis.codes:
+        return np.ones(len(tree), dtype=bool)
+    shown = {tree.total, *axis.codes}
+    return np.array([code in shown for code in tree.codes])
+
+
+def cells_of_spans(
+    dimensions: Sequence[Dimension],
+    codes: NDArray[np.int32],
+    spans: Sequence[Sequence[Axis]],
+) -> NDArray[np.bool_]:
+    """Return which cells of a table of all variables stand in a table by a span."""
+    found = np.zeros(len(codes), dtype=bool)
+    for span in spans:
+        axis_of = {axis.variable: axis for axis in span}
+        inside = np.ones(len(codes), dtype=bool)
+        for k, d in enumerate(dimensions):
+            if d.name in axis_of:
+                inside &= nodes_of(d.hierarchy, axis_of[d.name])[codes[:, k]]
+            else:
+                inside &= codes[:, k] == 0
+        found |= inside
+    return found
+
+
+def splits(tree: Hierarchy, name: str, codes: Collection[str]) -> set[tuple[str, str]]:
+    """Return the nodes of a hierarchy that a table with some of its codes splits.
+
+    Tables that show other levels of a variable share the splits above the coarser one:
+    so levels are to `in_a_ring` what variables are.
+    """
+    found: set[tuple[str, str]] = set()
+    for code in codes:
+        node = tree.parents[tree.node_of[code]]
+        while node >= 0 and (name, tree.codes[node]) not in found:
+            found.add((name, tree.codes[node]))
+            node = tree.parents[node]
+    return found
+
+
+def in_a_ring(spans: Sequence[Collection[Hashable]]) -> bool:
+    """Whether tables by these variables (or splits of variables) make a ring.
+
+    Where they do not, any tables that agree in the cells they share are sums of one
+    table of all variables, and nothing follows from it that does not follow from them.
+    In a ring (a by b, b by c, c by a) more may follow: that no cell of the table of all
+    variables is negative. Graham's reduction: variables of one span alone, and spans
+    inside another, are taken away until nothing changes.
+    """
+    # Variables that stand in the same spans are as good as one.
+    where: dict[Hashable, tuple[int, ...]] = {}
+    for k, span in enumerate(spans):
+        for name in set(span):
+            where[name] = (*where.get(name, ()), k)
+    left: list[set[tuple[int, ...]]] = [
+        {at for at in where.values() if k in at} for k in range(len(spans))
+    ]
+    while True:
+        lone = {
+            name
+            for span in left
+            for name in span
+            if sum(name in other for other in left) == 1
+        }
+        smaller = [span - lone for span in left]
+        kept = [
+            span
+            for k, span in enumerate(smaller)
+            if span
+            and not any(
+                span < other or (span == other and j < k)
+                for j, other in enumerate(smaller)
+            )
+        ]
+        if kept == left:
+            return bool(kept)
+        left = kept

@@ -1,0 +1,195 @@
+"""Which dimensions of linked tables are one variable, and its hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from evosdc.errors import InputError, TableError
+from evosdc.table.codes import listed
+from evosdc.table.hierarchy import Dimension, Hierarchy
+from evosdc.table.parts import linked_parts
+from evosdc.table.table import ADDITIVITY, Table
+
+# What `--link NAME=none` says: the variable is no level of any other.
+UNRELATED = "none"
+
+
+def read_links(
+    links: Mapping[str, str], spans: Sequence[Collection[str]]
+) -> dict[str, str]:
+    """Return the variable of each name that is declared to be a level of another.
+
+    Names that are declared to be unrelated stand for themselves.
+    """
+    known = {name for span in spans for name in span}
+    for name, other in links.items():
+        for wanted in (name, other):
+            if wanted not in known and (wanted, other) != (UNRELATED, UNRELATED):
+                raise InputError(
+                    f"--link (link) names {wanted!r}, which no table has",
+                    expected=f"variables of the tables: {', '.join(sorted(known))}",
+                    hint="check the spelling; capitals count",
+                )
+    found: dict[str, str] = {}
+    for name in links:
+        seen = [name]
+        while links.get(seen[-1], UNRELATED) != UNRELATED:
+            seen.append(links[seen[-1]])
+            if seen[-1] in seen[:-1]:
+                raise InputError(
+                    f"--link (link) leads from {name!r} back to it",
+                    expected="each level linked with a finer one: A10=A21, A21=A88",
+                    hint="leave one of the links out",
+                )
+        found[name] = seen[-1]
+    for span in spans:
+        refuse_twice(span, found)
+    return found
+
+
+def refuse_twice(span: Collection[str], variable_of: Mapping[str, str]) -> None:
+    """Refuse a table in which a variable stands twice, by two of its levels."""
+    seen: dict[str, str] = {}
+    for name in span:
+        other = seen.setdefault(variable_of.get(name, name), name)
+        if other != name:
+            raise InputError(
+                f"{other!r} and {name!r} are levels of one variable, and one of "
+                "several linked tables is by both",
+                expected="one of them: the finer one has the totals of the other",
+                hint="leave the coarser one out of this table",
+            )
+
+
+def unsure_links(tables: Sequence[Table], links: Mapping[str, str]) -> tuple[str, ...]:
+    """Say which variables of tables, already renamed, are taken for unrelated.
+
+    All that separate tables tell is their codes and totals.
+
+    Raises
+    ------
+    InputError
+        Where two variables have the same totals for the same codes and nobody said
+        whether they are one.
+    """
+    loose: dict[str, None] = {}
+    for i, one in enumerate(tables):
+        for two in tables[:i]:
+            mine, theirs = ({d.name for d in t.dimensions} for t in (one, two))
+            for a in sorted(mine - theirs):
+                for b in sorted(theirs - mine):
+                    if UNRELATED not in (links.get(a), links.get(b)):
+                        _ask(b, a, _margin(two, b), _margin(one, a))
+                    loose |= dict.fromkeys((b, a))
+    declared = [name for name in loose if links.get(name) == UNRELATED]
+    found = _loose_words(loose)
+    if declared:
+        found += (f"{listed(declared, 8)} because somebody declared it",)
+    return found
+
+
+def unlinked_in(table: Table) -> tuple[str, ...]:
+    """Say which variables of the linked tables in a table may be related after all.
+
+    Where its origin does not know, as of files that other programs wrote, variables are
+    one if they have one name, and are otherwise taken for unrelated.
+    """
+    if table.origin.unlinked is not None:
+        return table.origin.unlinked
+    spans = [set(part.dimensions) for part in linked_parts(table)]
+    loose: dict[str, None] = {}
+    for i, one in enumerate(spans):
+        for two in spans[:i]:
+            if one - two and two - one:
+                loose |= dict.fromkeys(
+                    table.dimensions[k].name for k in sorted(one ^ two)
+                )
+    return _loose_words(loose)
+
+
+def _loose_words(names: Collection[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    return (f"{listed(list(names), 8)} are taken for unrelated variables",)
+
+
+def _margin(table: Table, name: str) -> dict[str, float]:
+    """Return the totals of the codes of a dimension, without its total and zeros."""
+    k = [d.name for d in table.dimensions].index(name)
+    others = np.delete(table.codes, k, axis=1)
+    cells = np.flatnonzero((others == 0).all(axis=1) & (table.codes[:, k] > 0))
+    codes = table.dimensions[k].hierarchy.codes
+    return {
+        codes[table.codes[cell, k]]: float(table.value[cell])
+        for cell in cells.tolist()
+        if table.value[cell] != 0
+    }
+
+
+def _ask(a: str, b: str, one: Mapping[str, float], two: Mapping[str, float]) -> None:
+    common = [code for code in one if code in two]
+    same = [
+        code
+        for code in common
+        if abs(one[code] - two[code]) <= ADDITIVITY * max(1.0, abs(one[code]))
+    ]
+    if 2 * len(same) <= len(common) or len(same) < min(2, len(one), len(two)):
+        return
+    if len(one) < len(two):
+        a, b = b, a
+    raise InputError(
+        f"{len(same)} of {len(common)} codes that {a!r} and {b!r} share have the same "
+        "totals in two linked tables: they may be one variable",
+        expected="to know whether a cell of one table is a cell of the other",
+        hint=link_hint(b, a),
+    )
+
+
+def link_hint(level: str, variable: str) -> str:
+    """Say how to declare that a column is, or is not, a level of a variable."""
+    return (
+        f"say that they are one variable: --link {level}={variable} "
+        f"(link={{{level!r}: {variable!r}}}), or that they are unrelated: "
+        f"--link {level}={UNRELATED} (link={{{level!r}: {UNRELATED!r}}}); the claim "
+        "will say which"
+    )
+
+
+def union(dimensions: Sequence[Dimension]) -> tuple[Dimension, ...]:
+    """Return one dimension for each name; two trees of one name are merged."""
+    merged: dict[str, Dimension] = {}
+    for d in dimensions:
+        known = merged.get(d.name)
+        if known is None:
+            merged[d.name] = d
+        elif known != d:
+            merged[d.name] = Dimension(d.name, merge(d.name, known, d))
+    return tuple(merged.values())
+
+
+def merge(name: str, one: Dimension, two: Dimension) -> Hierarchy:
+    """Merge two trees of a variable, of which one may leave out levels of the other."""
+    a, b = one.hierarchy, two.hierarchy
+    if a.total != b.total:
+        raise TableError(
+            f"dimension {name!r} has total {a.total!r} in one table and {b.total!r} "
+            "in another",
+            expected="one code for the total",
+            hint="rename the total in one of the tables",
+        )
+    parent_of = {a.codes[n]: a.codes[a.parents[n]] for n in range(1, len(a))}
+    for node in range(1, len(b)):
+        code, parent = b.codes[node], b.codes[b.parents[node]]
+        known = parent_of.get(code, parent)
+        if known == parent or b.is_above(known, code):
+            parent_of[code] = parent
+        elif not a.is_above(parent, code):
+            raise TableError(
+                f"code {code!r} of {name!r} has two parents in linked tables, "
+                f"{known!r} and {parent!r}",
+                expected="hierarchies that agree where they meet",
+                hint="use one hierarchy for both tables, or rename a level",
+            )
+    return Hierarchy.from_parents(parent_of, a.total)
