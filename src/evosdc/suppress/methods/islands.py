@@ -16,6 +16,7 @@ import numpy as np
 
 from evosdc.evolution.stopping import AnyOf, Criterion, TimeLimit
 from evosdc.parallel import Closing, Crew, Help, Task, open_crew
+from evosdc.suppress.engine.general.programs import call_quick
 from evosdc.suppress.methods import stretches
 from evosdc.suppress.methods.island import Fractions, Habits, Island
 from evosdc.suppress.methods.stretches import stretch_length
@@ -77,7 +78,7 @@ def explore(problem: Problem, stretch: Stretch) -> Haul:
         island.settle()
         return Haul(tuple(island.patterns(1)), 1, island.building)
     if stretch.programs_pay:
-        island.engine.programs_pay = True
+        call_quick(problem)
     for pattern in stretch.patterns:
         island.welcome(pattern)
     island.horizon = lambda: stretch.left - search.seconds

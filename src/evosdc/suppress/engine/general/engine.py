@@ -15,6 +15,7 @@ from evosdc.suppress.engine.general.mend import GeneralMender
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.orders import ProgramEvaluator
 from evosdc.suppress.engine.general.program_walker import ProgramWalker
+from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.engine.general.record_walker import RecordWalker
 from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
 from evosdc.suppress.engine.general.walker import DEFAULT, GeneralWalker
@@ -47,11 +48,7 @@ class GeneralEngine:
 
     @property
     def programs_pay(self) -> bool:
-        return self.table.programs.quick
-
-    @programs_pay.setter
-    def programs_pay(self, pay: bool) -> None:
-        self.table.programs.quick = pay
+        return are_quick(self.problem)
 
     @property
     def demands(self) -> Demands:
@@ -64,7 +61,8 @@ class GeneralEngine:
         unanswered = state.cover_by(
             self.table.programs.over_all, order, stopped=stopped
         )
-        self.programs_pay = not (unanswered or len(state.uncovered))
+        if not (unanswered or len(state.uncovered)):
+            call_quick(self.problem)
         state.cover(stopped=stopped)
         return state
 

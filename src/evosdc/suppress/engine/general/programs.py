@@ -16,12 +16,29 @@ from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
 # With no more cells than this, programs over the whole table are taken to be quick.
 SMALL = 2500
-# Simplex iterations after which a program over a larger table is given up, some seconds,
-# and how often before neighbourhoods are asked instead. The first programs are the
-# longest: hidden cells shorten the later ones to a few hundred iterations.
+# Simplex iterations, some seconds, after which a program over a larger table is given
+# up, and how often that happens before neighbourhoods are asked instead. The first
+# programs are the longest: hidden cells shorten later ones to some hundred iterations.
 _PATIENCE, _GIVE_UP = 30_000, 3
 
+_QUICK = "programs are quick"
+
 Question = Callable[[int, int, float, NDArray[np.float64]], Move | None]
+
+
+def are_quick(problem: Problem) -> bool:
+    """Whether programs over the whole table are quick.
+
+    Those of small tables are taken to be; of larger ones whoever measured it says so.
+    """
+    if _QUICK not in problem.derived:
+        problem.derived[_QUICK] = int(problem.hideable.sum()) <= SMALL
+    return bool(problem.derived[_QUICK])
+
+
+def call_quick(problem: Problem) -> None:
+    """Say that programs over the whole table were measured to be quick."""
+    problem.derived[_QUICK] = True
 
 
 class Programs:
@@ -31,9 +48,6 @@ class Programs:
         self.problem = problem
         self.asked = 0
         self._given_up = 0
-        # Whether programs over the whole table are quick; who has measured it may say
-        # so of larger tables.
-        self.quick = int(problem.hideable.sum()) <= SMALL
         table = problem.table
         self.sets = up_sets(table)
         self._columns = independent_equations(table, self.sets)
@@ -46,6 +60,11 @@ class Programs:
             table.columns.indptr,
             table.columns.indices,
         )
+
+    @property
+    def quick(self) -> bool:
+        """Whether programs over the whole table are quick."""
+        return are_quick(self.problem)
 
     def cheapest(
         self, cell: int, sign: int, amount: float, price: NDArray[np.float64]

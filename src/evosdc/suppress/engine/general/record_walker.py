@@ -17,7 +17,6 @@ from evosdc.suppress.engine.general.ruin import dear_and_near
 from evosdc.suppress.engine.general.state import GeneralState
 from evosdc.suppress.pattern import Pattern
 
-# The slack is that of one secondary: a pattern of many may get dearer by a smaller share.
 DEFAULT = WalkOptions(most=4, blur=0.3, turn=24, slack=0.2)
 # Patterns that are dearer than the best by no more than this share are tidied up.
 _NEAR = 0.03
