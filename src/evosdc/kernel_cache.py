@@ -192,9 +192,13 @@ def described(value: Any, functions: list[FunctionType] | None = None) -> str:
     if isinstance(value, _CONSTANTS):
         return f"{type(value).__name__} {value!r}"
     if isinstance(value, tuple | list):
-        return f"({', '.join(described(part, functions) for part in value)})"
+        parts = ", ".join(described(part, functions) for part in value)
+        return f"{type(value).__name__} {getattr(value, '_fields', '')} ({parts})"
     if isinstance(value, frozenset):
         return f"{{{', '.join(sorted(described(p, functions) for p in value))}}}"
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        content = hashlib.sha256(value.tobytes()).hexdigest()
+        return f"array {value.dtype.descr} {value.shape} {value.strides} {content}"
     if isinstance(value, types.Type):
         return f"{type(value).__name__}: {described(value.key, functions)}"
     if isinstance(value, CodeType):
@@ -209,16 +213,20 @@ def described(value: Any, functions: list[FunctionType] | None = None) -> str:
     if isinstance(value, ModuleType):
         return f"module {value.__name__}"
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-    if name is None:
+    module = getattr(value, "__module__", None) or ""
+    fields = getattr(value, "_fields", None)
+    plain = _is_of_a_library(module) or not isinstance(value, type)
+    if name is None or not (plain or fields or issubclass(value, Exception)):
         raise TypeError(
-            f"a kernel depends on a {type(value).__name__}, found {value!r}; "
-            "expected a number, a text, a tuple, a type or a kernel"
+            f"a kernel depends on {value!r} of the type {type(value).__name__}; "
+            "expected a number, a text, an array, a tuple or a kernel"
         )
-    name = f"{getattr(value, '__module__', None)}.{name}"
-    if isinstance(value, type):
-        # Fields of named tuples are compiled as their positions.
-        return f"{name} {getattr(value, '_fields', '')}"
-    if isinstance(value, FunctionType) and not _is_of_a_library(value.__module__):
+    name = f"{module}.{name}"
+    if fields is not None:
+        # Names of fields are compiled as their positions.
+        defaults = tuple(value._field_defaults.items())
+        return f"{name} {fields} {described(defaults, functions)}"
+    if isinstance(value, FunctionType) and not _is_of_a_library(module):
         if functions is not None:
             functions.append(value)
         return f"{name} {_described_code(value.__code__)}"

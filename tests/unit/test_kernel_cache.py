@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections import namedtuple
+from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -197,31 +198,38 @@ def test_types_are_described_as_finely_as_numba_tells_them_apart() -> None:
 
 def test_constants_are_described_with_their_types() -> None:
     seen = [1, 1.0, True, np.int32(1), np.uint64(1), "1", b"1", (1,), None, 0.0, -0.0]
+    seen += [np.zeros(2), np.ones(2), np.zeros((2, 1)), np.zeros(2, np.int64)]
+    seen += [(1, 2), Pair(1, 2), namedtuple("Pair", ["second", "first"])(1, 2)]
     assert len({described(constant) for constant in seen}) == len(seen)
 
 
-def test_what_cannot_be_compared_is_refused() -> None:
-    with pytest.raises(TypeError, match="depends on a ndarray"):
-        described(np.zeros(3))
+class Colour(Enum):
+    """Constants that Numba would compile, and that nothing here compares."""
+
+    RED = 1
+
+
+@pytest.mark.parametrize("value", [np.array([{}]), {}, Colour, Colour.RED, object()])
+def test_what_cannot_be_compared_is_refused(value: object) -> None:
+    with pytest.raises(TypeError, match="a kernel depends on"):
+        described(value)
 
 
 def test_every_kernel_says_what_it_is_compiled_from() -> None:
-    modules = [
-        importlib.import_module(found.name)
+    members = [
+        member
         for found in pkgutil.walk_packages(evosdc.__path__, "evosdc.")
         if not found.name.endswith("__main__")
+        for member in vars(importlib.import_module(found.name)).values()
     ]
-    kernels = {
-        f"{kernel.py_func.__module__}.{kernel.py_func.__qualname__}": kernel
-        for module in modules
-        for kernel in vars(module).values()
-        if isinstance(kernel, Kernel)
-    }
+    kernels = {member for member in members if isinstance(member, Kernel)}
     assert len(kernels) > 250
-    digests = {
-        kernel._cache._cache_file._compiled_from() for kernel in kernels.values()
-    }
+    digests = {kernel._cache._cache_file._compiled_from() for kernel in kernels}
     assert len(digests) == len(kernels)
+    # Types of arguments.
+    tuples = {m for m in members if isinstance(m, type) and hasattr(m, "_fields")}
+    assert len(tuples) > 10
+    assert len({described(kind) for kind in tuples}) == len(tuples)
 
 
 # A program of somebody else, in an environment where the package is installed.
