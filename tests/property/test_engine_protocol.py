@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -15,6 +15,7 @@ from evosdc.errors import LevelError
 from evosdc.instances import make
 from evosdc.suppress.engine.base import AnyEngine, State
 from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.general import programs
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
 from evosdc.suppress.problem import Problem
@@ -212,6 +213,52 @@ def test_repair_counts_what_was_exposed(covered: Case) -> None:
     assert (state.hidden >= asked).all()
     assert not len(state.uncovered)
     covered.agrees(state)
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_a_safe_pattern_is_taken_up_unchanged(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Boxes are hints: what hidden cells cover by a program needs no more cells."""
+    monkeypatch.setattr(programs, "SMALL", 3)
+    for number in range(4):
+        problem = replace(drawn(kind, number))  # of which nothing was measured
+        engine = GeneralEngine(problem)
+        assert engine.agile
+        assert not engine.programs_pay
+        rng = np.random.default_rng(number)
+        hidden = problem.hideable | problem.primary
+        # Publish what can be spared in random order: few boxes are left.
+        for cell in rng.permutation(np.flatnonzero(hidden & ~problem.primary)).tolist():
+            fewer = hidden.copy()
+            fewer[cell] = False
+            if is_safe(problem, fewer):
+                hidden = fewer
+        state = engine.start(hidden)
+        assert state.repair() == 0
+        np.testing.assert_array_equal(state.hidden, hidden)
+
+
+def test_programs_over_the_whole_table_are_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(programs, "SMALL", 3)
+    # The search asks for patterns that programs make cheaper than boxes do.
+    table = make("random", seed=3, shape=(6, 5, 4), sensitive=0.2)
+    first = GeneralEngine(Problem.of(table))
+    boxes = first.start()
+    boxes.cover()
+    built = first.build_by_programs()
+    assert first.programs_pay
+    assert not len(built.uncovered)
+    assert is_safe(first.problem, built.hidden)
+    assert built.cost < boxes.cost
+    monkeypatch.setattr(programs, "_PATIENCE", 1)
+    hasty = GeneralEngine(Problem.of(table))
+    given_up = hasty.build_by_programs()
+    assert not hasty.programs_pay
+    assert not len(given_up.uncovered)
+    assert is_safe(hasty.problem, given_up.hidden)
 
 
 @both_engines

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evosdc.errors import LevelError
+from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -126,4 +127,7 @@ def run_contracted(
         take_up(problem, search)
         pattern = method.run(problem, parameters, search)
         return pattern
+    # What was measured there holds here: programs are over the same classes of cells.
+    if are_quick(found.small):
+        call_quick(problem)
     return found.expand(small)

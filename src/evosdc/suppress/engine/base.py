@@ -166,7 +166,8 @@ class WalkOptions:
         Steps without a better pattern after which the walk begins anew from one that
         is largely rebuilt, and at least twenty per secondary; 0 for never.
     slack
-        How much dearer than the best pattern met the next may be, as a share of it.
+        How much more than the best pattern met the next may cost, as a share of what a
+        secondary costs on average.
     lure
         To what extent a relaxation hides each cell: such cells are made cheaper.
     """
@@ -255,8 +256,24 @@ class Engine(Protocol[S]):
         ...
 
     @property
+    def programs_pay(self) -> bool:
+        """Whether programs over the whole table build and change patterns.
+
+        They do where they are known to be quick: see `build_by_programs`.
+        """
+        ...
+
+    @property
     def demands(self) -> Demands:
         """What every pattern must reach; states number their demands by its rows."""
+        ...
+
+    def build_by_programs(self, stopped: Stopped = never) -> S:
+        """Build a pattern by programs over the whole table, which are measured.
+
+        When `stopped` says so, or where they take too long, the rest is covered as by
+        `State.cover`; otherwise `programs_pay` from then on.
+        """
         ...
 
     def start(self, hidden: Mask | None = None, after: S | None = None) -> S:

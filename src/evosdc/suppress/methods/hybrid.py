@@ -303,6 +303,8 @@ def _start(run: _Run) -> bool:
         # The pattern of a run that was cut short: checking it took what building does.
         home.welcome(search.best)
         home.building = search.restoring
+    if run.best.cost > 0 and not search.stopped():
+        home.try_programs()
     if run.best.cost == 0:
         search.raise_bound(0.0)
     if run.best.cost == 0 or search.stopped():

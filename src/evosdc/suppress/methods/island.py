@@ -58,6 +58,8 @@ _TRAIL = 6
 # Seconds that cleaning up the first pattern may take in any case, and the share of the
 # time left that they are at most.
 _TIDYING, _TIDYING_SHARE = 5.0, 0.1
+# Share of the time left that programs over the whole table may take to build a pattern.
+_PROGRAMS = 0.25
 # Secondaries above which changing and mending a pattern is slow.
 _LARGE = 1000
 
@@ -127,6 +129,25 @@ class Island:
         state.clean_up(stopped=lambda: search.stopped() or search.seconds >= end)
         admit(self.population, state, search, "first pattern")
         self.building = search.seconds - begun
+
+    def try_programs(self) -> None:
+        """Build a pattern by programs over the whole table, in a share of the time.
+
+        What they hide is cheaper, often by half, but how long they take depends on how
+        full the table is: it is measured. Where all of them are answered in time,
+        programs build and change the patterns from then on.
+        """
+        search, engine = self.search, self.engine
+        if engine.quick or engine.programs_pay:
+            return
+        end = search.seconds + _PROGRAMS * self.horizon()
+
+        def stopped() -> bool:
+            return search.stopped() or search.seconds >= end
+
+        state = engine.build_by_programs(stopped)
+        state.clean_up(stopped=stopped)
+        admit(self.population, state, search, "by programs over the whole table")
 
     @cached_property
     def parted(self) -> bool:

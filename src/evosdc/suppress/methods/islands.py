@@ -16,6 +16,7 @@ import numpy as np
 
 from evosdc.evolution.stopping import AnyOf, Criterion, TimeLimit
 from evosdc.parallel import Closing, Crew, Help, Task, open_crew
+from evosdc.suppress.engine.general.programs import call_quick
 from evosdc.suppress.methods import stretches
 from evosdc.suppress.methods.island import Fractions, Habits, Island
 from evosdc.suppress.methods.stretches import stretch_length
@@ -51,6 +52,7 @@ class Stretch:
     seconds: float | None
     left: float
     parts: float = 0.0  # seconds for sub-tables, before anything else
+    programs_pay: bool = False  # whether programs are known to be quick
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ def explore(problem: Problem, stretch: Stretch) -> Haul:
         island.horizon = island.search.seconds_left
         island.settle()
         return Haul(tuple(island.patterns(1)), 1, island.building)
+    if stretch.programs_pay:
+        call_quick(problem)
     for pattern in stretch.patterns:
         island.welcome(pattern)
     island.horizon = lambda: stretch.left - search.seconds
@@ -113,7 +117,8 @@ def _turn(island: Island, fractions: Fractions, key: tuple[int, ...]) -> None:
         island.breed(search.rng(*key, 2), search.stopped)
         island.walk(fractions, search.rng(*key, 3), search.stopped)
         return
-    share = _STEERING_LESS if island.engine.agile else _STEERING
+    walks = island.engine.agile or island.engine.roaming is not None
+    share = _STEERING_LESS if walks else _STEERING
     end = search.seconds + share * search.seconds_left()
     steered = search.rng(*key, 1)
     island.steer(fractions, steered, lambda: search.stopped() or search.seconds >= end)
@@ -213,6 +218,7 @@ class Islands(Closing):
             seconds=min(longest, left - stretches.HOMEWARD) if self._timed else None,
             left=left,
             parts=parts,
+            programs_pay=self._home.engine.programs_pay,
         )
 
     def gather(self, *, wait: bool = False) -> None:

@@ -74,7 +74,7 @@ def restored(engine: AnyEngine, pattern: Pattern, search: Search) -> State:
     """Return a covered state of a pattern that was found elsewhere."""
     state: State = engine.restore(pattern)
     # Solvers differ in their last digits: what rests on them is asked again.
-    state.cover(stopped=search.stopped)
+    state.repair(stopped=search.stopped)
     return state
 
 

@@ -32,7 +32,7 @@ def clean_up(
     hidden = hidden | problem.primary
     if boxes is not None:
         boxes.drop(witnesses, hidden, _in_turn(problem, hidden, order), stopped)
-        if not programs.is_small:
+        if not programs.quick:
             idle = _in_turn(problem, hidden & ~witnesses.used(), order)
             hidden[idle] = False
             return hidden

@@ -15,6 +15,7 @@ from evosdc.suppress.engine.general.mend import GeneralMender
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.orders import ProgramEvaluator
 from evosdc.suppress.engine.general.program_walker import ProgramWalker
+from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.engine.general.record_walker import RecordWalker
 from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
 from evosdc.suppress.engine.general.walker import DEFAULT, GeneralWalker
@@ -43,13 +44,27 @@ class GeneralEngine:
 
     @property
     def roaming(self) -> WalkOptions | None:
-        # Without dimensions patterns from scratch find more in the same time.
-        small = self.agile and self.table.programs.is_small
-        return record_walker.DEFAULT if small else None
+        return record_walker.DEFAULT if self.programs_pay else None
+
+    @property
+    def programs_pay(self) -> bool:
+        return are_quick(self.problem)
 
     @property
     def demands(self) -> Demands:
         return self.table.demands
+
+    def build_by_programs(self, stopped: Stopped = never) -> GeneralState:
+        state = self.start()
+        # The largest first: what they move far covers many others.
+        order = np.argsort(-self.demands.amount, kind="stable")
+        unanswered = state.cover_by(
+            self.table.programs.over_all, order, stopped=stopped
+        )
+        if not (unanswered or len(state.uncovered)):
+            call_quick(self.problem)
+        state.cover(stopped=stopped)
+        return state
 
     def start(
         self, hidden: Mask | None = None, after: GeneralState | None = None

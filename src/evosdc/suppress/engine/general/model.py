@@ -63,6 +63,7 @@ class DeviationModel:
         self._down = down[cells]
         self._rows, self._part = _part_of(columns, cells)
         self._loaded: tuple[Any, Any] | None = None
+        self.gave_up = False
         # Of the last question that had no answer: the cell, and the one it waits for.
         self._refused: tuple[int, int | None] | None = None
 
@@ -80,12 +81,15 @@ class DeviationModel:
         sign: int,
         amount: float,
         price: NDArray[np.float64],
+        patience: int | None = None,
     ) -> Move | None:
         """Find the cheapest deviation that moves `cell` by `amount`, or None.
 
         `price` is asked of each of the model's cells by unit moved; infinite where the
-        cell must not move.
+        cell must not move. With `patience` the program is given up after so many
+        simplex iterations: `gave_up` then says that None is no answer.
         """
+        self.gave_up = False
         k = int(np.searchsorted(self.cells, cell))
         chains = self._chains
         by_class = chains.price(price)
@@ -102,7 +106,7 @@ class DeviationModel:
         high[other] = 0.0
         cost = _level_prices(by_class)
         cost[c] = 0.0
-        values = self._run(low, high, np.concatenate([cost, cost]))
+        values = self._run(low, high, np.concatenate([cost, cost]), patience)
         if values is None:
             return None
         self._refused = None
@@ -176,8 +180,11 @@ class DeviationModel:
         low: NDArray[np.float64],
         high: NDArray[np.float64],
         cost: NDArray[np.float64],
+        patience: int | None = None,
     ) -> NDArray[np.float64] | None:
         solver, nothing_moved = self._solver()
+        most = highspy.kHighsIInf if patience is None else patience
+        solver.setOptionValue("simplex_iteration_limit", most)
         count, index = len(cost), np.arange(len(cost), dtype=np.int32)
         solver.changeColsBounds(count, index, low, high)
         solver.changeColsCost(count, index, cost)
@@ -185,7 +192,8 @@ class DeviationModel:
         solver.setBasis(nothing_moved)
         solver.run()
         status = solver.getModelStatus()
-        if status not in _ANSWERED:
+        self.gave_up = status == highspy.HighsModelStatus.kIterationLimit
+        if status not in _ANSWERED and not self.gave_up:
             # A start can mislead the simplex method; ask once more without one.
             solver.clearSolver()
             solver.run()

@@ -1,4 +1,4 @@
-"""Ask the attacker's questions of any table: neighbourhoods first, then all cells."""
+"""Ask the attacker's questions of any table: of all cells, or of neighbourhoods."""
 
 from __future__ import annotations
 
@@ -14,10 +14,31 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.movable import movable
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
-# With no more cells than this, the whole table is the neighbourhood.
+# With no more cells than this, programs over the whole table are taken to be quick.
 SMALL = 2500
+# Simplex iterations, some seconds, after which a program over a larger table is given
+# up, and how often that happens before neighbourhoods are asked instead. The first
+# programs are the longest: hidden cells shorten later ones to some hundred iterations.
+_PATIENCE, _GIVE_UP = 30_000, 3
+
+_QUICK = "programs are quick"
 
 Question = Callable[[int, int, float, NDArray[np.float64]], Move | None]
+
+
+def are_quick(problem: Problem) -> bool:
+    """Whether programs over the whole table are quick.
+
+    Those of small tables are taken to be; of larger ones whoever measured it says so.
+    """
+    if _QUICK not in problem.derived:
+        problem.derived[_QUICK] = int(problem.hideable.sum()) <= SMALL
+    return bool(problem.derived[_QUICK])
+
+
+def call_quick(problem: Problem) -> None:
+    """Say that programs over the whole table were measured to be quick."""
+    problem.derived[_QUICK] = True
 
 
 class Programs:
@@ -26,6 +47,7 @@ class Programs:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.asked = 0
+        self._given_up = 0
         table = problem.table
         self.sets = up_sets(table)
         self._columns = independent_equations(table, self.sets)
@@ -40,9 +62,9 @@ class Programs:
         )
 
     @property
-    def is_small(self) -> bool:
+    def quick(self) -> bool:
         """Whether programs over the whole table are quick."""
-        return int(self.problem.hideable.sum()) <= SMALL
+        return are_quick(self.problem)
 
     def cheapest(
         self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
@@ -51,8 +73,8 @@ class Programs:
 
         `price` has one entry for each cell of the table: what moving it costs, 0 for
         hidden cells, infinite for cells that must stay. The deviation is the cheapest
-        of the first neighbourhood that has one. None means that there is none in the
-        whole table.
+        of the table or, where such programs take too long, of the first neighbourhood
+        that has one. None means that there is none in the whole table.
         """
         price = np.where(self.problem.hideable, price, np.inf)
         free = self.movable(np.isfinite(price))
@@ -60,13 +82,29 @@ class Programs:
             return None
         price[~free] = np.inf
         open_cells = np.flatnonzero(free)
-        if len(open_cells) > SMALL:
-            move = self.nearby(cell, sign, amount, price)
-            if move is not None:
-                return move
         few = 3 * len(open_cells) < len(self._whole.cells)
         model = self._model(open_cells) if few else self._whole
+        if self.quick or len(open_cells) <= SMALL:
+            return self._ask(model, cell, sign, amount, price)
+        if self._given_up < _GIVE_UP:
+            move = self._ask(model, cell, sign, amount, price, _PATIENCE)
+            if not model.gave_up:
+                return move
+            self._given_up += 1
+        move = self.nearby(cell, sign, amount, price)
+        if move is not None:
+            return move
         return self._ask(model, cell, sign, amount, price)
+
+    def over_all(
+        self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
+    ) -> Move | None:
+        """Find the cheapest deviation of the table, or None where it takes too long."""
+        if self._given_up >= _GIVE_UP:
+            return None
+        move = self._ask(self._whole, cell, sign, amount, price, _PATIENCE)
+        self._given_up += self._whole.gave_up
+        return move
 
     def nearby(
         self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
@@ -104,19 +142,24 @@ class Programs:
     def among(self, hidden: NDArray[np.bool_]) -> Question:
         """Return a way to ask many questions about deviations of hidden cells only.
 
-        Few cells are asked all together. Among many only the neighbourhoods are asked,
-        so that None may come too early: clean-up then keeps a cell that it could have
-        spared, and that is safe. Why few cells had no answer is told to `blockers`.
+        Where a program over all of them takes too long the neighbourhoods are asked, so
+        that None may come too early: clean-up then keeps a cell that it could have
+        spared, and that is safe. Why a program had no answer is told to `blockers`.
         """
-        cells = np.flatnonzero(hidden)
-        if len(cells) > SMALL:
-            return self.nearby
-        model = self._model(cells)
+        model = self._model(np.flatnonzero(hidden))
+        patience = None if self.quick or len(model.cells) <= SMALL else _PATIENCE
+        given_up = 0
 
         def ask(
             cell: int, sign: int, amount: float, price: NDArray[np.float64]
         ) -> Move | None:
-            move = self._ask(model, cell, sign, amount, price)
+            nonlocal given_up
+            if given_up >= _GIVE_UP:
+                return self.nearby(cell, sign, amount, price)
+            move = self._ask(model, cell, sign, amount, price, patience)
+            if model.gave_up:
+                given_up += 1
+                return self.nearby(cell, sign, amount, price)
             why = model.refusal() if move is None else None
             if why is not None:
                 self.blockers.learn(cell, sign, amount, *why)
@@ -134,6 +177,7 @@ class Programs:
         sign: int,
         amount: float,
         price: NDArray[np.float64],
+        patience: int | None = None,
     ) -> Move | None:
         self.asked += 1
-        return model.cheapest(cell, sign, amount, price[model.cells])
+        return model.cheapest(cell, sign, amount, price[model.cells], patience)

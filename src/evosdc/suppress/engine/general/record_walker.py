@@ -17,7 +17,7 @@ from evosdc.suppress.engine.general.ruin import dear_and_near
 from evosdc.suppress.engine.general.state import GeneralState
 from evosdc.suppress.pattern import Pattern
 
-DEFAULT = WalkOptions(most=2, blur=0.3, turn=24, slack=0.003)
+DEFAULT = WalkOptions(most=4, blur=0.3, turn=24, slack=0.2)
 # Patterns that are dearer than the best by no more than this share are tidied up.
 _NEAR = 0.03
 # A walk that is stuck may get dearer and dearer, by so much each turn, until it begins
@@ -87,7 +87,8 @@ class RecordWalker:
             dearest = new_cells[np.argsort(-cost[new_cells], kind="stable")]
             trial.clean_up(dearest, stopped=stopped)
         new = trial.cost
-        slack = self._options.slack * _WIDENS**self._stalled
+        each = self._options.slack / len(now.secondaries)
+        slack = each * _WIDENS**self._stalled
         if new <= self.best_cost * (1.0 + min(slack, _NEAR)):
             self._now = trial
         if new < self.best_cost:

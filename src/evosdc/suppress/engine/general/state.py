@@ -43,7 +43,7 @@ class GeneralTable:
 
         In small tables programs are quick, and cheaper in what they hide.
         """
-        return self.boxes is not None and not self.programs.is_small
+        return self.boxes is not None and not self.programs.quick
 
 
 class GeneralState:
@@ -212,11 +212,8 @@ class GeneralState:
 
     def repair(self, price: Costs | None = None, stopped: Stopped = never) -> int:
         self.cover_free(stopped=stopped)
-        if self.table.by_boxes:
-            exposed = len(self.open_rows())
-            self.cover(price=price, stopped=stopped)
-            return exposed
         within = self._among_hidden()
+        by_boxes = self.table.by_boxes
         exposed = 0
 
         def question(cell: int, sign: int, amount: float, price: Costs) -> Move | None:
@@ -224,7 +221,8 @@ class GeneralState:
             move = within(cell, sign, amount, price)
             if move is None:
                 exposed += 1
-                move = self.table.programs.cheapest(cell, sign, amount, price)
+                if not by_boxes:
+                    move = self.table.programs.cheapest(cell, sign, amount, price)
             if move is not None:
                 self._known.append(move)
             return move

@@ -56,11 +56,7 @@ class Windows:
 
     def _around(self, cell: int) -> Iterator[Cells]:
         sets = self._programs.sets
-        if (
-            sets is None
-            or self._programs.is_small
-            or not np.isfinite(self._price[cell])
-        ):
+        if sets is None or self._programs.quick or not np.isfinite(self._price[cell]):
             return
         for most in _INNER:
             if most >= sets.reach.shape[0]:

@@ -25,6 +25,7 @@ class NetworkEngine:
     quick = True
     agile = True
     roaming = None
+    programs_pay = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -48,6 +49,12 @@ class NetworkEngine:
         state = PatternState(self.network)
         if hidden is not None:
             state.hide(np.flatnonzero(hidden))
+        return state
+
+    def build_by_programs(self, stopped: Stopped = never) -> PatternState:
+        # Flows are the programs of a network.
+        state = self.start()
+        state.cover(stopped=stopped)
         return state
 
     def restore(self, pattern: Pattern) -> PatternState:
