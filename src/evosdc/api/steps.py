@@ -49,6 +49,8 @@ from evosdc.parallel import Cluster, Help
 from evosdc.results import Certificate, Protection, Verdict
 from evosdc.suppress.auto import FLAGSHIP
 from evosdc.suppress.cost import costs
+from evosdc.suppress.engine.general.programs import rule_out
+from evosdc.suppress.engine.general.units import digits_of
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
@@ -108,6 +110,10 @@ def search(
     task, problem, clock = prepared.task, prepared.problem, prepared.clock
     method = _method(task.method, problem)
     parameters = method.configure(task.options)
+    if prepared.insiders and digits_of(problem) is None:
+        # Steps of programs have too many digits here to be read exactly, so that the
+        # judge asks again about every lone respondent; boxes have even steps.
+        rule_out(problem)
     # The judge is done with networks and small tables in a moment.
     moment = problem.network is not None or len(problem.table) <= _SMALL
     stored = _stored(prepared, method)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from evosdc.evolution.stopping import AnyOf, TimeLimit
 from evosdc.suppress.engine.base import AnyEngine, Mender, State
 from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.general.programs import may_be_tried
 from evosdc.suppress.methods.gensup import (
     GensupParameters,
     Population,
@@ -138,7 +139,7 @@ class Island:
         programs build and change the patterns from then on.
         """
         search, engine = self.search, self.engine
-        if engine.quick or engine.programs_pay:
+        if engine.quick or not may_be_tried(self.problem):
             return
         end = search.seconds + _PROGRAMS * self.horizon()
 

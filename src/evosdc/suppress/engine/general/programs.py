@@ -21,7 +21,7 @@ SMALL = 2500
 # programs are the longest: hidden cells shorten later ones to some hundred iterations.
 _PATIENCE, _GIVE_UP = 30_000, 3
 
-_QUICK = "programs are quick"
+_QUICK, _RULED_OUT = "programs are quick", "programs are ruled out"
 
 Question = Callable[[int, int, float, NDArray[np.float64]], Move | None]
 
@@ -39,6 +39,16 @@ def are_quick(problem: Problem) -> bool:
 def call_quick(problem: Problem) -> None:
     """Say that programs over the whole table were measured to be quick."""
     problem.derived[_QUICK] = True
+
+
+def rule_out(problem: Problem) -> None:
+    """Say that larger tables are not to be tried: boxes build their patterns."""
+    problem.derived.setdefault(_RULED_OUT, True)
+
+
+def may_be_tried(problem: Problem) -> bool:
+    """Whether it is worth measuring how long programs over the whole table take."""
+    return not (are_quick(problem) or _RULED_OUT in problem.derived)
 
 
 class Programs:
