@@ -34,6 +34,19 @@ JUDGED = "combinations of whole numbers were judged"
 NOT_JUDGED = "combinations of whole numbers were not judged"
 
 
+def test_a_unit_that_was_not_judged_is_named() -> None:
+    """Thousands are a grid of their own: tables of single units prove too much."""
+    inner = {"r": list("NNSS"), "c": list("abab"), "v": [1000.0, 3000, 2000, 4000]}
+    by_unit = {}
+    for unit in (1, 1000, 0.5):
+        records = {**inner, "v": [unit * v / 1000 for v in inner["v"]]}
+        made = evosdc.tabulate(records, ["r", "c"], "v", rules="freq:2")
+        by_unit[unit] = evosdc.protect(made, evaluations=5).claim.knowledge
+    assert "multiples of" not in by_unit[1]
+    assert "that all values are multiples of 1000 was not judged" in by_unit[1000]
+    assert "that all values are multiples of 0.5 was not judged" in by_unit[0.5]
+
+
 def cells_of(sizes: tuple[int, ...]) -> tuple[list[Dimension], np.ndarray]:
     dims = [
         Dimension(f"d{k}", Hierarchy.flat([f"{k}{i}" for i in range(size)]))

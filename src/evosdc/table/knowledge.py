@@ -24,6 +24,11 @@ COLUMNS = "columns"
 _DIGITS = 12
 BOUNDS = "auto, LOW:HIGH such as 0:inf, percent:P such as percent:50, or columns"
 
+# Digits after the point that are looked at for a unit of all values, and the share of a
+# level below which a unit makes no difference: with half of it, coarser ones count too.
+_UNIT_DIGITS = 3
+_LEVELS_FAR_ABOVE = 0.1
+
 
 def with_bounds(table: Table, spec: str) -> Table:
     """Return the table with the bounds that an attacker is assumed to know.
@@ -239,6 +244,9 @@ def knowledge_words(table: Table) -> str:
         parts.append("combinations that are not listed are empty")
     if origin.threshold is not None:
         parts.append(f"sensitive counts are known to be below {origin.threshold}")
+    unit = unjudged_unit(table)
+    if unit is not None:
+        parts.append(f"that all values are multiples of {unit:g} was not judged")
     if kind == "range" and bool((_natural(table) > low).any()):
         what = (
             "somebody is in every cell that is listed"
@@ -251,6 +259,29 @@ def knowledge_words(table: Table) -> str:
         + ": "
         + "; ".join(([whole] if whole else []) + parts)
     )
+
+
+def unjudged_unit(table: Table) -> float | None:
+    """Return the unit of all values shown, where levels are not far above it.
+
+    Attackers may know it, as they know whole numbers: what is proved by tables of
+    other multiples then says too much. Far below the levels it makes no difference.
+    """
+    levels = np.concatenate([table.upl, table.lpl, table.spl])
+    levels = levels[levels > 0]
+    values = np.abs(table.value[table.shown])
+    if not len(levels) or not values.any():
+        return None
+    for digits in range(_UNIT_DIGITS + 1):
+        steps = np.round(values, digits) * 10.0**digits
+        if steps.max() >= 2.0**53:
+            return None
+        if np.array_equal(np.round(values, digits), values):
+            unit = int(np.gcd.reduce(np.rint(steps).astype(np.int64))) / 10**digits
+            judged = 1.0 if table.origin.in_whole else 0.0
+            near = unit > _LEVELS_FAR_ABOVE * float(levels.min())
+            return unit if near and unit > judged else None
+    return None
 
 
 def _has_unlisted(table: Table) -> bool:
