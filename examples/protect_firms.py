@@ -29,7 +29,7 @@ audit = evosdc.audit(tabulated, result.pattern)
 print(audit)
 assert audit.safe
 
-# The folders of the command line: what may leave the house, and what must not.
+# The folders of the command line: what may leave the office, and what must not.
 with tempfile.TemporaryDirectory() as folder:
     publish = result.write(Path(folder) / "protected", also="grid,parquet")
     print(publish.name, sorted(path.name for path in publish.iterdir()))

@@ -144,7 +144,7 @@ class Claim:
     insiders
         Who attacks with knowledge of their own.
     publication
-        What exactly leaves the house, and what was published before.
+        What exactly leaves the office, and what was published before.
     strictness
         Whether levels are reached or exceeded.
     proof
@@ -164,7 +164,7 @@ class Claim:
         "levels": "How far must each be protected?",
         "knowledge": "What does everybody know of a cell beforehand?",
         "insiders": "Who attacks with knowledge of their own?",
-        "publication": "What exactly leaves the house?",
+        "publication": "What exactly leaves the office?",
         "strictness": "Levels reached or exceeded?",
         "proof": "How was it shown?",
     }
@@ -301,7 +301,7 @@ class Protection:
         -------
         Path
             The folder of what is to be published: ``publish/``, or ``draft/`` where the
-            verdict is not SAFE and nothing may leave the house.
+            verdict is not SAFE and nothing may leave the office.
 
         Warns
         -----

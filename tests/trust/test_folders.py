@@ -1,4 +1,4 @@
-"""What may leave the house, what must not, what --force removes, what lies beside."""
+"""What may leave the office, what must not, what --force removes, what lies beside."""
 
 from __future__ import annotations
 
@@ -395,8 +395,8 @@ def shown(
 @pytest.mark.parametrize(
     ("verdict", "line"),
     [
-        (SAFE, "publish/ may leave the house; confidential/ must not (readable by you"),
-        (OPEN, "nothing may leave the house, since the table was not judged: draft/"),
+        (SAFE, "publish/ may leave the office; confidential/ must not (readable by you"),
+        (OPEN, "nothing may leave the office, since the table was not judged: draft/"),
     ],
 )
 def test_the_closing_line(

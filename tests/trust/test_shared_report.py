@@ -217,7 +217,7 @@ def test_the_public_claim_follows_the_verdict(verdict: Verdict, words: str) -> N
 
 @pytest.mark.parametrize("kind", ["one dimension", "two dimensions", "linked"])
 def test_a_table_protected_for_real(kind: str, tmp_path: Path) -> None:
-    """Every file that may leave the house, as `protect` and the writer make them."""
+    """Every file that may leave the office, as `protect` and the writer make them."""
     from evosdc import api
     from evosdc.api.writing import write_result
 

@@ -216,7 +216,7 @@ def test_a_copy_that_is_not_fit_stays_in_the_house(
     options = (*NAMES, *MOVES, "--columns", "rooms", "--no-noise-floor")
     code, text, _ = run("synthesise", census, *options, "-o", out)
     assert code == 3
-    assert "nothing may leave the house" in text.rstrip().splitlines()[-1]
+    assert "nothing may leave the office" in text.rstrip().splitlines()[-1]
     assert not (out / "publish").exists()
     assert (out / "confidential" / "synthetic.csv").exists()
     code, text, _ = run("synthesise", census, *options, "-o", out, "--force", "--json")

@@ -229,7 +229,7 @@ def test_the_claim_answers_every_question(small: Protection) -> None:
 
 def test_the_page_says_that_it_is_confidential(small: Protection) -> None:
     text = report_html(small, warnings=("there lies another <pattern>",))
-    assert "Confidential: this page must not leave the house." in text
+    assert "Confidential: this page must not leave the office." in text
     assert "the cost, which may equal a hidden value" in text
     assert "there lies another <pattern>" in Page(text).all_of("li")
 

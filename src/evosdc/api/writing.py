@@ -41,7 +41,7 @@ def write_result(
     warnings: tuple[str, ...] | None = None,
     also: str | Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """Write what may leave the house and what must not; return the warnings.
+    """Write what may leave the office and what must not; return the warnings.
 
     `warnings` are those of `write_unjudged`; they are looked for where None. `also`
     are further formats, as in `evosdc.io.also`.

@@ -25,7 +25,7 @@ def audit(
     ),
     published: Path | None = typer.Option(
         None,
-        help="The publication itself (published.csv): what leaves the house.",
+        help="The publication itself (published.csv): what leaves the office.",
     ),
     certificate: Path | None = typer.Option(
         None,

@@ -77,7 +77,7 @@ def evaluate(
         console.print(f"- {sentence}", highlight=False)
     show_verdict(console, result, claim)
     console.print(
-        f"written to {output}/confidential/, which may not leave the house (open "
+        f"written to {output}/confidential/, which may not leave the office (open "
         f"{output}/confidential/report.html)",
         highlight=False,
         soft_wrap=True,

@@ -98,7 +98,7 @@ def protect(
 ) -> None:
     """Hide the cheapest cells that make a table safe, and prove it.
 
-    Writes publish/, which may leave the house (published.csv, of linked tables each
+    Writes publish/, which may leave the office (published.csv, of linked tables each
     one, and a report to share), and confidential/, which must not (pattern,
     certificate, run, report). What is not SAFE goes to draft/ instead of publish/.
 

@@ -29,7 +29,7 @@ _UNITS = ((1.0, ""), (1e3, " in thousands"), (1e6, " in millions"))
 
 
 def show_protection(result: Protection, output: Path) -> None:
-    """Print cost, bound, verdict, claim, and which files may leave the house."""
+    """Print cost, bound, verdict, claim, and which files may leave the office."""
     from evosdc.report import cut_before_use, savings, wide_gap
 
     console = plain_console()
@@ -68,7 +68,7 @@ def show_protection(result: Protection, output: Path) -> None:
 
 
 def show_folders(console: Console, result: Protection, output: Path) -> None:
-    """Print where the files are and which of them may leave the house."""
+    """Print where the files are and which of them may leave the office."""
     from evosdc.io import is_private, may_leave
 
     inside = output / "confidential"
@@ -85,14 +85,14 @@ def show_folders(console: Console, result: Protection, output: Path) -> None:
         else "see to it that only you can read it"
     )
     if leaves:
-        line = f"publish/ may leave the house; confidential/ must not ({closed})"
+        line = f"publish/ may leave the office; confidential/ must not ({closed})"
     else:
         why = {
             "EXPOSED": "cells are exposed",
             "NOT JUDGED": "the table was not judged",
         }.get(result.verdict.word, "nothing was judged")
         line = (
-            f"nothing may leave the house, since {why}: draft/ and confidential/ "
+            f"nothing may leave the office, since {why}: draft/ and confidential/ "
             f"must not ({closed})"
         )
     console.print(line, highlight=False, soft_wrap=True)

@@ -1,6 +1,6 @@
 """Write the directory of a synthesis or an evaluation.
 
-``publish/`` holds what may leave the house and nothing else; ``confidential/`` the
+``publish/`` holds what may leave the office and nothing else; ``confidential/`` the
 rest, for its owner only. A copy is written before it is judged, to ``confidential/``,
 and moves to ``publish/`` with the verdict that it is fit for release. Which files are
 ours is in ``claim.json``, as for a protected table (`evosdc.io.folders`).

@@ -126,7 +126,7 @@ def synthesise(
 ) -> None:
     """Evolve synthetic data that keep the statistics and not the people.
 
-    DIR/publish/ gets what may leave the house: the synthetic data and a report to
+    DIR/publish/ gets what may leave the office: the synthetic data and a report to
     share. DIR/confidential/ gets the rest, and the data while they are not fit.
     Exit code 3: not fit for release; the reasons are said.
 
@@ -269,10 +269,10 @@ def _show(result: Any, output: Path) -> None:
         console.print(f"- {sentence}", highlight=False)
     show_verdict(console, result.evaluation, result.claim)
     console.print(
-        f"{output}/publish/ may leave the house; {output}/confidential/ may not (open "
+        f"{output}/publish/ may leave the office; {output}/confidential/ may not (open "
         f"{output}/confidential/report.html)"
         if result.fit
-        else f"nothing may leave the house: all is in {output}/confidential/ (open "
+        else f"nothing may leave the office: all is in {output}/confidential/ (open "
         f"{output}/confidential/report.html)",
         highlight=False,
         soft_wrap=True,

@@ -1,6 +1,6 @@
 """Further formats of a result: layouts of publications, files for other programs.
 
-What may leave the house is written from a copy of the table in which hidden values,
+What may leave the office is written from a copy of the table in which hidden values,
 contributors, weights, bounds, levels and the difference between primaries and
 secondaries are gone, so that no format can show one. A JJ file holds all of these, an
 a-priori file says which hidden cells are secondary; neither has a form that could be

@@ -1,6 +1,6 @@
-"""The folders of a result: what may leave the house, what must not, what is stale.
+"""The folders of a result: what may leave the office, what must not, what is stale.
 
-``publish/`` holds what may leave the house, and is there only where the verdict is
+``publish/`` holds what may leave the office, and is there only where the verdict is
 SAFE; otherwise the same files go to ``draft/``. Everything else is in
 ``confidential/``. The last two are readable by their owner only.
 

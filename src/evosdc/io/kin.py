@@ -61,7 +61,7 @@ def kin_warnings(
             if other == folder and _flat_pattern_differs(folder, table, hidden):
                 found.append(_another_pattern(other, None))
         elif claim.get("verdict") != _SAFE:
-            continue  # nothing of it was to leave the house
+            continue  # nothing of it was to leave the office
         elif claim.get("table") == mine["table"]:
             if claim.get("pattern") != mine["pattern"]:
                 published = other / PUBLISH / "published.csv"

@@ -1,4 +1,4 @@
-"""What a result must have to be written down, and whether it may leave the house."""
+"""What a result must have to be written down, and whether it may leave the office."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def write_protection(
 ) -> list[Path]:
     """Write all that `protect` found and return the files.
 
-    What may leave the house goes to ``publish/``, or to ``draft/`` where the verdict is
+    What may leave the office goes to ``publish/``, or to ``draft/`` where the verdict is
     not SAFE; the rest goes to ``confidential/``. Only the owner can read the last two.
 
     Parameters

@@ -51,7 +51,7 @@ _KEY = (
 )
 
 _FOOTER = (
-    "<footer><b>Confidential: this page must not leave the house.</b> It holds the "
+    "<footer><b>Confidential: this page must not leave the office.</b> It holds the "
     "cost, which may equal a hidden value, and says which hidden cells are sensitive. "
     "The page to share is report.html in publish/.</footer>"
 )

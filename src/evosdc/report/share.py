@@ -33,7 +33,7 @@ _OTHER = "another rule of the office"
 
 
 def share_html(protection: Protection, *, title: str | None = None) -> str:
-    """Write the page about a protected table that may leave the house with it.
+    """Write the page about a protected table that may leave the office with it.
 
     Parameters
     ----------
