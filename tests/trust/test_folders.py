@@ -395,7 +395,7 @@ def shown(
 @pytest.mark.parametrize(
     ("verdict", "line"),
     [
-        (SAFE, "publish/ may leave the office; confidential/ must not (readable by you"),
+        (SAFE, "publish/ may leave the office; confidential/ must not (readable by"),
         (OPEN, "nothing may leave the office, since the table was not judged: draft/"),
     ],
 )

@@ -79,8 +79,9 @@ def write_protection(
 ) -> list[Path]:
     """Write all that `protect` found and return the files.
 
-    What may leave the office goes to ``publish/``, or to ``draft/`` where the verdict is
-    not SAFE; the rest goes to ``confidential/``. Only the owner can read the last two.
+    What may leave the office goes to ``publish/``, or to ``draft/`` where the verdict
+    is not SAFE; the rest goes to ``confidential/``. Only the owner can read the last
+    two.
 
     Parameters
     ----------

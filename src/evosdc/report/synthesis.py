@@ -34,8 +34,9 @@ Row = Mapping[str, Any]
 _MAX_PARTS = 60
 _PASSED, _FAILED = "passed", "<strong>failed</strong>"
 _FOOTER = (
-    "<footer><b>Confidential: this page must not leave the office.</b> It holds figures "
-    "of the original data. The page to share is report.html in publish/.</footer>"
+    "<footer><b>Confidential: this page must not leave the office.</b> It holds "
+    "figures of the original data. The page to share is report.html in publish/."
+    "</footer>"
 )
 
 
