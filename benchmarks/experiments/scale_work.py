@@ -20,7 +20,7 @@ import evosdc
 from benchmarks.tabulate import industry_codes, region_codes, write_records
 from evosdc.instances.trees import tree
 from evosdc.table import Hierarchy
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.attackers import lone_respondents
 
 RULES = ["p:10", "freq:3"]
 SEED = 1

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evosdc.attack import intervals, judge, judge_insiders, strict_margin, verify
 from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.attackers import lone_respondents
 
 KINDS = ("two", "three", "odd", "equations")
 

@@ -18,7 +18,7 @@ from builders import Command
 from evosdc.errors import InputError, TableError
 from evosdc.io import write_table
 from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.attackers import lone_respondents
 
 
 def firms(rows: list[tuple[str, str, float]]) -> pa.Table:

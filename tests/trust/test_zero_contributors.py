@@ -10,7 +10,7 @@ import pytest
 import evosdc
 from evosdc.rules import Contributors, Frequency, ZeroUnsafe
 from evosdc.table import Table
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.attackers import lone_respondents
 
 # Contributions of the cells of a table, and how many contribute.
 CELLS: dict[str, tuple[list[float], int]] = {

@@ -16,7 +16,7 @@ from evosdc.errors import InputError
 from evosdc.results import Certificate
 from evosdc.suppress import problem
 from evosdc.table import Origin, Table
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.attackers import lone_respondents
 
 
 def square(values: list[list[float]], hidden: str, **columns: list[float]) -> Table:

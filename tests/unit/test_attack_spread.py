@@ -18,7 +18,7 @@ from evosdc.clock import moment
 from evosdc.parallel import Help
 from evosdc.parallel import hands as helping
 from evosdc.table import Dimension, Hierarchy, Table, build_table
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.attackers import lone_respondents
 
 
 @pytest.fixture

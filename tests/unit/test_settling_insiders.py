@@ -12,7 +12,7 @@ from evosdc.attack import intervals, judge, judge_insiders
 from evosdc.errors import InputError
 from evosdc.instances import business, make
 from evosdc.table import Dimension, Hierarchy, Table, build_table, link_tables
-from evosdc.table.singletons import OwnShares, lone_respondents
+from evosdc.table.attackers import OwnShares, lone_respondents
 
 
 def grid(frequency: list[int]) -> Table:
@@ -103,7 +103,7 @@ def test_by_definition(seed: int) -> None:
         cells = np.flatnonzero(status == "u")
         low, high = intervals(view, cells)
         # A total of one cannot be below what its only part is known to be.
-        own = OwnShares(final).room(np.flatnonzero(who == number))
+        own = OwnShares(final).room_alone(np.flatnonzero(who == number))
         room = np.array([own.get(c, np.inf) for c in cells.tolist()])
         lpl = np.minimum(final.lpl[cells], room)
         assert np.all(low <= final.value[cells] - lpl + 1e-6)

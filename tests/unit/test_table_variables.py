@@ -7,9 +7,9 @@ import pytest
 
 from evosdc.errors import HierarchyError, TableError
 from evosdc.table import Dimension, Hierarchy, build_table
+from evosdc.table.attackers import OwnShares
 from evosdc.table.origin import Axis, Origin
 from evosdc.table.parts import in_a_ring, splits
-from evosdc.table.singletons import OwnShares
 from evosdc.table.variables import union
 
 FINE = Hierarchy.from_levels([("A", "A1", "A1x"), ("A", "A1", "A1y"), ("B", "B2")])
@@ -75,7 +75,7 @@ def test_the_only_part_of_a_total_is_known_as_well_as_the_total() -> None:
         dims, [(node[0][a], node[1][n]) for a, n in cells], list(cells.values())
     )
     at = {table.label(i): i for i in range(len(table))}
-    room = OwnShares(table).room(np.array([at["a=B, n=n1"]]))
+    room = OwnShares(table).room_alone(np.array([at["a=B, n=n1"]]))
     assert room[at["a=B, n=Total"]] == 5.0
     assert room[at["a=c, n=Total"]] == 5.0
     assert at["a=d, n=Total"] not in room

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from evosdc.results import Claim, Verdict
 from evosdc.rules import Frequency
 from evosdc.table import Table, linked_parts
+from evosdc.table.attackers import knows_contributors, lone_respondents
 from evosdc.table.knowledge import all_whole, knowledge_words
-from evosdc.table.singletons import knows_contributors, lone_respondents
 from evosdc.table.status import PRIMARY
 from evosdc.table.variables import unlinked_in
 

@@ -77,7 +77,7 @@ class Attacker:
         Levels must be exceeded, not only reached.
     singletons
         Lone respondents, who know their own cells, are attackers too; by default where
-        the table says who contributes. See `evosdc.table.singletons`.
+        the table says who contributes. See `evosdc.table.attackers`.
     secondaries
         Secondaries must be safe too: nobody can work one out exactly, and those with
         levels of their own keep them.

@@ -22,7 +22,7 @@ from evosdc.suppress.requests import CellRequests, with_least_levels
 from evosdc.suppress.search import Search
 from evosdc.suppress.singletons import Pair, guard, hopeless_words
 from evosdc.table import Table
-from evosdc.table.singletons import knows_contributors
+from evosdc.table.attackers import knows_contributors
 from evosdc.table.status import PRIMARY, SECONDARY
 
 _RING = "what linked tables in a ring say together of cells that none of them shows"

@@ -57,7 +57,7 @@ from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.requests import CellRequests
 from evosdc.suppress.search import Search
 from evosdc.table import Table
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.attackers import lone_respondents
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
 # Cells up to which judging takes a second or so, lone respondents aside.

@@ -14,7 +14,7 @@ from evosdc.attack.seal import digest_of, numbered, seal_of, table_digests
 from evosdc.errors import InputError
 from evosdc.results import Certificate, Claim
 from evosdc.table import Table
-from evosdc.table.singletons import lone_respondents
+from evosdc.table.attackers import lone_respondents
 from evosdc.table.status import SECONDARY
 
 FORMAT = "evosdc-certificate 3"

@@ -25,7 +25,7 @@ from evosdc.attack.coverage import Levels, Reach
 from evosdc.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
-from evosdc.table.singletons import OwnCells, OwnShares, lone_respondents
+from evosdc.table.attackers import OwnCells, OwnShares, lone_respondents
 
 _FITS = 2**62  # whole numbers below this are added and multiplied in 64 bits
 _CHUNK = 400_000  # entries looked at together
@@ -192,7 +192,7 @@ def verify(
             respondent,
             set(uncovered),
             deadline,
-            cache(lambda who: shares.room(own.of(who))),
+            cache(lambda who: shares.room_alone(own.of(who))),
         )
     refused = sorted(bad)
     return CheckReport(

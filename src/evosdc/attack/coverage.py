@@ -156,7 +156,7 @@ class Levels:
 
         Only who is moved by a witness of the cell can be moved by all that cover it.
         `room` says how far down each of them can be made to believe a total: see
-        `evosdc.table.singletons.OwnShares`. The cells that time leaves out come next;
+        `evosdc.table.attackers.OwnShares`. The cells that time leaves out come next;
         nothing is known of them.
         """
         if not accepted.any():

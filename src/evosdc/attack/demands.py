@@ -59,7 +59,7 @@ def judged_levels(
         The cells to look at; all where None.
     room
         How far down a cell can be asked to go at most, for an attacker who knows parts
-        of it: see `evosdc.table.singletons.OwnShares`.
+        of it: see `evosdc.table.attackers.OwnShares`.
     """
     asked = (PRIMARY, SECONDARY) if secondaries else (PRIMARY,)
     judged = np.isin(table.status, asked) & table.shown

@@ -27,7 +27,7 @@ from evosdc.clock import moment
 from evosdc.parallel import Hands, Help
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table
-from evosdc.table.singletons import OwnCells, OwnShares, lone_respondents
+from evosdc.table.attackers import OwnCells, OwnShares, lone_respondents
 
 # Checking what was found may take this much longer than the deadline, in seconds.
 _GRACE = 0.5
@@ -258,7 +258,7 @@ class _Questions:
 
     def _room(self, who: int) -> dict[int, float]:
         if who not in self._rooms:
-            self._rooms[who] = self._shares.room(self._own.of(who))
+            self._rooms[who] = self._shares.room_alone(self._own.of(who))
         return self._rooms[who]
 
 

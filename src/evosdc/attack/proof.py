@@ -21,6 +21,7 @@ from evosdc.attack.seal import GROUPS, digest_of, numbered, seal_of, table_diges
 from evosdc.errors import EvosdcError, InputError
 from evosdc.results import Certificate
 from evosdc.table import Origin, Table
+from evosdc.table.attackers import knows_contributors, lone_respondents
 from evosdc.table.knowledge import (
     as_counts,
     in_whole_numbers,
@@ -30,7 +31,6 @@ from evosdc.table.knowledge import (
     with_whole_numbers,
 )
 from evosdc.table.origin import AUTO
-from evosdc.table.singletons import knows_contributors, lone_respondents
 from evosdc.table.status import HIDDEN, PRIMARY, SAFE, SECONDARY
 
 # Of this format the rules are stated in words only, which cannot be compared.

@@ -21,7 +21,7 @@ from evosdc.suppress.engine.general.programs import Programs
 from evosdc.suppress.engine.general.windows import Windows
 from evosdc.suppress.problem import Problem
 from evosdc.table import Table
-from evosdc.table.singletons import OwnCells, OwnShares, lone_respondents
+from evosdc.table.attackers import OwnCells, OwnShares, lone_respondents
 
 # A sensitive cell and a cell of the lone respondent who finds it.
 Pair = tuple[int, int]
@@ -126,7 +126,7 @@ class _OpenLevels:
         ):
             for who in asked.get(cell, ()):
                 if who not in rooms:
-                    rooms[who] = shares.room(self.own.of(who))
+                    rooms[who] = shares.room_alone(self.own.of(who))
                 wanted = (
                     min(amount, rooms[who].get(cell, amount)) if sign < 0 else amount
                 )

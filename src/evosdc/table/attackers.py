@@ -1,0 +1,335 @@
+"""Attackers: who knows more of a table than everyone does, and what.
+
+Fischetti and Salazar (2001) protect each cell against several attackers, each with
+knowledge of its own. Whoever is the only contributor of a cell knows its value (who
+contributes zero beside it knows no more of it than everyone), and so protects nothing
+by it: in a row with two suppressed cells the lone respondent of one works out the other
+(tau-Argus user's manual, singletons in the modular approach; Hundepool et al. 2012,
+section 4.2). A total with one contributor has the same contributor as its only part
+that is not empty, so the two are known to the same respondent. One firm may be alone
+in several cells that no total joins: a table made of records says so by a keyed hash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from evosdc.errors import InputError
+from evosdc.table.status import PRIMARY
+from evosdc.table.table import Table
+from evosdc.table.totals import total_entries
+
+PUBLIC, LONE = "public", "lone"
+
+
+@dataclass(frozen=True, eq=False)
+class Attackers:
+    """Attackers and what each knows beside the publication; the first is the public.
+
+    Attributes
+    ----------
+    start, cell
+        Attacker `a` knows more than everyone of ``cell[start[a] : start[a + 1]]``.
+    up, down
+        How far above and below its value it believes each of them at most: 0 and 0
+        for a cell that it knows, what others contribute for one that it is part of.
+    kind
+        What each attacker is: ``public``, ``lone`` (a lone respondent), ...
+    """
+
+    start: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    up: NDArray[np.float64]
+    down: NDArray[np.float64]
+    kind: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @classmethod
+    def public(cls) -> Attackers:
+        """Return the public alone, who has the publication and nothing else."""
+        none = np.zeros(0)
+        return cls(
+            np.zeros(2, np.int64), none.astype(np.int64), none, none.copy(), (PUBLIC,)
+        )
+
+    def entries(self, attacker: int) -> slice:
+        """Where the cells of an attacker are in `cell`, `up` and `down`."""
+        return slice(int(self.start[attacker]), int(self.start[attacker + 1]))
+
+    def cells(self, attacker: int) -> NDArray[np.int64]:
+        """Return the cells of which an attacker knows more than everyone, in order."""
+        return self.cell[self.entries(attacker)]
+
+    def known(self, attacker: int) -> NDArray[np.int64]:
+        """Return the cells that an attacker knows exactly, in order."""
+        at = self.entries(attacker)
+        return self.cell[at][(self.up[at] == 0) & (self.down[at] == 0)]
+
+    def describe(self, table: Table, attacker: int) -> str:
+        """Name an attacker by the first cell that it knows more of, without values."""
+        if attacker == 0:
+            return "everyone"
+        who = {LONE: "the lone respondent"}.get(self.kind[attacker], "an attacker")
+        return f"{who} of {table.label(int(self.cells(attacker)[0]))}"
+
+    def room_below(self, shares: OwnShares, attacker: int) -> dict[int, float]:
+        """How far below its value an attacker believes each cell, net of its own part.
+
+        Cells that are not there are bounded by what everyone knows; those that the
+        attacker knows exactly are left out.
+        """
+        at = self.entries(attacker)
+        own = dict(zip(self.cell[at].tolist(), self.down[at].tolist(), strict=True))
+        return shares.room(own, set(self.known(attacker).tolist()))
+
+
+def lone_attackers(table: Table) -> Attackers:
+    """Return the public and every lone respondent of a table."""
+    respondent = lone_respondents(table)
+    known = np.flatnonzero(respondent >= 0)
+    cell = known[np.argsort(respondent[known], kind="stable")]
+    many = int(respondent.max(initial=-1)) + 1
+    start = np.searchsorted(respondent[cell], np.arange(many + 1))
+    nothing = np.zeros(len(cell))
+    return Attackers(
+        np.concatenate([[0], start]).astype(np.int64),
+        cell,
+        nothing,
+        nothing.copy(),
+        (PUBLIC,) + (LONE,) * many,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RespondentSums:
+    """Sums of sensitive cells in which one respondent is alone, and their levels.
+
+    A respondent who is alone in several suppressed cells is exposed by their sum as
+    well as by each: sum `s` is over ``cell[start[s] : start[s + 1]]``, and deviations
+    must move it by `upl` upwards and by `lpl` downwards.
+    """
+
+    start: NDArray[np.int64]
+    cell: NDArray[np.int64]
+    upl: NDArray[np.float64]
+    lpl: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.upl)
+
+    def cells(self, number: int) -> NDArray[np.int64]:
+        """Return the cells of a sum, in order."""
+        return self.cell[int(self.start[number]) : int(self.start[number + 1])]
+
+
+def respondent_sums(table: Table) -> RespondentSums:
+    """List the sums to be protected: per equation, and over all cells of a respondent.
+
+    A cell is left out of the overall sum where it is the total of others of the same
+    respondent. The rules' levels of a single contribution are proportional to it, so
+    the level of a sum is the sum of the levels.
+    """
+    found: dict[tuple[int, ...], None] = {}
+    if table.respondent is not None:
+        respondent = np.where(table.status == PRIMARY, lone_respondents(table), -1)
+        found = dict.fromkeys(_sums_of(table, respondent))
+    sets = [np.array(cells, dtype=np.int64) for cells in found]
+    none = np.zeros(0, dtype=np.int64)
+    return RespondentSums(
+        np.cumsum([0, *(len(cells) for cells in sets)]).astype(np.int64),
+        np.concatenate([none, *sets]),
+        np.array([float(table.upl[cells].sum()) for cells in sets]),
+        np.array([float(table.lpl[cells].sum()) for cells in sets]),
+    )
+
+
+def _sums_of(table: Table, respondent: NDArray[np.int64]) -> Iterator[tuple[int, ...]]:
+    """Yield sets of two or more cells of one respondent whose sum nobody may learn."""
+    matrix = table.matrix
+    row, total = total_entries(matrix)
+    who = respondent[matrix.indices]
+    covered = np.zeros(len(table), dtype=bool)  # totals of the respondent's own cells
+    order = np.lexsort((matrix.indices, who, row))
+    part = order[(who[order] >= 0) & ~total[order]]
+    key = np.stack([row[part], who[part]], axis=1)
+    ends = np.flatnonzero(np.any(np.diff(key, axis=0) != 0, axis=1)) + 1
+    own_total = dict(
+        zip(row[total].tolist(), matrix.indices[total].tolist(), strict=True)
+    )
+    for entries in np.split(part, ends):
+        if not len(entries):
+            continue
+        above = own_total.get(int(row[entries[0]]), -1)
+        if above >= 0 and respondent[above] == who[entries[0]]:
+            covered[above] = True  # its own levels protect the same sum
+        elif len(entries) > 1:
+            yield tuple(sorted(matrix.indices[entries].tolist()))
+    for cells in _by_respondent(np.where(covered, -1, respondent)):
+        if len(cells) > 1:
+            yield tuple(cells.tolist())
+
+
+def _by_respondent(respondent: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Split the cells of lone respondents by who knows them, each part in order."""
+    known = np.flatnonzero(respondent >= 0)
+    known = known[np.argsort(respondent[known], kind="stable")]
+    return np.split(known, np.flatnonzero(np.diff(respondent[known])) + 1)
+
+
+def knows_contributors(table: Table) -> bool:
+    """Whether a table says which cells have one contributor."""
+    return any(
+        known is not None
+        for known in (table.respondent, table.holdings, table.frequency)
+    )
+
+
+def lone_respondents(table: Table) -> NDArray[np.int64]:
+    """Number of the lone respondent that knows each cell, -1 where there is none.
+
+    Contributors of one holding count as one where the table knows holdings.
+    """
+    if not knows_contributors(table):
+        raise InputError(
+            "the table does not say how many contributors its cells have",
+            expected="a column 'frequency' (or 'holdings', 'respondent')",
+            hint="tabulate from records, or leave singletons out",
+        )
+    lone = _lone(table)
+    matrix = table.matrix
+    row, total = total_entries(matrix)
+    by_one = np.zeros(matrix.shape[0], dtype=bool)
+    by_one[row[total & lone[matrix.indices]]] = True
+    use = by_one[row] & lone[matrix.indices]
+    if table.respondent is not None:
+        # Beside the only one who contributes somebody may be alone with a zero.
+        of_total = np.full(matrix.shape[0], "", dtype=table.respondent.dtype)
+        of_total[row[total]] = table.respondent[matrix.indices[total]]
+        mine, theirs = table.respondent[matrix.indices], of_total[row]
+        use &= (mine == theirs) | (mine == "") | (theirs == "")
+    groups, cells = [row[use]], [matrix.indices[use]]
+    if table.respondent is not None:
+        named = np.flatnonzero(table.respondent != "")
+        _, who = np.unique(table.respondent[named], return_inverse=True)
+        groups.append(len(by_one) + who)
+        cells.append(named)
+    group, cell = np.concatenate(groups), np.concatenate(cells)
+    shape = (int(group.max(initial=0)) + 1, len(table))
+    link = sparse.csr_array((np.ones(len(group)), (group, cell)), shape=shape)
+    _, joined = connected_components(link.T @ link, directed=False)
+    out = np.full(len(table), -1, dtype=np.int64)
+    _, out[lone] = np.unique(joined[lone], return_inverse=True)
+    return out
+
+
+def _lone(table: Table) -> NDArray[np.bool_]:
+    lone = np.zeros(len(table), dtype=bool)
+    count = table.holdings if table.holdings is not None else table.frequency
+    if count is not None:
+        lone |= count == 1
+    if table.respondent is not None:
+        lone |= table.respondent != ""
+    return lone
+
+
+class OwnCells:
+    """The cells of each lone respondent, sorted once for all of them."""
+
+    def __init__(self, respondent: NDArray[np.int64]) -> None:
+        known = np.flatnonzero(respondent >= 0)
+        self._cells = known[np.argsort(respondent[known], kind="stable")]
+        many = int(respondent.max(initial=-1)) + 1
+        self._start = np.searchsorted(respondent[self._cells], np.arange(many + 1))
+
+    def of(self, who: int) -> NDArray[np.int64]:
+        """Return the cells that a respondent knows, in order."""
+        return self._cells[self._start[who] : self._start[who + 1]]
+
+
+class OwnShares:
+    """What a respondent knows that a total cannot be below: its own cells in it.
+
+    Nobody believes that a total is less than what they contributed to it themselves, so
+    no pattern can make them: a lower level is asked against a respondent down to there.
+    Neither do they of the only part of such a total, which equals it.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._value = table.value
+        matrix = table.matrix
+        row, total = total_entries(matrix)
+        m = matrix.shape[0]
+        self._total = np.full(m, -1, dtype=np.int64)
+        self._total[row[total]] = matrix.indices[total]
+        # Only plain sums of cells that are not negative say anything.
+        odd = np.abs(matrix.data) != 1
+        odd |= ~total & (table.lower[matrix.indices] < 0)
+        self._total[row[odd]] = -1
+        self._total[table.rhs != 0] = -1
+        self._rows, self._columns = matrix, table.columns
+
+    def room_alone(self, cells: NDArray[np.int64]) -> dict[int, float]:
+        """Return how far totals can be below their value, for who is alone in cells."""
+        known = cells.tolist()
+        return self.room(dict.fromkeys(known, 0.0), set(known))
+
+    def room(self, own: Mapping[int, float], exact: set[int]) -> dict[int, float]:
+        """Return how far cells can be below their value, for one attacker.
+
+        Parameters
+        ----------
+        own
+            How far below its value the attacker believes each cell that it has a part
+            of: 0 where it is alone.
+        exact
+            Those of them that it knows exactly, which are left out of the answer.
+
+        Cells that are not there are not bounded by what the attacker knows. Added up as
+        decimals: what is written with a few digits stays so.
+        """
+        known = {
+            cell: self._decimal(cell) - Decimal(repr(float(down)))
+            for cell, down in own.items()
+        }
+        queue = list(known)
+        nothing = Decimal(0)
+        while queue:
+            cell = queue.pop()
+            start, end = self._columns.indptr[cell : cell + 2]
+            for row in self._columns.indices[start:end].tolist():
+                total = int(self._total[row])
+                if total < 0:
+                    continue
+                first, last = self._rows.indptr[row : row + 2]
+                parts = self._rows.indices[first:last].tolist()
+                parts.remove(total)
+                if cell != total:
+                    above = total
+                elif len(parts) == 1:
+                    # The only part of a total is the same cell under another code.
+                    above, parts = parts[0], [total]
+                else:
+                    continue
+                if above in exact:
+                    continue
+                least = sum((known.get(p, nothing) for p in parts), nothing)
+                if least > known.get(above, nothing):
+                    known[above] = least
+                    queue.append(above)
+        return {
+            cell: max(0.0, float(self._decimal(cell) - least))
+            for cell, least in known.items()
+            if cell not in exact
+        }
+
+    def _decimal(self, cell: int) -> Decimal:
+        return Decimal(repr(float(self._value[cell])))
