@@ -2,12 +2,14 @@
 
 An attacker sees deviations from the true table: ``d`` with ``M d = 0``, ``d = 0`` on
 published cells and ``-down <= d <= up`` on hidden ones. A level asks for a ``d`` that
-moves one cell by at least so much one way.
+moves one cell by at least so much one way. Attackers who know more than the public have
+less room in some cells, 0 where they know them (Fischetti and Salazar 2001): each level
+is asked for against each of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,10 +19,13 @@ from numpy.typing import NDArray
 from evosdc.errors import LevelError, TableError
 from evosdc.suppress.pattern import Pattern
 from evosdc.table import Network, Table
+from evosdc.table.attackers import Attackers, OwnShares, RespondentSums
 from evosdc.table.knowledge import in_whole_numbers
 from evosdc.table.status import FIXED, PRIMARY
 
 _AT_BOUND = 1 + 1e-9
+# Kind of the rows of `Problem.knowledge` that stand for sums.
+SUM = "sum"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +62,11 @@ class Problem:
     hideable
         Cells that may be hidden: all but the fixed ones.
     levels
-        What must be reached, strict margins included.
+        What must be reached against the public, strict margins included.
+    attackers
+        Who else must not reach it; the public alone unless given.
+    sums
+        Sums of cells of one respondent that must be protected as well.
     """
 
     table: Table
@@ -66,6 +75,8 @@ class Problem:
     down: NDArray[np.float64]
     hideable: NDArray[np.bool_]
     levels: Levels
+    attackers: Attackers = field(default_factory=Attackers.public)
+    sums: RespondentSums = field(default_factory=RespondentSums.none)
 
     @classmethod
     def of(
@@ -74,6 +85,8 @@ class Problem:
         cost: NDArray[np.float64] | None = None,
         *,
         strict: bool = False,
+        attackers: Attackers | None = None,
+        sums: RespondentSums | None = None,
     ) -> Problem:
         """Set up the problem of a table; `strict` asks for more than each level.
 
@@ -99,6 +112,8 @@ class Problem:
             down=down,
             hideable=table.status != FIXED,
             levels=_levels(table, strict),
+            attackers=Attackers.public() if attackers is None else attackers,
+            sums=RespondentSums.none() if sums is None else sums,
         )
         problem._refuse_levels_beyond_bounds()
         return problem
@@ -108,6 +123,62 @@ class Problem:
         """The table as a network, where it is one."""
         return self.table.network
 
+    @property
+    def has_attackers(self) -> bool:
+        """Whether there is more to protect against than the public and single cells."""
+        return len(self.attackers) > 1 or len(self.sums) > 0
+
+    @cached_property
+    def for_public(self) -> Problem:
+        """The same problem with the public as its only attacker, and without sums."""
+        return replace(self, attackers=Attackers.public(), sums=RespondentSums.none())
+
+    @cached_property
+    def knowledge(self) -> Attackers:
+        """The attackers, followed by one row per sum that knows all cells but one.
+
+        A deviation that moves one cell of a sum and leaves the others alone moves the
+        sum by as much: it is asked for as if an attacker knew the others.
+        """
+        if not len(self.sums):
+            return self.attackers
+        others = [self.sums.cells(s)[1:] for s in range(len(self.sums))]
+        ends = self.attackers.start[-1] + np.cumsum([len(cells) for cells in others])
+        cell = np.concatenate([self.attackers.cell, *others])
+        nothing = np.zeros(len(cell) - len(self.attackers.cell))
+        return Attackers(
+            np.concatenate([self.attackers.start, ends]).astype(np.int64),
+            cell,
+            np.concatenate([self.attackers.up, nothing]),
+            np.concatenate([self.attackers.down, nothing]),
+            self.attackers.kind + (SUM,) * len(self.sums),
+        )
+
+    def amount_against(
+        self, attacker: int, cell: int, sign: int, amount: float
+    ) -> float:
+        """How much of a level is asked for against an attacker, net of its own part.
+
+        Nothing of a cell that it knows.
+        """
+        if attacker not in self._rooms:
+            self._rooms[attacker] = (
+                set(self.attackers.known(attacker).tolist()),
+                self.attackers.room_below(self._shares, attacker),
+            )
+        known, below = self._rooms[attacker]
+        if cell in known:
+            return 0.0
+        return amount if sign > 0 else min(amount, below.get(cell, amount))
+
+    @cached_property
+    def _shares(self) -> OwnShares:
+        return OwnShares(self.table)
+
+    @cached_property
+    def _rooms(self) -> dict[int, tuple[set[int], dict[int, float]]]:
+        return {}
+
     @cached_property
     def derived(self) -> dict[str, Any]:
         """What others derive from the problem: kept with it, and freed with it."""
@@ -115,7 +186,8 @@ class Problem:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is derived: workers make their own."""
-        return {k: v for k, v in self.__dict__.items() if k != "derived"}
+        derived = ("derived", "for_public", "_shares", "_rooms")
+        return {k: v for k, v in self.__dict__.items() if k not in derived}
 
     @cached_property
     def primary(self) -> NDArray[np.bool_]:

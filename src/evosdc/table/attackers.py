@@ -126,6 +126,12 @@ class RespondentSums:
     def __len__(self) -> int:
         return len(self.upl)
 
+    @classmethod
+    def none(cls) -> RespondentSums:
+        """Return no sums."""
+        none = np.zeros(0)
+        return cls(np.zeros(1, np.int64), none.astype(np.int64), none, none.copy())
+
     def cells(self, number: int) -> NDArray[np.int64]:
         """Return the cells of a sum, in order."""
         return self.cell[int(self.start[number]) : int(self.start[number + 1])]

@@ -8,7 +8,7 @@ these protocols runs on two-dimensional tables and on all others; `engine_for` c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -38,19 +38,26 @@ class Demands:
     """What must be reached: `cell` movable by `amount` in direction `sign`, per row.
 
     Sliding levels have been turned into ordinary ones. Levels that the primaries cover
-    by themselves may be left out.
+    by themselves may be left out. `attacker` is the row of `Problem.knowledge` against
+    which the cell must be movable: 0, the public, unless given.
     """
 
     cell: Cells
     sign: NDArray[np.int8]
     amount: NDArray[np.float64]
+    attacker: Cells = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __post_init__(self) -> None:
+        if len(self.attacker) != len(self.cell):
+            object.__setattr__(self, "attacker", np.zeros(len(self.cell), np.int64))
 
     def __len__(self) -> int:
         return len(self.cell)
 
-    def by_weight(self, weight: NDArray[np.float64]) -> Cells:
-        """Rows in order of falling weight, both directions of a cell together."""
-        return np.lexsort((-self.sign, self.cell, -weight[self.cell]))
+    def by_weight(self, weight: NDArray[np.float64], rows: Cells) -> Cells:
+        """Order of some rows by falling weight, both directions of a cell together."""
+        cell = self.cell[rows]
+        return np.lexsort((-self.sign[rows], cell, -weight[cell]))
 
 
 class State(Protocol):

@@ -14,6 +14,6 @@ def engine_for(problem: Problem) -> AnyEngine:
     It is made anew: solvers that another run has warmed could lead to another of
     several equally good answers. What an engine sets up, it sets up when asked.
     """
-    if problem.network is not None:
+    if problem.network is not None and not problem.has_attackers:
         return NetworkEngine(problem)
     return GeneralEngine(problem)

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from evosdc.suppress.engine.base import Mask
 from evosdc.suppress.engine.cut import Cut, leaning_cut
+from evosdc.suppress.engine.general.model import Tight
 from evosdc.suppress.problem import Problem
 
 # Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
@@ -58,9 +59,13 @@ class Blockers:
         amount: float,
         rows: NDArray[np.int64],
         multipliers: NDArray[np.float64],
+        tight: Tight | None = None,
     ) -> None:
-        """Keep what some equations together say of a level that was not reached."""
-        cut = self._cut(cell, sign, amount, rows, multipliers)
+        """Keep what some equations together say of a level that was not reached.
+
+        Cells lend no more than the room that an attacker leaves them, if one asked.
+        """
+        cut = self._cut(cell, sign, amount, rows, multipliers, tight)
         if cut is None:
             return
         if len(self.cuts) == _MOST:
@@ -77,6 +82,7 @@ class Blockers:
         amount: float,
         rows: NDArray[np.int64],
         multipliers: NDArray[np.float64],
+        tight: Tight | None,
     ) -> Cut | None:
         """Write the sum of equations as a cut: what the cell leans on must be hidden.
 
@@ -98,7 +104,10 @@ class Blockers:
         leans[~problem.hideable] = 0.0
         cells = np.flatnonzero(leans)
         leans = leans[cells]
-        room = np.where(leans > 0, problem.up[cells], problem.down[cells])
+        up, down = problem.up[cells], problem.down[cells]
+        if tight is not None:
+            up, down = tight.within(cells, up, down, cell)
+        room = np.where(leans > 0, up, down)
         return leaning_cut(cells, np.abs(leans) * room, problem.primary[cells], _SHORT)
 
     def _forget(self) -> None:

@@ -17,6 +17,7 @@ from evosdc.suppress.engine.general.grid import (
     plane_networks,
 )
 from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.pool import Rows
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.codes import dimensions_of
@@ -45,6 +46,10 @@ class Boxes:
         self._fresh = np.empty(len(problem.table), np.int64)
         self._gone = np.empty(len(problem.table), np.int64)
 
+    def with_rows(self, rows: Rows) -> Boxes:
+        """Return the same boxes for a list of demands that has grown."""
+        return Boxes(self._problem, self.field._replace(rows=rows))
+
     def with_price(self, cost: NDArray[np.float64]) -> Boxes:
         """Return the same boxes at other costs."""
         price = np.where(self._problem.hideable, cost, np.inf)
@@ -66,6 +71,7 @@ class Boxes:
         covered in one step, which is quicker and dearer. Returns the demands that have
         none; when stopped early, the others of `order` are simply left open.
         """
+        witnesses.follow(self.field.rows)
         self.field.parts.most[0] = kernels.MOST_PARTS if in_parts else 0
         failed = np.empty(len(order), np.int64)
         misses: list[Cells] = []
@@ -89,6 +95,7 @@ class Boxes:
         stopped: Stopped = never,
     ) -> None:
         """Publish those of some cells that other boxes and cycles can replace."""
+        witnesses.follow(self.field.rows)
         at = 0
         while at < len(cells) and not stopped():
             witnesses.make_space(_WITNESSES_A_CALL, self._entries())
@@ -121,6 +128,7 @@ class Boxes:
 
         The boxes' own prices steer, `cost` decides. Returns the change of the cost.
         """
+        witnesses.follow(self.field.rows)
         witnesses.make_space(_WITNESSES_A_CALL, self._entries())
         return float(
             kernels.ruin(
@@ -156,7 +164,7 @@ class Boxes:
         return 8 * len(self.field.cells) + _ENTRIES_A_CALL
 
 
-def boxes_of(problem: Problem, witnesses: Witnesses) -> Boxes | None:
+def boxes_of(problem: Problem, rows: Rows) -> Boxes | None:
     """Set up boxes for a table, or None where it has no grid of codes."""
     table = problem.table
     spanned = dimensions_of(table)
@@ -172,7 +180,7 @@ def boxes_of(problem: Problem, witnesses: Witnesses) -> Boxes | None:
         work=work,
         planes=planes,
         paths=make_pathwork(planes),
-        rows=witnesses.rows,
+        rows=rows,
         up=problem.up.copy(),
         down=problem.down.copy(),
         price=np.where(problem.hideable, problem.cost, np.inf),

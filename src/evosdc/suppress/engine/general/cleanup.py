@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from evosdc.suppress.engine.base import Cells, Mask, Stopped
-from evosdc.suppress.engine.general.boxes import Boxes
-from evosdc.suppress.engine.general.programs import Programs, Question
-from evosdc.suppress.engine.general.witness import Witnesses
+from evosdc.suppress.engine.general.programs import Question
 from evosdc.suppress.problem import Problem
 
+if TYPE_CHECKING:
+    from evosdc.suppress.engine.general.state import GeneralState
 
-def clean_up(
-    programs: Programs,
-    hidden: Mask,
-    witnesses: Witnesses,
-    order: Cells | None,
-    stopped: Stopped,
-    boxes: Boxes | None,
-) -> Mask:
+
+def clean_up(state: GeneralState, order: Cells | None, stopped: Stopped) -> Mask:
     """Delete each secondary that no demand needs; stop early when the time is up.
 
-    All are looked at, the dearest first, or only those of an order.
+    All are looked at, the most expensive first, or only those of an order.
 
     A cell that no witness uses goes free of charge. Otherwise only the demands whose
     witness uses it are asked again, with the cell forbidden: boxes and cycles first,
     and programs where there are few enough cells for it. What they say of cells that
     are needed is remembered for other patterns.
     """
-    problem = programs.problem
-    hidden = hidden | problem.primary
-    if boxes is not None:
-        boxes.drop(witnesses, hidden, _in_turn(problem, hidden, order), stopped)
+    table, witnesses = state.table, state.witnesses
+    problem, programs = table.problem, table.programs
+    hidden = state.hidden | problem.primary
+    witnesses.follow(table.rows)
+    if table.boxes is not None:
+        table.boxes.drop(witnesses, hidden, _in_turn(problem, hidden, order), stopped)
         if not programs.quick:
             idle = _in_turn(problem, hidden & ~witnesses.used(), order)
             hidden[idle] = False
@@ -45,14 +43,14 @@ def clean_up(
             continue
         trial = hidden.copy()
         trial[cell] = False
-        if not len(users) or _replaced(programs, ask, trial, witnesses, users, refused):
+        if not len(users) or _replaced(state, ask, trial, users, refused):
             hidden = trial
             slacks.publish(cell, hidden)
     return hidden
 
 
 def _in_turn(problem: Problem, hidden: Mask, order: Cells | None) -> Cells:
-    """Secondaries in the order given, or the dearest first."""
+    """Secondaries in the order given, or the most expensive first."""
     if order is not None:
         return order[hidden[order] & ~problem.primary[order]]
     secondaries = np.flatnonzero(hidden & ~problem.primary)
@@ -60,38 +58,48 @@ def _in_turn(problem: Problem, hidden: Mask, order: Cells | None) -> Cells:
 
 
 def _replaced(
-    programs: Programs,
+    state: GeneralState,
     ask: Question,
     trial: Mask,
-    witnesses: Witnesses,
     users: Cells,
     refused: list[int],
 ) -> bool:
-    """Find new witnesses for `users` among the cells of `trial`, or change nothing."""
-    problem, demands = programs.problem, witnesses.demands
+    """Find new witnesses for `users` among the cells of `trial`, or change nothing.
+
+    Attackers against whom a new witness fails are asked about as well.
+    """
+    table, witnesses = state.table, state.witnesses
+    problem, programs = table.problem, table.programs
     free = programs.movable(trial)
-    if not free[demands.cell[users]].all():
+    if not free[table.rows.cell[users]].all():
         return False
-    # Witnesses that lean on primaries and cheap cells leave the others free to go.
+    # Witnesses that rest on primaries and cheap cells leave the others free to go.
     price = np.where(free, problem.cost, np.inf)
     recent = {row: at for at, row in enumerate(refused)}
     attempt = witnesses.begin_trial(users)
-    for row in sorted(users.tolist(), key=lambda r: -recent.get(r, -1)):
-        if witnesses.covered[row]:
-            continue
-        move = ask(
-            int(demands.cell[row]),
-            int(demands.sign[row]),
-            float(demands.amount[row]),
-            price,
-        )
-        if move is None:
-            # A demand that kept one cell is likely to keep the next: ask it first.
-            if row in recent:
-                refused.remove(row)
-            refused.append(row)
-            witnesses.put_back(attempt)
-            return False
-        witnesses.add(move, row)
+    rows = sorted(users.tolist(), key=lambda r: -recent.get(r, -1))
+    while rows:
+        demands = table.rows
+        for row in rows:
+            amount = float(demands.amount[row])
+            if witnesses.covered[row] or not amount:
+                continue
+            tight = programs.against([int(demands.attacker[row])])
+            cell, sign = int(demands.cell[row]), int(demands.sign[row])
+            move = ask(cell, sign, amount, price, tight)
+            if move is None:
+                # A demand that kept one cell is likely to keep the next: ask it first.
+                if row in recent:
+                    refused.remove(row)
+                refused.append(row)
+                witnesses.put_back(attempt)
+                witnesses.cover_like_base()
+                return False
+            witnesses.add(move, row)
+        rows = []
+        if problem.has_attackers:
+            table.add(witnesses.unguarded())
+            witnesses.follow(table.rows)
+            rows = state.uncovered.tolist()
     witnesses.keep()
     return True

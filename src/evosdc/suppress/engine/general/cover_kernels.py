@@ -15,6 +15,7 @@ from evosdc.suppress.engine.general.pool import (
     Rows,
     assign,
     claim,
+    cover_row,
     in_use,
     put_back,
     release,
@@ -216,8 +217,32 @@ def _in_parts(
 def find_move(field: CoverArrays, hidden: Flags, row: int, only_hidden: bool) -> int:
     """Find a cheap deviation for a demand; its cells are left in the field.
 
-    The cheapest box or cycle that carries the whole level, or several that share it
-    where that is cheaper.
+    Cells have the room that the attacker of the demand leaves them.
+    """
+    known, attacker = field.rows.knowledge, field.rows.attacker[row]
+    if attacker == 0:
+        return _find_public_move(field, hidden, row, only_hidden)
+    begin, end = known.start[attacker], known.start[attacker + 1]
+    for e in range(begin, end):
+        c = known.cell[e]
+        known.saved_up[e], known.saved_down[e] = field.up[c], field.down[c]
+        if c != field.rows.cell[row]:
+            field.up[c] = min(field.up[c], known.up[e])
+            field.down[c] = min(field.down[c], known.down[e])
+    size = _find_public_move(field, hidden, row, only_hidden)
+    for e in range(begin, end):
+        c = known.cell[e]
+        field.up[c], field.down[c] = known.saved_up[e], known.saved_down[e]
+    return size
+
+
+@kernel(inner=True)
+def _find_public_move(
+    field: CoverArrays, hidden: Flags, row: int, only_hidden: bool
+) -> int:
+    """Find the cheapest box or cycle that carries the whole level of a demand.
+
+    Or several that share it, where that is cheaper.
     """
     amount = field.rows.amount[row]
     whole, price = _one_step(field, hidden, row, amount, only_hidden, np.inf)
@@ -258,7 +283,7 @@ def cover_rows(
     misses = 0
     for i in range(len(order)):
         row = order[i]
-        if pool.covered[row]:
+        if pool.covered[row] or field.rows.amount[row] == 0.0:
             continue
         if not _has_space(pool, field):
             return i, misses
@@ -270,7 +295,7 @@ def cover_rows(
         for j in range(size):
             hidden[field.cells[j]] = True
         number = store(pool, field.cells, field.by, size)
-        claim(pool, field.rows, number, field.up, field.down)
+        claim(pool, field.rows, number, field.up, field.down, False)
         if not pool.covered[row]:
             assign(pool, row, number)
     return len(order), misses
@@ -310,7 +335,7 @@ def drop_cells(
         # The largest level is the likeliest to fail, and what covers it may cover more.
         for j in order_of(-field.rows.amount[found[:count]]):
             row = found[j]
-            if pool.covered[row]:
+            if pool.covered[row] or field.rows.amount[row] == 0.0:
                 continue
             full = not _has_space(pool, field)
             size = 0 if full else find_move(field, hidden, row, True)
@@ -321,9 +346,10 @@ def drop_cells(
                     return i
                 break
             number = store(pool, field.cells, field.by, size)
-            claim(pool, field.rows, number, field.up, field.down)
-            if not pool.covered[row]:
-                assign(pool, row, number)
+            if not cover_row(pool, field.rows, row, number, field.up, field.down):
+                put_back(pool, found, old, count, witnesses)
+                hidden[c] = True
+                break
     return len(cells)
 
 
@@ -375,7 +401,7 @@ def ruin(
     keep = True
     for j in order_of(shuffle[:count]):
         row = found[j]
-        if pool.covered[row]:
+        if pool.covered[row] or field.rows.amount[row] == 0.0:
             continue
         size = find_move(field, hidden, row, False) if _has_space(pool, field) else 0
         if size == 0:
@@ -392,9 +418,9 @@ def ruin(
             keep = False
             break
         number = store(pool, field.cells, field.by, size)
-        claim(pool, field.rows, number, field.up, field.down)
-        if not pool.covered[row]:
-            assign(pool, row, number)
+        if not cover_row(pool, field.rows, row, number, field.up, field.down):
+            keep = False
+            break
     if keep:
         return change
     put_back(pool, found, old, count, witnesses)

@@ -46,6 +46,32 @@ def demands_of(programs: Programs) -> Demands:
     )
 
 
+def with_sums(problem: Problem, demands: Demands) -> Demands:
+    """Add the demands on sums of cells of one respondent, each asked of one cell.
+
+    See `Problem.knowledge`. A sum must move by what its cells must move together.
+    """
+    real, sums = len(problem.attackers), problem.sums
+    rows: list[tuple[int, int, float, int]] = []
+    for number in range(len(sums)):
+        cells = sums.cells(number)
+        for sign in (1, -1):
+            inside = np.isin(demands.cell, cells) & (demands.sign == sign)
+            amount = float(demands.amount[inside].sum())
+            room = problem.up if sign > 0 else problem.down
+            amount = min(amount, float(room[cells[0]]))
+            if amount > 0:
+                rows.append((int(cells[0]), sign, amount, real + number))
+    if not rows:
+        return demands
+    return Demands(
+        np.append(demands.cell, [r[0] for r in rows]),
+        np.append(demands.sign, np.array([r[1] for r in rows], np.int8)),
+        np.append(demands.amount, [r[2] for r in rows]),
+        np.append(demands.attacker, [r[3] for r in rows]),
+    )
+
+
 def refuse_unreachable(programs: Programs, demands: Demands, among: list[int]) -> None:
     """Raise a `LevelError` that names every level no pattern can give, if any.
 

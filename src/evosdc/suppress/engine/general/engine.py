@@ -61,7 +61,7 @@ class GeneralEngine:
         unanswered = state.cover_by(
             self.table.programs.over_all, order, stopped=stopped
         )
-        if not (unanswered or len(state.uncovered)):
+        if not (unanswered or stopped()):
             call_quick(self.problem)
         state.cover(stopped=stopped)
         return state
@@ -97,7 +97,7 @@ class GeneralEngine:
             return RecordWalker(state, rng, options)
         if self.table.boxes is None:
             return ProgramWalker(state, rng, options or program_walker.DEFAULT)
-        return GeneralWalker(state, self.table.boxes, rng, options or DEFAULT)
+        return GeneralWalker(state, rng, options or DEFAULT)
 
     def mender(
         self, rng: np.random.Generator, stopped: Stopped = never

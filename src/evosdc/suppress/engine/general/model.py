@@ -38,6 +38,35 @@ class Move:
     by: NDArray[np.float64]
 
 
+@dataclass(frozen=True, eq=False)
+class Tight:
+    """Cells, in order, with less room than everyone leaves them: an attacker's."""
+
+    cells: NDArray[np.int64]
+    up: NDArray[np.float64]
+    down: NDArray[np.float64]
+
+    def within(
+        self,
+        cells: NDArray[np.int64],
+        up: NDArray[np.float64],
+        down: NDArray[np.float64],
+        but: int,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the room of some cells, in order, as the attacker sees it.
+
+        The cell `but` keeps what it has: how far it must move is said elsewhere.
+        """
+        place = np.searchsorted(cells, self.cells)
+        place[place == len(cells)] = 0
+        here = (cells[place] == self.cells) & (self.cells != but)
+        place = place[here]
+        up, down = up.copy(), down.copy()
+        up[place] = np.minimum(up[place], self.up[here])
+        down[place] = np.minimum(down[place], self.down[here])
+        return up, down
+
+
 class DeviationModel:
     """The program over `cells`; all other cells stay as they are.
 
@@ -59,8 +88,8 @@ class DeviationModel:
         down: NDArray[np.float64],
     ) -> None:
         self.cells = cells
-        self._up = up[cells]
-        self._down = down[cells]
+        self._up = self._wide_up = up[cells]
+        self._down = self._wide_down = down[cells]
         self._rows, self._part = _part_of(columns, cells)
         self._loaded: tuple[Any, Any] | None = None
         self.gave_up = False
@@ -72,8 +101,17 @@ class DeviationModel:
         return Chains(self._part)
 
     @cached_property
-    def _class_room(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return self._chains.room(self._up, self._down)
+    def _wide_class_room(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return self._chains.room(self._wide_up, self._wide_down)
+
+    def _look_at(self, tight: Tight | None, cell: int) -> None:
+        """See the table as an attacker does, who asks about a cell."""
+        self._up, self._down = self._wide_up, self._wide_down
+        if tight is None or not len(self.cells):
+            self._class_room = self._wide_class_room
+            return
+        self._up, self._down = tight.within(self.cells, self._up, self._down, cell)
+        self._class_room = self._chains.room(self._up, self._down)
 
     def cheapest(
         self,
@@ -82,14 +120,17 @@ class DeviationModel:
         amount: float,
         price: NDArray[np.float64],
         patience: int | None = None,
+        tight: Tight | None = None,
     ) -> Move | None:
         """Find the cheapest deviation that moves `cell` by `amount`, or None.
 
         `price` is asked of each of the model's cells by unit moved; infinite where the
         cell must not move. With `patience` the program is given up after so many
-        simplex iterations: `gave_up` then says that None is no answer.
+        simplex iterations: `gave_up` then says that None is no answer. `tight` is the
+        room that an attacker leaves some cells.
         """
         self.gave_up = False
+        self._look_at(tight, cell)
         k = int(np.searchsorted(self.cells, cell))
         chains = self._chains
         by_class = chains.price(price)
@@ -127,8 +168,11 @@ class DeviationModel:
             return None
         return int(mates[np.argmin(room)])
 
-    def farthest(self, cell: int, sign: int, unit: float) -> tuple[float, Move | None]:
+    def farthest(
+        self, cell: int, sign: int, unit: float, tight: Tight | None = None
+    ) -> tuple[float, Move | None]:
         """How far `cell` can move, at most `FAR` times `unit`, and the deviation."""
+        self._look_at(tight, cell)
         k = int(np.searchsorted(self.cells, cell))
         chains = self._chains
         n, c = len(chains), int(chains.of[k])

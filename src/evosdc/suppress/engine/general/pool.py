@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.kernels import kernel
+from evosdc.table.attackers import Attackers
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -25,23 +26,58 @@ Flags = NDArray[np.bool_]
 ROUNDING = 1e-12
 
 
+class Knowledge(NamedTuple):
+    """What attackers know beside the publication, by attacker and by cell.
+
+    The first `real` of them are attackers; each other one stands for a sum.
+    Entries ``start[a]`` to ``start[a + 1]`` of `cell`, `up` and `down` say how far
+    attacker `a` believes a cell from its value at most. Those of a cell are
+    ``entry[first[c]]`` to ``entry[first[c + 1]]``. `forth` and `back` are scratch
+    space, infinite between calls; so are `saved_up` and `saved_down`.
+    """
+
+    real: int
+    start: Ints
+    cell: Ints
+    up: Floats
+    down: Floats
+    attacker: Ints
+    first: Ints
+    entry: Ints
+    forth: Floats
+    back: Floats
+    saved_up: Floats
+    saved_down: Floats
+
+
 class Rows(NamedTuple):
     """Demands: `cell` must be movable by `amount` in direction `sign`.
 
-    `up_row` and `down_row` hold the demand of each cell of the table, or -1.
+    `attacker` is against whom, 0 for the public. `base` is the demand on the same cell
+    and direction against the public, -1 for sums. The demands of each cell and
+    direction are a list: ``first[2 * cell]`` upwards and ``first[2 * cell + 1]``
+    downwards, then `following`, -1 at its end.
     """
 
     cell: Ints
     sign: Ints
     amount: Floats
-    up_row: Ints
-    down_row: Ints
+    attacker: Ints
+    base: Ints
+    first: Ints
+    following: Ints
+    knowledge: Knowledge
 
 
 class Pool(NamedTuple):
-    """The witnesses; ``tally`` counts witnesses and entries."""
+    """The witnesses; ``tally`` counts witnesses and entries.
+
+    `checked` says of a demand against the public that its present witness was looked at
+    from the side of the other attackers.
+    """
 
     covered: Flags
+    checked: Flags
     witness: Ints
     following: Ints
     before: Ints
@@ -57,20 +93,84 @@ class Pool(NamedTuple):
     tally: Ints
 
 
-def make_rows(cell: Ints, sign: NDArray[np.int8], amount: Floats, cells: int) -> Rows:
-    """Index demands by cell."""
-    up_row, down_row = np.full(cells, -1, np.int64), np.full(cells, -1, np.int64)
-    number = np.arange(len(cell))
-    rises = np.asarray(sign) > 0
-    up_row[cell[rises]] = number[rises]
-    down_row[cell[~rises]] = number[~rises]
-    return Rows(cell, sign.astype(np.int64), amount, up_row, down_row)
+def make_knowledge(attackers: Attackers, real: int, cells: int) -> Knowledge:
+    """Index what attackers know by cell."""
+    who = np.repeat(np.arange(len(attackers)), np.diff(attackers.start))
+    entry = np.argsort(attackers.cell, kind="stable")
+    sizes = np.bincount(attackers.cell, minlength=cells)
+    return Knowledge(
+        real=real,
+        start=attackers.start,
+        cell=attackers.cell,
+        up=attackers.up,
+        down=attackers.down,
+        attacker=who,
+        first=np.concatenate([[0], np.cumsum(sizes)]),
+        entry=entry,
+        forth=np.full(len(attackers), np.inf),
+        back=np.full(len(attackers), np.inf),
+        saved_up=np.empty(len(who)),
+        saved_down=np.empty(len(who)),
+    )
+
+
+class RowList:
+    """Demands that are added at the end and never taken out.
+
+    `rows` is a new tuple after each change: whoever holds an older one sees the list
+    as it was.
+    """
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        sides = 2 * (len(knowledge.first) - 1)
+        none, ints = np.full(sides, -1, np.int64), np.empty(0, np.int64)
+        self._public = none.copy()
+        self._space = 0
+        self.rows = Rows(
+            ints, ints, np.empty(0), ints, ints, none.copy(), ints, knowledge
+        )
+
+    def add(self, cell: Ints, sign: Ints, amount: Floats, attacker: Ints) -> None:
+        """Add demands at the end."""
+        old, knowledge = len(self.rows.cell), self.rows.knowledge
+        new = np.arange(old, old + len(cell))
+        side = 2 * cell + (sign < 0)
+        self._public[side[attacker == 0]] = new[attacker == 0]
+        base = np.where(attacker < knowledge.real, self._public[side], -1)
+        parts = (cell, sign, amount, attacker, base)
+        if old + len(cell) > self._space:
+            self._space = 2 * (old + len(cell))
+            self._buffers = [np.empty(self._space, part.dtype) for part in parts]
+            for buffer, kept in zip(self._buffers, self.rows, strict=False):
+                buffer[:old] = kept
+        for buffer, part in zip(self._buffers, parts, strict=True):
+            buffer[new] = part
+        first = self.rows.first.copy()
+        following = np.append(self.rows.following, np.full(len(cell), -1, np.int64))
+        _link(side, first, following, old)
+        shown = [buffer[: old + len(cell)] for buffer in self._buffers]
+        self.rows = Rows._make([*shown, first, following, knowledge])
+
+    def lower(self, row: int, amount: float) -> None:
+        """Ask for less of a demand."""
+        self._buffers[2] = self._buffers[2].copy()
+        self._buffers[2][row] = amount
+        self.rows = self.rows._replace(amount=self._buffers[2][: len(self.rows.cell)])
+
+
+@kernel
+def _link(side: Ints, first: Ints, following: Ints, begin: int) -> None:
+    """Put demands from a number on at the head of the lists of their sides."""
+    for i in range(len(side)):
+        following[begin + i] = first[side[i]]
+        first[side[i]] = begin + i
 
 
 def make_pool(demands: int, cells: int, witnesses: int, entries: int) -> Pool:
     """Make a pool with room for so many witnesses and entries."""
     return Pool(
         covered=np.zeros(demands, np.bool_),
+        checked=np.zeros(demands, np.bool_),
         witness=np.full(demands, -1, np.int64),
         following=np.full(demands, -1, np.int64),
         before=np.full(demands, -1, np.int64),
@@ -126,6 +226,7 @@ def assign(pool: Pool, row: int, number: int) -> None:
     pool.users[number] += 1
     pool.witness[row] = number
     pool.covered[row] = True
+    pool.checked[row] = False
 
 
 @kernel
@@ -144,12 +245,70 @@ def release(pool: Pool, row: int) -> None:
     pool.covered[row] = False
 
 
+@kernel(inner=True)
+def _limit(pool: Pool, knowledge: Knowledge, number: int) -> None:
+    """Note how far each attacker lets a witness be stretched, both ways."""
+    if len(knowledge.cell) == 0:
+        return
+    begin = pool.begin[number]
+    for i in range(begin, begin + pool.length[number]):
+        c, by = pool.entry_cell[i], pool.entry_by[i]
+        for k in range(knowledge.first[c], knowledge.first[c + 1]):
+            e = knowledge.entry[k]
+            a = knowledge.attacker[e]
+            up, down = knowledge.up[e] / abs(by), knowledge.down[e] / abs(by)
+            knowledge.forth[a] = min(knowledge.forth[a], up if by > 0 else down)
+            knowledge.back[a] = min(knowledge.back[a], down if by > 0 else up)
+
+
+@kernel(inner=True)
+def _forget_limits(pool: Pool, knowledge: Knowledge, number: int) -> None:
+    """Make the scratch space of `_limit` infinite again."""
+    if len(knowledge.cell) == 0:
+        return
+    begin = pool.begin[number]
+    for i in range(begin, begin + pool.length[number]):
+        c = pool.entry_cell[i]
+        for k in range(knowledge.first[c], knowledge.first[c + 1]):
+            a = knowledge.attacker[knowledge.entry[k]]
+            knowledge.forth[a] = knowledge.back[a] = np.inf
+
+
+@kernel(inner=True)
+def _unguarded(
+    pool: Pool, rows: Rows, number: int, row: int, times: float, forwards: bool
+) -> bool:
+    """Whether a witness of a demand fails against somebody without a demand of theirs.
+
+    `times` is how far it is stretched. Needs the limits of the witness.
+    """
+    knowledge = rows.knowledge
+    begin = pool.begin[number]
+    for i in range(begin, begin + pool.length[number]):
+        c = pool.entry_cell[i]
+        for k in range(knowledge.first[c], knowledge.first[c + 1]):
+            a = knowledge.attacker[knowledge.entry[k]]
+            most = knowledge.forth[a] if forwards else knowledge.back[a]
+            if a >= knowledge.real or times <= most * (1 + ROUNDING):
+                continue
+            other = rows.first[2 * rows.cell[row] + (rows.sign[row] < 0)]
+            while other >= 0 and rows.attacker[other] != a:
+                other = rows.following[other]
+            if other < 0:
+                return True
+    return False
+
+
 @kernel
-def claim(pool: Pool, rows: Rows, number: int, up: Floats, down: Floats) -> None:
+def claim(
+    pool: Pool, rows: Rows, number: int, up: Floats, down: Floats, strict: bool
+) -> None:
     """Let a witness cover every open demand it can.
 
     It may be scaled up or down and turned round as far as the room of its cells allows
-    (Castro 2005 checks all sensitive cells of a path at once).
+    (Castro 2005 checks all sensitive cells of a path at once), also against attackers
+    who leave its cells that much room. With `strict` demands against the public stay
+    open where it fails against an attacker for whom there is no demand yet.
     """
     begin, end = pool.begin[number], pool.begin[number] + pool.length[number]
     forth, back = np.inf, np.inf
@@ -160,14 +319,128 @@ def claim(pool: Pool, rows: Rows, number: int, up: Floats, down: Floats) -> None
         back = min(back, (down[c] if by > 0 else up[c]) / size)
     forth *= 1 + ROUNDING
     back *= 1 + ROUNDING
+    known = rows.knowledge
+    strict = strict and len(known.cell) > 0
+    _limit(pool, known, number)
     for entry in range(begin, end):
         c, by = pool.entry_cell[entry], pool.entry_by[entry]
-        for sign in (1, -1):
-            row = rows.up_row[c] if sign > 0 else rows.down_row[c]
-            if row < 0 or pool.covered[row]:
-                continue
-            if rows.amount[row] / abs(by) <= (forth if by * sign > 0 else back):
-                assign(pool, row, number)
+        for side in range(2):
+            forwards = (by > 0) == (side == 0)
+            row = rows.first[2 * c + side]
+            while row >= 0:
+                if not pool.covered[row]:
+                    a = rows.attacker[row]
+                    most = known.forth[a] if forwards else known.back[a]
+                    most = min(most * (1 + ROUNDING), forth if forwards else back)
+                    times = rows.amount[row] / abs(by)
+                    if times <= most and not (
+                        strict
+                        and a == 0
+                        and _unguarded(pool, rows, number, row, times, forwards)
+                    ):
+                        assign(pool, row, number)
+                row = rows.following[row]
+    _forget_limits(pool, known, number)
+
+
+@kernel(inner=True)
+def cover_row(
+    pool: Pool, rows: Rows, row: int, number: int, up: Floats, down: Floats
+) -> bool:
+    """Let a witness that was made for a demand cover it, and all others it can.
+
+    False where it fails against an attacker for whom there is no demand yet.
+    """
+    claim(pool, rows, number, up, down, True)
+    if pool.covered[row]:
+        return True
+    # Only rounding kept it from covering the demand, unless somebody is unguarded.
+    if rows.attacker[row] == 0 and len(rows.knowledge.cell) > 0:
+        own = _step(pool, number, rows.cell[row])
+        _limit(pool, rows.knowledge, number)
+        forwards = (own > 0) == (rows.sign[row] > 0)
+        times = rows.amount[row] / abs(own)
+        open_to_some = _unguarded(pool, rows, number, row, times, forwards)
+        _forget_limits(pool, rows.knowledge, number)
+        if open_to_some:
+            return False
+    assign(pool, row, number)
+    return True
+
+
+@kernel
+def cover_like_base(pool: Pool, rows: Rows, first: int) -> None:
+    """Cover open demands from a number on by the witness that the public one has."""
+    known = rows.knowledge
+    for row in range(first, len(rows.cell)):
+        base = rows.base[row]
+        if base < 0 or base == row or pool.covered[row] or not pool.covered[base]:
+            continue
+        number = pool.witness[base]
+        by = _step(pool, number, rows.cell[row])
+        if by == 0.0:
+            continue
+        _limit(pool, known, number)
+        a = rows.attacker[row]
+        forwards = (by > 0) == (rows.sign[row] > 0)
+        most = known.forth[a] if forwards else known.back[a]
+        if rows.amount[row] / abs(by) <= most * (1 + ROUNDING):
+            assign(pool, row, number)
+        _forget_limits(pool, known, number)
+
+
+@kernel(inner=True)
+def _step(pool: Pool, number: int, cell: int) -> float:
+    """By how much a witness moves a cell."""
+    begin = pool.begin[number]
+    for entry in range(begin, begin + pool.length[number]):
+        if pool.entry_cell[entry] == cell:
+            return pool.entry_by[entry]
+    return 0.0
+
+
+@kernel
+def list_unguarded(
+    pool: Pool, rows: Rows, found_row: Ints, found_attacker: Ints
+) -> int:
+    """List the demands against the public whose witness fails against somebody else.
+
+    Each with the attacker, who has no demand yet; some may be there twice. Only
+    witnesses are looked at that are new since the last time. Returns how many there
+    are; no more than there is space for.
+    """
+    known = rows.knowledge
+    count = 0
+    for row in range(len(rows.cell)):
+        if rows.attacker[row] != 0 or not pool.covered[row] or pool.checked[row]:
+            continue
+        pool.checked[row] = True
+        number = pool.witness[row]
+        own = _step(pool, number, rows.cell[row])
+        if own == 0.0:
+            continue
+        times = rows.amount[row] / abs(own)
+        forwards = (own > 0) == (rows.sign[row] > 0)
+        begin = pool.begin[number]
+        for i in range(begin, begin + pool.length[number]):
+            c, by = pool.entry_cell[i], pool.entry_by[i]
+            for k in range(known.first[c], known.first[c + 1]):
+                e = known.entry[k]
+                room = known.up[e] if (by > 0) == forwards else known.down[e]
+                a = known.attacker[e]
+                if a >= known.real or times * abs(by) <= room * (1 + ROUNDING):
+                    continue
+                other = rows.first[2 * rows.cell[row] + (rows.sign[row] < 0)]
+                while other >= 0 and rows.attacker[other] != a:
+                    other = rows.following[other]
+                if other >= 0:
+                    continue
+                if count == len(found_row):
+                    pool.checked[row] = False
+                    return count
+                found_row[count], found_attacker[count] = row, a
+                count += 1
+    return count
 
 
 @kernel

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.engine.general.blockers import Blockers
 from evosdc.suppress.engine.general.local import neighbourhoods
-from evosdc.suppress.engine.general.model import DeviationModel, Move
+from evosdc.suppress.engine.general.model import DeviationModel, Move, Tight
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.movable import movable
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
@@ -23,7 +24,26 @@ _PATIENCE, _GIVE_UP = 30_000, 3
 
 _QUICK, _RULED_OUT = "programs are quick", "programs are ruled out"
 
-Question = Callable[[int, int, float, NDArray[np.float64]], Move | None]
+
+# The same about the public alone.
+PublicQuestion = Callable[[int, int, float, NDArray[np.float64]], Move | None]
+
+
+class Question(Protocol):
+    """A way to ask for a deviation that moves a cell by an amount up or down.
+
+    `price` has one entry for each cell of the table; `tight` is the room that an
+    attacker leaves some cells.
+    """
+
+    def __call__(
+        self,
+        cell: int,
+        sign: int,
+        amount: float,
+        price: NDArray[np.float64],
+        tight: Tight | None = None,
+    ) -> Move | None: ...
 
 
 def are_quick(problem: Problem) -> bool:
@@ -77,7 +97,12 @@ class Programs:
         return are_quick(self.problem)
 
     def cheapest(
-        self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
+        self,
+        cell: int,
+        sign: int,
+        amount: float,
+        price: NDArray[np.float64],
+        tight: Tight | None = None,
     ) -> Move | None:
         """Find a cheap deviation that moves `cell` by `amount` up or down, or None.
 
@@ -95,36 +120,46 @@ class Programs:
         few = 3 * len(open_cells) < len(self._whole.cells)
         model = self._model(open_cells) if few else self._whole
         if self.quick or len(open_cells) <= SMALL:
-            return self._ask(model, cell, sign, amount, price)
+            return self._ask(model, cell, sign, amount, price, tight)
         if self._given_up < _GIVE_UP:
-            move = self._ask(model, cell, sign, amount, price, _PATIENCE)
+            move = self._ask(model, cell, sign, amount, price, tight, _PATIENCE)
             if not model.gave_up:
                 return move
             self._given_up += 1
-        move = self.nearby(cell, sign, amount, price)
+        move = self.nearby(cell, sign, amount, price, tight)
         if move is not None:
             return move
-        return self._ask(model, cell, sign, amount, price)
+        return self._ask(model, cell, sign, amount, price, tight)
 
     def over_all(
-        self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
+        self,
+        cell: int,
+        sign: int,
+        amount: float,
+        price: NDArray[np.float64],
+        tight: Tight | None = None,
     ) -> Move | None:
         """Find the cheapest deviation of the table, or None where it takes too long."""
         if self._given_up >= _GIVE_UP:
             return None
-        move = self._ask(self._whole, cell, sign, amount, price, _PATIENCE)
+        move = self._ask(self._whole, cell, sign, amount, price, tight, _PATIENCE)
         self._given_up += self._whole.gave_up
         return move
 
     def nearby(
-        self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
+        self,
+        cell: int,
+        sign: int,
+        amount: float,
+        price: NDArray[np.float64],
+        tight: Tight | None = None,
     ) -> Move | None:
         """Find a deviation in a neighbourhood; None says nothing about the table."""
         most = int(np.isfinite(price).sum())
         for cells in self._around.around(cell, price):
             if 2 * len(cells) > most:
                 break
-            move = self._ask(self._model(cells), cell, sign, amount, price)
+            move = self._ask(self._model(cells), cell, sign, amount, price, tight)
             if move is not None:
                 return move
         return None
@@ -140,10 +175,25 @@ class Programs:
         """Find the cheapest deviation of some cells; None says nothing of others."""
         return self._ask(self._model(cells), cell, sign, amount, price)
 
-    def farthest(self, cell: int, sign: int, unit: float) -> tuple[float, Move | None]:
+    def farthest(
+        self, cell: int, sign: int, unit: float, tight: Tight | None = None
+    ) -> tuple[float, Move | None]:
         """How far a cell can move when everything that may be hidden is."""
         self.asked += 1
-        return self._whole.farthest(cell, sign, unit)
+        return self._whole.farthest(cell, sign, unit, tight)
+
+    def against(self, attackers: Iterable[int]) -> Tight | None:
+        """Return the room that some attackers leave between them; None for public."""
+        known = self.problem.knowledge
+        at = [known.entries(a) for a in attackers if a]
+        if not at:
+            return None
+        cell = np.concatenate([known.cell[part] for part in at])
+        cells, place = np.unique(cell, return_inverse=True)
+        up, down = np.full(len(cells), np.inf), np.full(len(cells), np.inf)
+        np.minimum.at(up, place, np.concatenate([known.up[part] for part in at]))
+        np.minimum.at(down, place, np.concatenate([known.down[part] for part in at]))
+        return Tight(cells, up, down)
 
     def movable(self, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Hidden cells that do not follow one after the other from the equations."""
@@ -161,18 +211,22 @@ class Programs:
         given_up = 0
 
         def ask(
-            cell: int, sign: int, amount: float, price: NDArray[np.float64]
+            cell: int,
+            sign: int,
+            amount: float,
+            price: NDArray[np.float64],
+            tight: Tight | None = None,
         ) -> Move | None:
             nonlocal given_up
             if given_up >= _GIVE_UP:
-                return self.nearby(cell, sign, amount, price)
-            move = self._ask(model, cell, sign, amount, price, patience)
+                return self.nearby(cell, sign, amount, price, tight)
+            move = self._ask(model, cell, sign, amount, price, tight, patience)
             if model.gave_up:
                 given_up += 1
-                return self.nearby(cell, sign, amount, price)
+                return self.nearby(cell, sign, amount, price, tight)
             why = model.refusal() if move is None else None
             if why is not None:
-                self.blockers.learn(cell, sign, amount, *why)
+                self.blockers.learn(cell, sign, amount, *why, tight)
             return move
 
         return ask
@@ -187,7 +241,8 @@ class Programs:
         sign: int,
         amount: float,
         price: NDArray[np.float64],
+        tight: Tight | None = None,
         patience: int | None = None,
     ) -> Move | None:
         self.asked += 1
-        return model.cheapest(cell, sign, amount, price[model.cells], patience)
+        return model.cheapest(cell, sign, amount, price[model.cells], patience, tight)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.model import Move, Tight
 from evosdc.suppress.engine.general.programs import Programs
 
 
@@ -19,6 +19,7 @@ def raise_totals(
     sign: int,
     amount: float,
     price: NDArray[np.float64],
+    tight: Tight | None = None,
 ) -> Move | None:
     """Move a cell with an inner cell below it and all totals above that, or None."""
     sets, problem = programs.sets, programs.problem
@@ -28,7 +29,10 @@ def raise_totals(
     below = below[sets.sound[below]]
     if not len(below):
         return None
-    room = problem.up if sign > 0 else problem.down
+    up, down = problem.up, problem.down
+    if tight is not None:
+        up, down = tight.within(np.arange(len(up)), up, down, cell)
+    room = up if sign > 0 else down
     shut = (room < amount) | ~problem.hideable
     rows = sets.reach[below]
     blocked = rows @ shut.astype(np.float64)

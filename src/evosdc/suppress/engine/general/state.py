@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,27 +16,96 @@ from numpy.typing import ArrayLike
 from evosdc.suppress.engine.base import Cells, Costs, Demands, Mask, Stopped, never
 from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
 from evosdc.suppress.engine.general.cleanup import clean_up
-from evosdc.suppress.engine.general.demands import demands_of, refuse_unreachable
-from evosdc.suppress.engine.general.model import Move
-from evosdc.suppress.engine.general.programs import Programs, Question
+from evosdc.suppress.engine.general.demands import (
+    SHORT,
+    demands_of,
+    refuse_unreachable,
+    with_sums,
+)
+from evosdc.suppress.engine.general.model import Move, Tight
+from evosdc.suppress.engine.general.pool import RowList, Rows, make_knowledge
+from evosdc.suppress.engine.general.programs import (
+    Programs,
+    PublicQuestion,
+    Question,
+)
 from evosdc.suppress.engine.general.raising import raise_totals
+from evosdc.suppress.engine.general.units import readable
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 
 # Deviations that are remembered from one repair to the next.
 _REMEMBERED = 5000
+# A level that no pattern gives is lowered to what can be had less this share, which is
+# well above the tolerance of a solver.
+_LESS = 1e-6
 
 
 class GeneralTable:
-    """A table with the attacker's programs, the demands, and boxes where it has any."""
+    """A table with the attacker's programs, the demands, and boxes where it has any.
+
+    There is one demand for each level against the public from the start. Those against
+    other attackers are added when a deviation fails against one of them.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.programs: Programs = Programs(problem)
-        self.demands: Demands = demands_of(self.programs)
-        self.boxes: Boxes | None = boxes_of(problem, Witnesses(problem, self.demands))
-        self.by_weight = self.demands.by_weight(problem.table.weight)
+        known, cells = problem.knowledge, len(problem.table)
+        # What no pattern gives of a level against an attacker, by cell and direction.
+        self.shortfalls: dict[tuple[int, int, int], float] = {}
+        self._list = RowList(make_knowledge(known, len(problem.attackers), cells))
+        self._add(with_sums(problem, demands_of(self.programs)))
+        self.boxes: Boxes | None = boxes_of(problem, self.rows)
+
+    @property
+    def rows(self) -> Rows:
+        """The demands as kernels see them; another object after each change."""
+        return self._list.rows
+
+    @property
+    def demands(self) -> Demands:
+        """The demands so far."""
+        rows = self._list.rows
+        return Demands(rows.cell, rows.sign.astype(np.int8), rows.amount, rows.attacker)
+
+    def _add(self, demands: Demands) -> None:
+        self._list.add(
+            demands.cell,
+            demands.sign.astype(np.int64),
+            readable(self.problem, demands),
+            demands.attacker,
+        )
+
+    def add(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Add demands: rows against the public, each with another attacker."""
+        if not pairs:
+            return
+        rows = np.array([row for row, _ in pairs], dtype=np.int64)
+        old = self._list.rows
+        cell, sign = old.cell[rows], old.sign[rows]
+        levels = zip(cell.tolist(), sign.tolist(), old.amount[rows], strict=True)
+        amount = [
+            self.problem.amount_against(attacker, c, s, a)
+            for (_, attacker), (c, s, a) in zip(pairs, levels, strict=True)
+        ]
+        who = np.array([attacker for _, attacker in pairs], dtype=np.int64)
+        self._add(Demands(cell, sign.astype(np.int8), np.array(amount), who))
+        self._renew_boxes()
+
+    def lower(self, row: int, amount: float) -> None:
+        """Ask for less of a demand against an attacker: no pattern gives more."""
+        rows = self._list.rows
+        key = int(rows.attacker[row]), int(rows.cell[row]), int(rows.sign[row])
+        share = amount / float(rows.amount[row])
+        self.shortfalls[key] = share * self.shortfalls.get(key, 1.0)
+        self._list.lower(row, amount)
+        self._renew_boxes()
+
+    def _renew_boxes(self) -> None:
+        if self.boxes is not None:
+            self.boxes = self.boxes.with_rows(self.rows)
 
     @property
     def by_boxes(self) -> bool:
@@ -67,7 +137,7 @@ class GeneralState:
         after: GeneralState | None = None,
     ) -> None:
         self.table = table
-        self.witnesses = Witnesses(table.problem, table.demands)
+        self.witnesses = Witnesses(table.problem, table.rows)
         self.hidden: Mask = table.problem.primary.copy()
         if hidden is not None:
             self.hidden |= hidden & table.problem.hideable
@@ -86,7 +156,8 @@ class GeneralState:
 
     @property
     def uncovered(self) -> Cells:
-        return np.flatnonzero(~self.witnesses.covered)
+        self.witnesses.follow(self.table.rows)
+        return np.flatnonzero(~self.witnesses.covered & (self.table.rows.amount > 0))
 
     def pattern(self) -> Pattern:
         """Return what is hidden now, with the deviations it rests on as hints."""
@@ -114,10 +185,13 @@ class GeneralState:
         chosen = np.asarray(cells, dtype=np.int64)
         chosen = chosen[self.hidden[chosen] & ~self.table.problem.primary[chosen]]
         self.hidden[chosen] = False
+        self.witnesses.follow(self.table.rows)
         doubtful = self.witnesses.release(chosen)
         self.cover_free(doubtful)
-        self.cover_by(self._among_hidden(), doubtful)
-        return doubtful[~self.witnesses.covered[doubtful]]
+        within = self._among_hidden()
+        self._cover_rows(within, doubtful)
+        self._cover_attackers(within)
+        return self.uncovered
 
     def become(self, hidden: Mask) -> None:
         self.hide(np.flatnonzero(hidden & ~self.hidden))
@@ -129,6 +203,7 @@ class GeneralState:
 
     def forget(self, rows: Cells) -> None:
         """Open demands again, and publish the secondaries that no other one needs."""
+        self.witnesses.follow(self.table.rows)
         self.witnesses.open(rows)
         self.publish_idle()
 
@@ -139,8 +214,14 @@ class GeneralState:
 
     def open_rows(self, order: Sequence[int] | Cells | None = None) -> list[int]:
         """Demands without a witness: all by weight, or those of an order."""
-        rows = self.table.by_weight if order is None else np.asarray(order, np.int64)
-        return rows[~self.witnesses.covered[rows]].tolist()
+        if order is None:
+            rows, table = self.uncovered, self.table
+            weight = table.problem.table.weight
+            return rows[table.demands.by_weight(weight, rows)].tolist()
+        self.witnesses.follow(self.table.rows)
+        chosen = np.asarray(order, np.int64)
+        asked = ~self.witnesses.covered[chosen] & (self.table.rows.amount[chosen] > 0)
+        return chosen[asked].tolist()
 
     def take(self, row: int, move: Move) -> None:
         """Hide the cells of a deviation that covers a demand."""
@@ -149,14 +230,33 @@ class GeneralState:
 
     def cover_by(
         self,
-        question: Question,
+        question: PublicQuestion,
         order: Sequence[int] | Cells | None = None,
         *,
         price: Costs | None = None,
         stopped: Stopped = never,
     ) -> int:
-        """Cover open demands one by one until the time is up; count the failures."""
-        failed = 0
+        """Cover open demands against the public in a method's own way.
+
+        One by one until the time is up; returns how many it had no deviation for.
+        """
+
+        def ask(*level: Any, **_: Any) -> Move | None:
+            return question(*level[:4])
+
+        attacker = self.table.rows.attacker
+        rows = [row for row in self.open_rows(order) if attacker[row] == 0]
+        return len(self._cover_rows(ask, rows, price, stopped))
+
+    def _cover_rows(
+        self,
+        question: Question,
+        order: Sequence[int] | Cells | None = None,
+        price: Costs | None = None,
+        stopped: Stopped = never,
+    ) -> list[int]:
+        """Cover open demands one by one until the time is up; list the failures."""
+        failed: list[int] = []
         # Kept up to date: working them out for every level takes longer than to answer.
         prices = self._prices(price)
         for row in self.open_rows(order):
@@ -166,11 +266,84 @@ class GeneralState:
                 break
             move = self._ask(question, row, prices)
             if move is None:
-                failed += 1
+                failed.append(row)
             else:
                 self.take(row, move)
                 prices[move.cells] = 0.0
         return failed
+
+    def _cover_attackers(
+        self,
+        question: Question,
+        price: Costs | None = None,
+        stopped: Stopped = never,
+        *,
+        known: bool = False,
+    ) -> None:
+        """Cover what deviations found so far leave open to attackers, until nothing is.
+
+        A deviation is asked for that serves all attackers of a level at once, then one
+        by one. With `known`, levels that the question has no answer for are lowered to
+        what can be had.
+        """
+        table = self.table
+        if not table.problem.has_attackers:
+            return
+        while not stopped():
+            table.add(self.witnesses.unguarded())
+            self.witnesses.follow(table.rows)
+            rows = self.uncovered
+            rows = rows[table.rows.attacker[rows] > 0]
+            if not len(rows):
+                return
+            before = len(table.rows.cell)
+            self._cover_together(question, rows, price, stopped)
+            failed = self._cover_rows(question, rows, price, stopped)
+            if known:
+                for row in failed:
+                    self._lower(row)
+            elif failed and before == len(table.rows.cell):
+                return
+
+    def _cover_together(
+        self,
+        question: Question,
+        rows: Cells,
+        price: Costs | None,
+        stopped: Stopped,
+    ) -> None:
+        """Ask for one deviation for all open attackers of a cell and direction."""
+        demands, prices = self.table.rows, self._prices(price)
+        levels: dict[tuple[int, int], list[int]] = {}
+        largest = rows[np.argsort(-demands.amount[rows], kind="stable")]
+        for row in largest.tolist():
+            key = int(demands.cell[row]), int(demands.sign[row])
+            levels.setdefault(key, []).append(row)
+        for (cell, sign), together in levels.items():
+            still = [row for row in together if not self.witnesses.covered[row]]
+            if len(still) < 2 or stopped():
+                continue
+            tight = self.table.programs.against(demands.attacker[still].tolist())
+            amount = float(demands.amount[still].max())
+            move = question(cell, sign, amount, prices, tight)
+            if move is not None:
+                self.take(still[0], move)
+                prices[move.cells] = 0.0
+
+    def _lower(self, row: int) -> None:
+        """Cover as much of a level against an attacker as any pattern gives."""
+        if self.witnesses.covered[row]:
+            return
+        table, demands = self.table, self.table.rows
+        cell, sign = int(demands.cell[row]), int(demands.sign[row])
+        tight = table.programs.against([int(demands.attacker[row])])
+        amount = float(demands.amount[row])
+        far, move = table.programs.farthest(cell, sign, amount, tight)
+        if far >= amount * (1 - SHORT) and move is not None:
+            self.take(row, move)  # only rounding kept it from being covered
+            return
+        table.lower(row, far * (1 - _LESS) if far > _LESS * amount else 0.0)
+        self.witnesses.follow(table.rows)
 
     def cover_free(
         self,
@@ -188,14 +361,20 @@ class GeneralState:
         price: Costs | None = None,
         stopped: Stopped = never,
     ) -> int:
-        """Cover open demands, by boxes where they do; count the failures."""
+        """Cover open demands, by boxes where they do; count the failures.
+
+        Whatever the order, what is open to attackers after that is covered as well.
+        """
         self.cover_free(order, stopped)
         boxes = self._boxes_at(price)
         if boxes is not None and self.table.by_boxes:
             self._box(boxes, order, False, stopped)
-        return self.cover_by(
-            self.table.programs.cheapest, order, price=price, stopped=stopped
-        )
+        cheapest = self.table.programs.cheapest
+        public = self._public(self.open_rows(order))
+        failed = self._cover_rows(cheapest, public, price, stopped)
+        if not failed:
+            self._cover_attackers(cheapest, price, stopped, known=True)
+        return len(failed)
 
     def cover(
         self,
@@ -206,7 +385,10 @@ class GeneralState:
     ) -> None:
         rows = None if order is None else np.asarray(order, dtype=np.int64)
         if self.cover_open(rows, price=price, stopped=stopped):
-            self._cover_the_hard_way(self.open_rows(rows))
+            self._cover_the_hard_way(self._public(self.open_rows(rows)))
+            self._cover_attackers(
+                self.table.programs.cheapest, price, stopped, known=True
+            )
         if self.open_rows(rows):
             self._close_in_a_hurry(rows, price)
 
@@ -216,18 +398,26 @@ class GeneralState:
         by_boxes = self.table.by_boxes
         exposed = 0
 
-        def question(cell: int, sign: int, amount: float, price: Costs) -> Move | None:
+        def question(
+            cell: int,
+            sign: int,
+            amount: float,
+            price: Costs,
+            tight: Tight | None = None,
+        ) -> Move | None:
             nonlocal exposed
-            move = within(cell, sign, amount, price)
+            move = within(cell, sign, amount, price, tight)
             if move is None:
                 exposed += 1
                 if not by_boxes:
-                    move = self.table.programs.cheapest(cell, sign, amount, price)
+                    cheapest = self.table.programs.cheapest
+                    move = cheapest(cell, sign, amount, price, tight)
             if move is not None:
                 self._known.append(move)
             return move
 
-        self.cover_by(question, price=price, stopped=stopped)
+        self._cover_rows(question, self._public(self.open_rows()), price, stopped)
+        self._cover_attackers(question, price, stopped)
         self.cover(price=price, stopped=stopped)
         return exposed
 
@@ -235,19 +425,16 @@ class GeneralState:
         self, order: ArrayLike | None = None, stopped: Stopped = never
     ) -> bool:
         self.hidden = clean_up(
-            self.table.programs,
-            self.hidden,
-            self.witnesses,
+            self,
             None if order is None else np.asarray(order, dtype=np.int64),
             stopped,
-            self.table.boxes,
         )
         return not stopped()
 
     def _recall(self) -> None:
         """Take the deviations of earlier repairs whose cells are all hidden again."""
         for move in reversed(self._known):
-            if self.witnesses.covered.all():
+            if not len(self.uncovered):
                 return
             if self.hidden[move.cells].all():
                 self.witnesses.add(move)
@@ -271,6 +458,11 @@ class GeneralState:
             stopped=stopped,
         )
 
+    def _public(self, rows: list[int]) -> list[int]:
+        """Those of some demands that are against the public, and those on sums."""
+        attacker, real = self.table.rows.attacker, len(self.table.problem.attackers)
+        return [row for row in rows if not 0 < attacker[row] < real]
+
     def _among_hidden(self) -> Question:
         """Ask for deviations of the cells hidden now.
 
@@ -278,7 +470,9 @@ class GeneralState:
         """
         ask = self.table.programs.among(self.hidden)
         within = np.where(self.hidden, self.table.problem.cost, np.inf)
-        return lambda cell, sign, amount, _: ask(cell, sign, amount, within)
+        return lambda cell, sign, amount, _, tight=None: ask(
+            cell, sign, amount, within, tight
+        )
 
     def _prices(self, price: Costs | None) -> Costs:
         """Return what cells cost: nothing where hidden, no end where they must stay."""
@@ -288,20 +482,25 @@ class GeneralState:
 
     def _ask(self, question: Question, row: int, prices: Costs) -> Move | None:
         """Ask about a demand."""
-        demands = self.table.demands
+        demands = self.table.rows
         return question(
             int(demands.cell[row]),
             int(demands.sign[row]),
             float(demands.amount[row]),
             prices,
+            self.table.programs.against([int(demands.attacker[row])]),
         )
 
     def _cover_the_hard_way(self, rows: list[int]) -> None:
         """Demands that no program covered: out of reach, or lost to rounding."""
         programs, demands = self.table.programs, self.table.demands
-        refuse_unreachable(programs, demands, rows)
+        public = [row for row in rows if not demands.attacker[row]]
+        refuse_unreachable(programs, demands, public)
         for row in rows:
             if self.witnesses.covered[row]:
+                continue
+            if demands.attacker[row]:
+                self._lower(row)
                 continue
             cell, sign = int(demands.cell[row]), int(demands.sign[row])
             _, move = programs.farthest(cell, sign, float(demands.amount[row]))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.suppress.engine.base import Stopped, WalkOptions
-from evosdc.suppress.engine.general.boxes import Boxes
 from evosdc.suppress.engine.general.ruin import dear_and_near
 from evosdc.suppress.engine.general.state import GeneralState
 from evosdc.suppress.pattern import Pattern
@@ -25,13 +24,11 @@ class GeneralWalker:
     def __init__(
         self,
         state: GeneralState,
-        boxes: Boxes,
         rng: np.random.Generator,
         options: WalkOptions,
     ) -> None:
         self._state = state
         self._problem = state.table.problem
-        self._boxes = boxes
         self._rng = rng
         self._options = options
         self.steps = 0
@@ -45,8 +42,10 @@ class GeneralWalker:
         secondaries = state.secondaries
         if not len(secondaries):
             return False
+        boxes = state.table.boxes
+        assert boxes is not None
         noise = rng.normal(0.0, self._options.blur, len(state.hidden))
-        blurred = self._boxes.with_price(problem.cost * np.exp(noise))
+        blurred = boxes.with_price(problem.cost * np.exp(noise))
         shuffle = rng.random(len(state.table.demands))
         turn = self._options.turn
         for _ in range(turn if most is None else min(turn, most)):
@@ -63,6 +62,6 @@ class GeneralWalker:
             if stopped():
                 break
         few = rng.choice(secondaries, min(_TIDIED, len(secondaries)), replace=False)
-        self._boxes.drop(state.witnesses, state.hidden, few[state.hidden[few]])
+        boxes.drop(state.witnesses, state.hidden, few[state.hidden[few]])
         self.best_cost = problem.pattern(state.hidden).cost
         return True

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.engine.general import pool as pools
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.pool import Pool, Rows
-from evosdc.suppress.engine.general.units import readable
 from evosdc.suppress.problem import Problem
 
 # Room that a pool starts with.
 _WITNESSES = 1024
 _ENTRIES = 16384
+# Pairs of a demand and an attacker that are listed at a time.
+_PAIRS = 65536
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,17 +35,57 @@ class Witnesses:
     called before a kernel stores anything, and may replace `pool`.
     """
 
-    def __init__(self, problem: Problem, demands: Demands) -> None:
-        self.demands = demands
+    def __init__(self, problem: Problem, rows: Rows) -> None:
         self._up, self._down = problem.up, problem.down
-        cells = len(problem.table)
-        self.rows: Rows = pools.make_rows(
-            demands.cell, demands.sign, readable(problem, demands), cells
-        )
-        self.pool: Pool = pools.make_pool(len(demands), cells, _WITNESSES, _ENTRIES)
+        self.rows = rows
+        many, cells = len(rows.cell), len(problem.table)
+        self.pool: Pool = pools.make_pool(many, cells, _WITNESSES, _ENTRIES)
         self._trial = False
-        self._found = np.empty(len(demands), np.int64)
-        self._marked = np.zeros(len(demands), np.bool_)
+        self._found = np.empty(many, np.int64)
+        self._marked = np.zeros(many, np.bool_)
+
+    def follow(self, rows: Rows) -> None:
+        """Take over demands that were added at the end since these were listed.
+
+        Those against attackers whom the public's witness leaves alone are covered.
+        """
+        if rows is self.rows:
+            return
+        old, more = len(self.rows.cell), len(rows.cell) - len(self.rows.cell)
+        self.rows = rows
+        if not more:
+            return
+        pool, none = self.pool, np.full(more, -1, np.int64)
+        self.pool = pool._replace(
+            covered=np.append(pool.covered, np.zeros(more, np.bool_)),
+            checked=np.append(pool.checked, np.zeros(more, np.bool_)),
+            witness=np.append(pool.witness, none),
+            following=np.append(pool.following, none),
+            before=np.append(pool.before, none),
+        )
+        self._found = np.empty(old + more, np.int64)
+        self._marked = np.zeros(old + more, np.bool_)
+        pools.cover_like_base(self.pool, rows, old)
+
+    def cover_like_base(self) -> None:
+        """Cover open demands against attackers by what covers them for the public."""
+        pools.cover_like_base(self.pool, self.rows, 0)
+
+    def unguarded(self) -> list[tuple[int, int]]:
+        """Demands against the public whose witness fails against others, with whom.
+
+        Only attackers for whom there is no demand on that cell and direction yet.
+        """
+        if not len(self.rows.knowledge.cell):
+            return []
+        row, attacker = np.empty(_PAIRS, np.int64), np.empty(_PAIRS, np.int64)
+        found: set[tuple[int, int]] = set()
+        while True:
+            count = pools.list_unguarded(self.pool, self.rows, row, attacker)
+            pairs = zip(row[:count].tolist(), attacker[:count].tolist(), strict=True)
+            found.update(pairs)
+            if count < _PAIRS:
+                return sorted(found)
 
     @property
     def covered(self) -> NDArray[np.bool_]:
@@ -59,7 +99,7 @@ class Witnesses:
         """
         self.make_space(1, len(move.cells))
         number = pools.store(self.pool, move.cells, move.by, len(move.cells))
-        pools.claim(self.pool, self.rows, number, self._up, self._down)
+        pools.claim(self.pool, self.rows, number, self._up, self._down, False)
         if own is not None and not self.pool.covered[own]:
             pools.assign(self.pool, own, number)
 
