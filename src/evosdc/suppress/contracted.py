@@ -92,6 +92,8 @@ def contraction_for(problem: Problem) -> Contraction | None:
 
 
 def _worth_it(problem: Problem) -> Contraction | None:
+    if problem.has_attackers:
+        return None  # attackers know cells, not classes of cells
     found = contract(problem)
     if found is None:
         return None

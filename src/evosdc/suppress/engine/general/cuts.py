@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -13,9 +14,11 @@ from evosdc.suppress.engine.general.level_programs import (
     AskedLevels,
     Basis,
     Deviation,
+    Level,
     attack_levels,
     programs_of,
 )
+from evosdc.suppress.engine.general.pool import make_knowledge
 from evosdc.suppress.problem import Problem
 
 _CUTS_A_ROUND = 60
@@ -40,13 +43,21 @@ class AttackCuts:
         self._hands = Hands(problem) if hands is None else hands
         self._programs = programs_of(problem)
         self._size = _LEVELS if problem.hideable.sum() <= _LARGE else 1
-        self._next = 0
-        self._known: dict[int, Deviation] = {}
+        self._public = _levels_of(problem)
+        # In the order in which they are asked next. Levels against other attackers are
+        # added when a deviation that covers one for the public moves their cells.
+        self._levels = [*self._public, *_sums_of(problem)]
+        self._listed: set[tuple[int, int, int]] = set()
+        self._owners = make_knowledge(
+            problem.attackers, len(problem.attackers), len(problem.table)
+        )
+        self._hideable = np.flatnonzero(problem.hideable)
+        self._known: dict[Level, Deviation] = {}
         self._basis: Basis | None = None
 
     def first(self) -> Iterator[Cut]:
         """Yield the cuts of single equations: the row and column model, generalised."""
-        return self._programs.first()
+        return self._programs.first(self._public)
 
     def violated(
         self, x: NDArray[np.float64], stopped: Callable[[], bool]
@@ -57,25 +68,29 @@ class AttackCuts:
         next goes on where it ended. A round without cuts has asked every level. Waves
         are of twice as many parts each time: often one cut is all that is wanted.
         """
-        count, found = len(self._problem.levels), 0
-        order = (self._next + np.arange(count)) % max(count, 1)
-        at, parts = 0, 1
-        while at < count and found < _CUTS_A_ROUND and not stopped():
-            wave: list[int] = []
-            while at < count and len(wave) < parts * self._size:
-                level = int(order[at])
-                at += 1
-                if not self._holds(level, x):
+        waiting, asked, found, parts = deque(self._levels), list[Level](), 0, 1
+        while waiting and found < _CUTS_A_ROUND and not stopped():
+            wave: list[Level] = []
+            while waiting and len(wave) < parts * self._size:
+                level = waiting.popleft()
+                asked.append(level)
+                if self._holds(level, x):
+                    waiting += self._others(level)
+                else:
                     wave.append(level)
-            for cut in self._attack(wave, x, stopped):
-                found += 1
-                yield cut
-            self._next = int(order[at % count])
+            for level, cut in self._attack(wave, x, stopped):
+                if cut is None:
+                    waiting += self._others(level)
+                else:
+                    found += 1
+                    self._levels = [*waiting, *asked]
+                    yield cut
             parts = min(2 * parts, _WIDEST)
+        self._levels = [*waiting, *asked]
 
     def _attack(
-        self, wave: list[int], x: NDArray[np.float64], stopped: Callable[[], bool]
-    ) -> Iterator[Cut]:
+        self, wave: list[Level], x: NDArray[np.float64], stopped: Callable[[], bool]
+    ) -> Iterator[tuple[Level, Cut | None]]:
         """Attack the levels of a wave, all from where the last wave ended."""
         asked = [
             AskedLevels(tuple(wave[k : k + self._size]), x, self._basis)
@@ -89,10 +104,48 @@ class AttackCuts:
             ):
                 if deviation is not None:
                     self._known[level] = deviation
-                if cut is not None:
-                    yield cut
+                yield level, cut
 
-    def _holds(self, level: int, x: NDArray[np.float64]) -> bool:
+    def _holds(self, level: Level, x: NDArray[np.float64]) -> bool:
         """Whether the last deviation of a level still covers it."""
         known = self._known.get(level)
         return known is not None and self._programs.holds(level, known, x)
+
+    def _others(self, level: Level) -> list[Level]:
+        """List a level against attackers whose cells its deviation moves, if new."""
+        known = self._known.get(level)
+        if known is None or level.attacker or len(level.cells) > 1:
+            return []
+        cell, (owners, found) = level.cells[0], (self._owners, list[Level]())
+        for moved, by in zip(self._hideable[known.moved], known.by, strict=True):
+            for entry in owners.entry[owners.first[moved] : owners.first[moved + 1]]:
+                attacker = int(owners.attacker[entry])
+                room = (owners.up if by > 0 else owners.down)[entry]
+                key = cell, level.sign, attacker
+                if abs(by) * level.amount <= room or key in self._listed:
+                    continue
+                self._listed.add(key)
+                amount = self._problem.amount_against(
+                    attacker, cell, level.sign, level.amount
+                )
+                if amount > 0:
+                    found.append(Level((cell,), level.sign, amount, attacker))
+        return found
+
+
+def _levels_of(problem: Problem) -> list[Level]:
+    """The levels of a problem against the public."""
+    levels = problem.levels
+    each = (levels.cell.tolist(), levels.sign.tolist(), levels.amount.tolist())
+    return [Level((c,), s, a) for c, s, a in zip(*each, strict=True)]
+
+
+def _sums_of(problem: Problem) -> list[Level]:
+    """The levels of sums of cells of one respondent, where they have any."""
+    found: list[Level] = []
+    for number in range(len(problem.sums)):
+        cells = tuple(problem.sums.cells(number).tolist())
+        for sign, level in ((1, problem.sums.upl), (-1, problem.sums.lpl)):
+            if level[number] > 0:
+                found.append(Level(cells, sign, float(level[number])))
+    return found

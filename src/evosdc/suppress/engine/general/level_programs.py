@@ -17,9 +17,9 @@ before: any worker may be asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
 import highspy
 import numpy as np
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evosdc.suppress.engine.cut import Cut, leaning_cut
-from evosdc.suppress.engine.general.model import load_program
+from evosdc.suppress.engine.general.model import Tight, load_program
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
@@ -39,6 +39,8 @@ _SHADE = 1e-3
 # A level is covered when all but this share of it is.
 _SHORT = 1e-6
 
+# The programs of a problem in this process, which take a while to load.
+_LOADED = "level programs"
 # Where a solver begins: the state of each column and row.
 Basis = tuple[NDArray[np.int8], NDArray[np.int8]]
 
@@ -51,11 +53,24 @@ class Deviation:
     by: NDArray[np.float64]
 
 
+class Level(NamedTuple):
+    """What is attacked: how far some cells move together, and by whom.
+
+    One cell for a level, several for a sum; `attacker` is a row of
+    `Problem.attackers`, and `amount` net of what it contributes itself.
+    """
+
+    cells: tuple[int, ...]
+    sign: int
+    amount: float
+    attacker: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class AskedLevels:
     """Levels to be attacked, cells hidden to the extent `x`, and where to begin."""
 
-    levels: tuple[int, ...]
+    levels: tuple[Level, ...]
     x: NDArray[np.float64]
     basis: Basis | None
 
@@ -73,9 +88,7 @@ class LevelPrograms:
     """The attacker's program on a table, for one level after another."""
 
     def __init__(self, problem: Problem) -> None:
-        # Not the problem itself, by which these are found.
-        self._levels = problem.levels
-        table = problem.table
+        table, self._attackers = problem.table, problem.attackers
         columns = sparse.csc_array(independent_equations(table, up_sets(table)))
         self._cells = np.flatnonzero(problem.hideable)
         self._at = np.full(len(table), -1, dtype=np.int64)
@@ -92,19 +105,20 @@ class LevelPrograms:
         self._transposed = sparse.csr_array(self._matrix.T)
         self._whole = bool(np.all(self._matrix.data == np.rint(self._matrix.data)))
 
-    def first(self) -> Iterator[Cut]:
+    def first(self, levels: Iterable[Level]) -> Iterator[Cut]:
         """Yield the cuts of single equations: the row and column model, generalised."""
-        levels, matrix = self._levels, self._matrix
-        for level in range(len(levels)):
-            k = int(self._at[levels.cell[level]])
-            sign = float(levels.sign[level])
+        matrix = self._matrix
+        for level in levels:
+            k = int(self._at[level.cells[0]])
             for place in range(*self._transposed.indptr[k : k + 2]):
                 row = self._transposed.indices[place]
                 line = slice(*matrix.indptr[row : row + 2])
                 cells = matrix.indices[line]
                 others = cells != k
-                r = -sign * matrix.data[line][others] / self._transposed.data[place]
-                cut = self._write(level, cells[others], r)
+                factor = level.sign / self._transposed.data[place]
+                cut = self._write(
+                    level, cells[others], -factor * matrix.data[line][others]
+                )
                 if cut is not None:
                     yield cut
 
@@ -118,11 +132,11 @@ class LevelPrograms:
             self._end(),
         )
 
-    def holds(self, level: int, deviation: Deviation, x: NDArray[np.float64]) -> bool:
+    def holds(self, level: Level, deviation: Deviation, x: NDArray[np.float64]) -> bool:
         """Whether a deviation that covers a level fits into the room `x` leaves."""
         low, high = self._room(level, x, 0.0)
         moved, by = deviation.moved, deviation.by
-        own = moved == int(self._at[self._levels.cell[level]])
+        own = np.isin(moved, self._at[list(level.cells)])
         inside = (by <= high[moved] + _SHORT) & (by >= low[moved] - _SHORT)
         return bool(np.all(inside | own))
 
@@ -143,19 +157,24 @@ class LevelPrograms:
         )
 
     def _attack(
-        self, level: int, x: NDArray[np.float64]
+        self, level: Level, x: NDArray[np.float64]
     ) -> tuple[Cut | None, Deviation | None]:
-        """Return a cut that forbids `x`, or else a deviation that covers a level."""
-        k, sign = int(self._at[self._levels.cell[level]]), int(self._levels.sign[level])
+        """Return a cut that forbids `x`, or else a deviation that covers a level.
+
+        Neither for a level against an attacker that no pattern gives.
+        """
+        own = self._at[list(level.cells)]
         deviation: Deviation | None = None
         for shade in (_SHADE, 0.0):
-            answer = self._ask(k, sign, *self._room(level, x, shade))
+            answer = self._ask(own, level.sign, *self._room(level, x, shade))
             if answer is None:
                 return None, deviation
             d, y = answer
-            if sign * d[k] < 1.0 - _SHORT:
+            if level.sign * float(d[own].sum()) < 1.0 - _SHORT:
                 cut = self._cut(level, y)
                 if cut is None or float(cut.coefficients @ x[cut.cells]) > 1.0 - _SHORT:
+                    return None, deviation
+                if float(cut.coefficients.sum()) < 1.0 - _SHORT:
                     return None, deviation
                 return cut, deviation
             moved = np.flatnonzero(d)
@@ -166,15 +185,17 @@ class LevelPrograms:
         return None, deviation
 
     def _ask(
-        self, k: int, sign: int, low: NDArray[np.float64], high: NDArray[np.float64]
+        self,
+        own: NDArray[np.int64],
+        sign: int,
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """How far a cell can move within bounds: the deviation, and multipliers."""
-        if sign > 0:
-            high[k] = 1.0
-        else:
-            low[k] = -1.0
+        """How far cells can move within bounds: the deviation, and multipliers."""
+        if len(own) == 1:
+            (high if sign > 0 else low)[own] = float(sign)
         cost = np.zeros(len(self._cells))
-        cost[k] = -float(sign)
+        cost[own] = -float(sign)
         lp = self._lp
         lp.changeColsBounds(len(self._index), self._index, low, high)
         lp.changeColsCost(len(self._index), self._index, cost)
@@ -189,26 +210,34 @@ class LevelPrograms:
         return np.array(solution.col_value), -np.array(solution.row_dual)
 
     def _room(
-        self, level: int, x: NDArray[np.float64], shade: float
+        self, level: Level, x: NDArray[np.float64], shade: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Room of each cell in units of the level, as far as it is hidden."""
-        amount = float(self._levels.amount[level])
         share = np.clip(x[self._cells], 0.0, 1.0)
         share += shade * (1.0 - share)
+        up, down = self._seen_by(level)
         return (
-            -np.minimum(self._down / amount, 1.0) * share,
-            np.minimum(self._up / amount, 1.0) * share,
+            -np.minimum(down / level.amount, 1.0) * share,
+            np.minimum(up / level.amount, 1.0) * share,
         )
 
-    def _cut(self, level: int, y: NDArray[np.float64]) -> Cut | None:
-        """Write the cut of a level for any multipliers of the equations."""
-        k, sign = (
-            int(self._at[self._levels.cell[level]]),
-            float(self._levels.sign[level]),
+    def _seen_by(self, level: Level) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Room of each cell as the attacker of a level sees it."""
+        if not level.attacker:
+            return self._up, self._down
+        part = self._attackers.entries(level.attacker)
+        tight = Tight(
+            self._attackers.cell[part],
+            self._attackers.up[part],
+            self._attackers.down[part],
         )
+        return tight.within(self._cells, self._up, self._down, level.cells[0])
+
+    def _cut(self, level: Level, y: NDArray[np.float64]) -> Cut | None:
+        """Write the cut of a level for any multipliers of the equations."""
         grid = np.rint(y * _GRID)
         r = -np.asarray(self._transposed @ grid)
-        r[k] += sign * _GRID
+        r[self._at[list(level.cells)]] += level.sign * _GRID
         if not self._whole:
             # Coefficients that are not whole leave rounding in the products.
             r[np.abs(r) < 1e-6 * _GRID] = 0.0
@@ -216,24 +245,21 @@ class LevelPrograms:
         return self._write(level, moves, r[moves] / _GRID)
 
     def _write(
-        self, level: int, moves: NDArray[np.int64], r: NDArray[np.float64]
+        self, level: Level, moves: NDArray[np.int64], r: NDArray[np.float64]
     ) -> Cut | None:
-        """Write the cut that a level's cell moves by ``r . d`` over some cells."""
-        amount = float(self._levels.amount[level])
-        room = np.where(r > 0, self._up[moves], self._down[moves]) / amount
+        """Write the cut that a level's cells move by ``r . d`` over some cells."""
+        up, down = self._seen_by(level)
+        room = np.where(r > 0, up[moves], down[moves]) / level.amount
         cells, primary = self._cells[moves], self._primary[moves]
         return leaning_cut(cells, np.abs(r) * room, primary, _SHORT)
 
 
-# The programs of a problem in this process, which takes a while to load.
-_LOADED: WeakKeyDictionary[Problem, LevelPrograms] = WeakKeyDictionary()
-
-
 def programs_of(problem: Problem) -> LevelPrograms:
     """Return the programs of a problem, loaded when they are asked for first."""
-    if problem not in _LOADED:
-        _LOADED[problem] = LevelPrograms(problem)
-    return _LOADED[problem]
+    if _LOADED not in problem.derived:
+        problem.derived[_LOADED] = LevelPrograms(problem)
+    found: LevelPrograms = problem.derived[_LOADED]
+    return found
 
 
 def attack_levels(problem: Problem, asked: AskedLevels) -> AttackedLevels:
