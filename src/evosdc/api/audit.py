@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from evosdc import small_jobs
 from evosdc.api.claims import claim_of
+from evosdc.api.judging import judge_all
 from evosdc.api.next_steps import with_next_steps
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
-from evosdc.api.settling import judge_all
 from evosdc.api.sources import as_table, assumed, known_before
 from evosdc.clock import moment
 from evosdc.errors import InputError

@@ -40,12 +40,13 @@ class Stop:
     evaluations
         Patterns the search may build: the budget that repeats exactly.
     gap
-        Stop when the answer is proven this close to the optimum.
+        Stop when the answer is proven this close to the optimum; by default only when
+        it is proven optimal.
     """
 
     time_limit: float | None = None
     evaluations: int | None = None
-    gap: float = 0.01
+    gap: float = 0.0
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -107,12 +108,16 @@ class Requests:
     keep
         Cells that the table says are secondary stay hidden, as last year's pattern in
         an a-priori file; otherwise the search starts afresh.
+    accept
+        Sensitive cells whose levels are lowered to what some pattern gives, where none
+        gives all of them. Without it such cells are listed and the answer is not SAFE.
     """
 
     hide: Labels = None
     publish: Labels = None
     prefer: Preferences = None
     keep: bool = False
+    accept: Labels = None
 
     def __post_init__(self) -> None:
         check_types(self)

@@ -1,4 +1,4 @@
-"""The verb protect: prepare, search, settle, audit.
+"""The verb protect: read, pose, solve, judge; the result is written by `write`.
 
 Frames in, frames out: whatever kind of frame is given, the frames in the answer are of
 the same kind.
@@ -10,21 +10,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evosdc import small_jobs
+from evosdc import __version__, small_jobs
 from evosdc.api.checkpoint import Checkpoint, as_checkpoint
+from evosdc.api.claims import claim_of
+from evosdc.api.next_steps import Searched, with_next_steps
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, Requests, Stop, one_way
+from evosdc.api.pose import Posed, Task, pose
 from evosdc.api.requests import Labels, Preferences
+from evosdc.api.running import lower_bound
+from evosdc.api.solve import Solution, settings_of, solve
 from evosdc.api.sources import as_table, assumed, known_before, template_of
-from evosdc.api.stages import Task
-from evosdc.api.steps import audit, mended, prepare, search, settle
 from evosdc.evolution.record import Entry
+from evosdc.evolution.stopping import gap as gap_of
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame, table_from_frame
 from evosdc.io.paths import PathLike
+from evosdc.io.words import formula_notes
 from evosdc.options import checked
 from evosdc.parallel import Help, joined
 from evosdc.results import Protection
 from evosdc.table import Table
+from evosdc.table.status import PRIMARY
 
 
 @checked(
@@ -194,16 +200,11 @@ def protect(
     small_jobs.has(len(resolved))
     # Joined before the clock of the run starts: a wrong address is told at once.
     with joined(cluster, workers) as workers_elsewhere:
-        prepared = prepare(resolved, known_before(resolved, earlier), task)
-        help = Help.of(workers, workers_elsewhere)
-        found = search(prepared, workers_elsewhere, help)
-        settled = settle(prepared, found, help)
+        posed = pose(resolved, known_before(resolved, earlier), task)
+        solution = solve(posed, workers_elsewhere, Help.of(workers, workers_elsewhere))
         if on_pattern is not None:
-            on_pattern(settled.table)
-        result = audit(prepared, found, settled, help)
-        again = mended(prepared, found, settled, result)
-        if again is not None:
-            result = audit(prepared, found, again, help)
+            on_pattern(solution.judged.table)
+        result = _result(solution)
     template = template_of(table)
     answer = replace(
         result,
@@ -213,3 +214,65 @@ def protect(
     if task.checkpoint is not None and not task.checkpoint.keep:
         task.checkpoint.remove()
     return answer
+
+
+def _result(solution: Solution) -> Protection:
+    """Bound the cost, and say what was done and what it is worth."""
+    posed, search, judged = solution.posed, solution.search, solution.judged
+    task, before, clock = posed.task, posed.before, posed.clock
+    table, attacker = judged.table, task.attacker
+    seconds = search.seconds
+    cost, paid = posed.cost_of(table), float(posed.price[posed.kept].sum())
+    bound = lower_bound(posed.problem, cost - paid, search, clock.left())
+    bound = None if bound is None else bound + paid
+    verdict = with_next_steps(
+        judged.verdict,
+        table,
+        earlier=before.cells,
+        limited=clock.end is not None,
+        searched=Searched(
+            search.reason or "", clock.over(), bool(posed.unreachable.any())
+        ),
+    )
+    return Protection(
+        table=table,
+        method=solution.method.name,
+        cost=cost,
+        lower_bound=bound,
+        gap=gap_of(cost, bound),
+        verdict=verdict,
+        claim=claim_of(
+            table,
+            verdict,
+            strict=attacker.strict,
+            secondaries=attacker.secondaries,
+            earlier=before.words,
+            known=before.cells,
+        ),
+        certificate=judged.certificate,
+        record=tuple(search.record.entries),
+        seconds=seconds,
+        evaluations=search.evaluations,
+        seed=task.seed,
+        version=__version__,
+        reason=search.reason or "finished",
+        settings=settings_of(posed, solution.method.name, table),
+        notes=_notes(posed, solution.notes),
+        known=before.cells if before.words else None,
+        earlier=before.files,
+        wished=(posed.judged.status == PRIMARY) & (posed.given.status != PRIMARY),
+    )
+
+
+def _notes(posed: Posed, found: tuple[str, ...]) -> tuple[str, ...]:
+    given, before = posed.given, posed.before
+    codes = {d.name: d.hierarchy.codes for d in given.dimensions}
+    notes = (*given.notes, *before.notes, *posed.notes, *found, *formula_notes(codes))
+    if len(posed.judged.primaries):
+        return notes
+    if given.origin.rules:
+        return (
+            *notes,
+            "the table has no sensitive cells, so there was nothing to protect",
+        )
+    return (*notes, "no cell is sensitive and no rule looked for any: not judged")

@@ -26,22 +26,19 @@ from evosdc.suppress.search import Search
 _BOUND_CELLS = 50_000
 # Someone who pressed Ctrl-C waits no longer than this for a last resort.
 _HURRY_SECONDS = 2.0
-# A pattern is worth waiting for until lone respondents are guarded against too.
+# After Ctrl-C a pattern is worth waiting for until it is judged, but no longer.
 _JUDGE_SECONDS = 20.0
 _BOUND_SECONDS = 5.0
 # Up to so many cells bridgeless rows bound the cost before the search, for so long.
 _ROW_CELLS = 5_000
 _ROW_SECONDS = 2.0
-# Of a limit of time, until it is known what settling and judging take.
-_SEARCH_SHARE = 0.7
 
 
 class Clock:
-    """The limit of time of a whole run: search, settling and judging."""
+    """The limit of time of a whole run: posing, search, judging and writing."""
 
     def __init__(self, limit: float | None) -> None:
-        self._limit = limit
-        self._grace = None if limit is None else _grace(limit)
+        self.limit = limit
         self._start = moment()
 
     @property
@@ -52,64 +49,43 @@ class Clock:
     @property
     def end(self) -> float | None:
         """The moment by which everything is over; None without a limit."""
-        if self._limit is None or self._grace is None:
+        if self.limit is None:
             return None
-        return self._start + self._limit + self._grace
-
-    @property
-    def settled(self) -> float | None:
-        """The moment by which a pattern is settled: what is left is for its judge."""
-        return None if self._limit is None else self._start + self._limit
+        return self._start + self.limit + _grace(self.limit)
 
     def hurry(self) -> None:
         """Somebody waits: leave the judge a few seconds from now."""
-        spent = self.seconds
-        limit = spent + _JUDGE_SECONDS
-        self._limit = limit if self._limit is None else min(self._limit, limit)
-        self._grace = _grace(self._limit)
+        limit = self.seconds + _JUDGE_SECONDS
+        self.limit = limit if self.limit is None else min(self.limit, limit)
 
     def part(self, seconds: float) -> Clock:
         """Return a clock for a part of the run, which is over in so many seconds."""
         other = copy(self)
-        other._limit, other._grace = self.seconds + seconds, 0.0
+        other.limit = self.seconds + seconds
         return other
 
     def count(self, seconds: float) -> None:
         """Count time that a run which was cut short has spent."""
         self._start -= seconds
 
-    def for_search(self, *, quick: bool) -> float | None:
-        """How long the search may take, with time left to settle and to judge.
-
-        All of it where these are `quick`; else a guess, until it has been measured.
-        """
-        if self._limit is None:
-            return None
-        share = 1.0 if quick else _SEARCH_SHARE
-        return max(share * self._limit - self.seconds, 0.05 * self._limit)
-
     def before(self, seconds: float) -> float:
         """How long it is until only so many seconds of the limit are left."""
-        if self._limit is None:
+        if self.limit is None:
             return float("inf")
-        return self._limit - seconds - self.seconds
-
-    def spent(self) -> float:
-        """The share of the limit that has passed."""
-        return 0.0 if self._limit is None else self.seconds / self._limit
+        return self.limit - seconds - self.seconds
 
     def left(self) -> float:
         """Seconds until the end."""
         return float("inf") if self.end is None else self.end - moment()
 
     def over(self) -> bool:
-        """Whether the limit has passed: what is left is for the judge."""
-        return self._limit is not None and self.seconds >= self._limit
+        """Whether the limit has passed."""
+        return self.limit is not None and self.seconds >= self.limit
 
 
 def _grace(limit: float) -> float:
-    """What a limit may be passed by: a fifth of it or five seconds, less writing."""
-    return max(0.15 * limit, 4.0)
+    """What judging may take beyond a limit: less than a tenth of it, or a second."""
+    return max(0.05 * limit, 1.0)
 
 
 def stopping(
@@ -189,10 +165,10 @@ def first_bound(problem: Problem, search: Search) -> None:
 
 
 def lower_bound(
-    problem: Problem, pattern: Pattern, search: Search, seconds: float
+    problem: Problem, cost: float, search: Search, seconds: float
 ) -> float | None:
     """Return the search's own bound, or a quick one where its method gives none."""
-    if pattern.cost == 0:
+    if cost == 0:
         return 0.0
     found = contraction_for(problem)
     small, base = (problem, 0.0) if found is None else (found.small, found.base)
@@ -201,5 +177,5 @@ def lower_bound(
         start = moment()
         most = min(_BOUND_SECONDS, seconds)
         bound = cut_bound(small, lambda: moment() - start > most)
-        return min(bound.value + base, pattern.cost)
+        return min(bound.value + base, cost)
     return search.bound

@@ -31,7 +31,9 @@ def protect(
     evaluations: int | None = typer.Option(
         None, help="Patterns the search may build: repeats exactly."
     ),
-    gap: float = typer.Option(0.01, help="Stop when proven this close to the optimum."),
+    gap: float = typer.Option(
+        0.0, help="Stop when proven this close to the optimum, such as 0.01."
+    ),
     seed: int = shared.SEED,
     workers: int | None = typer.Option(
         None,

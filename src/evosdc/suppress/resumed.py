@@ -1,10 +1,27 @@
-"""Take up what a run that was cut short had found."""
+"""Patterns of another run or another method, made safe by the engine of a problem."""
 
 from __future__ import annotations
 
 from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
+
+
+def completed(problem: Problem, pattern: Pattern, search: Search) -> Pattern:
+    """Return a pattern with what a problem asks for beyond it, cleaned up.
+
+    It may have been made for another problem of the same table: without attackers, or
+    with lower levels.
+    """
+    hidden = pattern.hidden & problem.hideable
+    start = Pattern(hidden, 0.0, pattern.hints)
+    state = engine_for(problem).restore(start)
+    if state.repair(stopped=search.stopped):
+        state.clean_up(stopped=search.stopped)
+    found: Pattern = state.pattern()
+    search.offer(found, "completed")
+    return found
 
 
 def take_up(problem: Problem, search: Search) -> None:

@@ -1,0 +1,380 @@
+"""From what is asked of a table to the problem that is searched and judged.
+
+Requests, attackers, earlier publications, thresholds and levels that no pattern gives
+become demands, bounds and fixed cells here, so that the search solves the question that
+the judge is asked afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evosdc.api.checkpoint import Checkpoint
+from evosdc.api.judging import guarded
+from evosdc.api.options import Attacker, Requests, Stop
+from evosdc.api.requests import read_requests
+from evosdc.api.running import Clock
+from evosdc.api.sources import Known
+from evosdc.attack import judge, judge_insiders
+from evosdc.errors import InputError, LevelError
+from evosdc.evolution.record import Entry
+from evosdc.results import Exposure
+from evosdc.suppress.cost import costs
+from evosdc.suppress.problem import Problem, strict_margin
+from evosdc.suppress.requests import CellRequests, with_least_levels
+from evosdc.table import Table
+from evosdc.table.attackers import (
+    Attackers,
+    RespondentSums,
+    lone_attackers,
+    respondent_sums,
+)
+from evosdc.table.select import select
+from evosdc.table.status import FIXED, PRIMARY
+
+Mask = NDArray[np.bool_]
+# A level that only rounding keeps from being reached is lowered by this share.
+_ROUNDING_SHARE = 1e-6
+_LABELS_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What `protect` was asked for, beside the table."""
+
+    method: str
+    cost: str
+    stop: Stop
+    attacker: Attacker
+    requests: Requests
+    seed: int
+    workers: int | None
+    options: Mapping[str, Any]
+    on_progress: Callable[[Entry], None] | None
+    checkpoint: Checkpoint | None = None
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise InputError(
+                f"seed is {self.seed}", expected="a whole number of 0 or more"
+            )
+        if self.workers is not None and self.workers < 1:
+            raise InputError(
+                f"workers is {self.workers}", expected="1 or more processes"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """A question: the table as it will be judged, and the problem of the search.
+
+    Attributes
+    ----------
+    given
+        The table as it came.
+    judged
+        The table with requested cells sensitive; the levels are those to be judged.
+    before
+        What everyone has from earlier publications.
+    kept, price
+        Secondaries that stay suppressed, and what every cell costs: 0 for sensitive
+        cells. The search has those that are kept for nothing.
+    guarded
+        Whether attackers other than the public are judged.
+    problem
+        What is searched. Levels that no pattern gives are lowered in it.
+    unreachable
+        Sensitive cells with such levels.
+    notes
+        What could not be asked of any pattern.
+    """
+
+    task: Task
+    given: Table
+    judged: Table
+    before: Known
+    requested: CellRequests
+    kept: Mask
+    price: NDArray[np.float64]
+    guarded: bool
+    problem: Problem
+    unreachable: Mask
+    clock: Clock
+    notes: tuple[str, ...]
+
+    def published(self, hidden: Mask) -> Table:
+        """Return the table as it is published where a search suppressed some cells."""
+        judged = self.judged
+        return judged.with_pattern(
+            hidden | self.kept | ~judged.shown | (judged.status == PRIMARY)
+        )
+
+    def cost_of(self, table: Table) -> float:
+        """What the secondaries of a published table cost."""
+        return float(self.price[table.hidden & table.shown].sum())
+
+    def lowered(self) -> Posed:
+        """Return the question with every level lowered to what some pattern gives."""
+        found = _within_reach(
+            self.problem.table, self.task.attacker.strict, self.clock.end
+        )
+        return replace(
+            self,
+            problem=_problem_like(self, found.table),
+            unreachable=self.unreachable | found.cells,
+            notes=self.notes + found.notes,
+        )
+
+    def asking_more(self, exposed: tuple[Exposure, ...]) -> Posed | None:
+        """Return the question with demands for cells that the judge found exposed.
+
+        Secondaries are asked for like sensitive cells, and sensitive cells for more
+        than their levels: solvers work with tolerances and know of no whole numbers.
+        None where no demand would be new.
+        """
+        table, problem = self.problem.table, self.problem
+        cells = np.zeros(len(table), dtype=bool)
+        cells[[e.cell for e in exposed]] = True
+        cells &= ~self.unreachable & ~self.before.cells & (table.status != FIXED)
+        new = cells & ~problem.primary
+        old = cells & problem.primary
+        more = as_demands(table, new) if new.any() else table
+        step = 1.0 if table.origin.in_whole else 1e-3 * np.abs(more.upl + more.lpl)
+        raised = {
+            "upl": np.where(old & (more.upl > 0), more.upl + step, more.upl),
+            "lpl": np.where(old & (more.lpl > 0), more.lpl + step, more.lpl),
+            "spl": np.where(old & (more.spl > 0), more.spl + step, more.spl),
+        }
+        up, down = problem.up, problem.down
+        for name, most in (("upl", up), ("lpl", down), ("spl", up + down)):
+            had = getattr(more, name)
+            raised[name] = np.minimum(raised[name], np.maximum(most, had))
+        if not new.any() and all(
+            np.array_equal(raised[name], getattr(table, name)) for name in raised
+        ):
+            return None
+        return replace(self, problem=_problem_like(self, more.replace(**raised)))
+
+
+def pose(table: Table, before: Known, task: Task) -> Posed:
+    """Grant the requests, price the cells, list the attackers, set the problem up."""
+    clock = Clock(task.stop.seconds)
+    strict, requests = task.attacker.strict, task.requests
+    requested = read_requests(requests.hide, requests.publish, requests.prefer)
+    kept = (table.status == "m") & requests.keep & ~before.cells
+    granted = requested.grant(table, kept)
+    kept &= (granted.status == "m") & granted.shown
+    prices = costs(granted, task.cost) * requested.factors(granted)
+    prices[~granted.shown] = 0.0
+    asked = as_demands(granted, kept) if task.attacker.secondaries else granted
+    # What everyone has from before cannot be suppressed any more.
+    asked = asked.replace(status=np.where(before.cells, FIXED, asked.status))
+    public, sums = Attackers.public(), RespondentSums.none()
+    beside = guarded(granted, task.attacker.singletons)
+    attackers = lone_attackers(granted) if beside else public
+    sums = respondent_sums(asked) if beside else sums
+    # A requested cell without levels is judged as such: nobody may work it out. What
+    # must be published, or was, is fixed for the search only.
+    status = np.where(granted.status == FIXED, table.status, granted.status)
+    judged = granted.replace(status=status, lpl=table.lpl, upl=table.upl, spl=table.spl)
+    none = np.zeros(len(table), dtype=bool)
+    notes: tuple[str, ...] = ()
+    if requests.accept is not None:
+        judged, asked, notes = _accepted(judged, asked, task, beside, clock.end)
+    given_up: tuple[str, ...] = ()
+    unreachable = none
+
+    def problem_of(levels: Table) -> Problem:
+        return Problem.of(
+            levels,
+            np.where(kept, 0.0, prices),
+            strict=strict,
+            attackers=attackers,
+            sums=sums,
+        )
+
+    with explained(requested):
+        try:
+            problem = problem_of(asked)
+        except LevelError:
+            if requested.publish:
+                raise
+            found = _within_reach(asked, strict, clock.end)
+            problem, given_up = problem_of(found.table), found.notes
+            unreachable = found.cells
+    return Posed(
+        task=task,
+        given=table,
+        judged=judged,
+        before=before,
+        requested=requested,
+        kept=kept,
+        price=np.where(granted.status == PRIMARY, 0.0, prices),
+        guarded=beside,
+        problem=problem,
+        unreachable=unreachable,
+        clock=clock,
+        notes=notes + given_up,
+    )
+
+
+@contextmanager
+def explained(requests: CellRequests) -> Iterator[None]:
+    """Say that requests to publish may be the reason where levels cannot be had."""
+    try:
+        yield
+    except LevelError as error:
+        if not requests.publish:
+            raise
+        listed = "; ".join(requests.settings()["publish"][:_LABELS_SHOWN])
+        raise LevelError(
+            f"{error.what}; cells that must be published: {listed}",
+            expected=error.expected,
+            hint="ask for fewer cells to be published, prefer them instead, or "
+            + error.hint,
+        ) from error
+
+
+def as_demands(table: Table, cells: Mask) -> Table:
+    """Return the table with some cells to be protected like sensitive ones."""
+    status = np.where(cells, PRIMARY, table.status)
+    return with_least_levels(table, cells).replace(status=status)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reach:
+    """A table with levels that can be had, and which cells had others."""
+
+    table: Table
+    cells: Mask
+    notes: tuple[str, ...]
+
+
+def _within_reach(table: Table, strict: bool, deadline: float | None) -> _Reach:
+    """Lower every level that is out of reach even with everything suppressed.
+
+    A cell that cannot move at all is fixed: it is known whatever is suppressed, and
+    protects nobody.
+    """
+    everything = table.with_pattern(table.status != FIXED)
+    verdict, _ = judge(everything, strict=strict, deadline=deadline)
+    lower, status, cells = _lower(table, verdict.exposed, strict)
+    if not cells.any():
+        return _Reach(table, cells, ())
+    shares = {e.label: _share_in_words(e.share) for e in verdict.exposed}
+    number = "1 cell has" if len(shares) == 1 else f"{len(shares)} cells have"
+    note = f"{number} levels beyond any pattern: {_listed(shares)}"
+    return _Reach(lower.replace(status=status), cells, (note,))
+
+
+def _lower(
+    table: Table, exposed: tuple[Exposure, ...], strict: bool
+) -> tuple[Table, NDArray[np.str_], Mask]:
+    """Lower the levels of exposed cells to the intervals that attackers are left with.
+
+    Returns the table, statuses in which cells that cannot move are fixed, and which
+    cells were exposed.
+    """
+    margin = strict_margin(table) if strict else np.zeros(len(table))
+    levels = {name: getattr(table, name).copy() for name in ("lpl", "upl", "spl")}
+    status, cells = table.status.copy(), np.zeros(len(table), dtype=bool)
+    for e in exposed:
+        cell, value = e.cell, float(table.value[e.cell])
+        cells[cell] = True
+        had = {"upl": e.high - value, "lpl": value - e.low, "spl": e.high - e.low}
+        most = {
+            name: _floored(room - margin[cell], table.is_integer)
+            for name, room in had.items()
+        }
+        for name, level in levels.items():
+            level[cell] = min(level[cell], most[name])
+        if not levels["upl"][cell] and not levels["lpl"][cell]:
+            way = max(("upl", "lpl"), key=had.__getitem__)
+            levels[way][cell] = most[way]
+        if not levels["upl"][cell] and not levels["lpl"][cell]:
+            status[cell] = FIXED
+    return table.replace(**levels), status, cells
+
+
+def _accepted(
+    judged: Table, asked: Table, task: Task, beside: bool, deadline: float | None
+) -> tuple[Table, Table, tuple[str, ...]]:
+    """Lower the levels of cells for which the user accepts what can be had."""
+    named = read_requests(task.requests.accept, None, None).hide
+    cells = np.zeros(len(judged), dtype=bool)
+    for label in named:
+        cells |= select(judged, label)
+    if (cells & (judged.status != PRIMARY)).any():
+        first = int(np.flatnonzero(cells & (judged.status != PRIMARY))[0])
+        raise InputError(
+            f"lower levels are accepted for {judged.label(first)}, which is not "
+            "sensitive",
+            expected="labels of sensitive cells",
+            hint="make the label narrower",
+        )
+    strict = task.attacker.strict
+    everything = asked.with_pattern(asked.status != FIXED)
+    verdict, certificate = judge(everything, strict=strict, deadline=deadline)
+    if beside:
+        verdict, _ = judge_insiders(
+            everything, verdict, certificate, strict=strict, deadline=deadline
+        )
+    exposed = tuple(e for e in verdict.exposed if cells[e.cell])
+    lower, _, changed = _lower(judged, exposed, strict)
+    if not changed.any():
+        return judged, asked, ()
+    shares: dict[str, str] = {}
+    for e in sorted(exposed, key=lambda e: -e.share):
+        shares[e.label] = _share_in_words(e.share)  # the smallest share comes last
+    words = (
+        f"levels of {int(changed.sum()):,} cells lowered to what can be had, as "
+        "accepted for them"
+    )
+    origin = replace(judged.origin, by_hand=(*judged.origin.by_hand, words))
+    levels = {name: getattr(lower, name) for name in ("lpl", "upl", "spl")}
+    searched = {
+        name: np.where(changed, level, getattr(asked, name))
+        for name, level in levels.items()
+    }
+    note = f"{words}: {_listed(shares)}"
+    return judged.replace(**levels, origin=origin), asked.replace(**searched), (note,)
+
+
+def _problem_like(posed: Posed, table: Table) -> Problem:
+    """Set up the problem of a table with the costs and attackers of another."""
+    problem, strict = posed.problem, posed.task.attacker.strict
+    return Problem.of(
+        table,
+        np.where(posed.kept, 0.0, posed.price),
+        strict=strict,
+        attackers=problem.attackers,
+        sums=problem.sums,
+    )
+
+
+def _listed(shares: Mapping[str, str]) -> str:
+    shown = [f"{label} ({share})" for label, share in shares.items()][:_LABELS_SHOWN]
+    more = len(shares) - len(shown)
+    return "; ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _share_in_words(share: float) -> str:
+    """Say how much of its levels a cell can have; never "100 %", which it cannot."""
+    if share > 1 - _ROUNDING_SHARE:
+        return (
+            "all of its levels but for rounding: levels a millionth lower, or known "
+            "bounds as much wider, can be had"
+        )
+    return f"at most {min(100 * share, 99.9):.3g} % of its levels"
+
+
+def _floored(had: float, whole: bool) -> float:
+    if not had > 0:
+        return 0.0
+    return float(np.floor(had)) if whole else had * (1 - _ROUNDING_SHARE)

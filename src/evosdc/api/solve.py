@@ -1,0 +1,319 @@
+"""Search a posed problem and have what is found judged, under one clock.
+
+Under a limit of time a quick pattern is judged first: it is the answer where nothing
+better can be judged in time, and it measures how long judging takes. The search has the
+rest. Cells that the judge still finds exposed become demands, and the search goes on
+from its pattern.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evosdc.api.judging import judge_all
+from evosdc.api.pattern_checkpoint import Stored, following, take_up
+from evosdc.api.pose import Posed, Task, explained
+from evosdc.api.running import Clock, ending, first_bound, run, stopping
+from evosdc.errors import LevelError, MethodError
+from evosdc.evolution.record import RunRecord
+from evosdc.evolution.stopping import TimeLimit
+from evosdc.parallel import Cluster, Help
+from evosdc.results import Certificate, Exposure, Verdict
+from evosdc.suppress.auto import FLAGSHIP
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, find_method
+from evosdc.suppress.resumed import completed
+from evosdc.suppress.search import Search
+from evosdc.table import Table
+from evosdc.table.status import SECONDARY
+
+# The method whose pattern is judged first: a second on 50,000 cells.
+_QUICK = "hypercube"
+# Share of the limit that building the quick pattern may take, and judging it. With
+# half of it large tables have no answer that is sure; twice is missing to the search.
+_QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
+# What is kept for judging the last pattern, in times of what the first one took.
+_MARGIN = 1.5
+# Rounds of demands that the judge asks for. Each one asks for more: few are needed.
+_ROUNDS = 6
+# Share of the cells that must be decided for a forecast, and what to try without one.
+_TELLING_SHARE, _TIMES_WITHOUT_FORECAST = 0.1, 4.0
+FIRST_INSTEAD = (
+    "a cheaper pattern that was found later could not be judged in the time left: this "
+    "one was judged before; a longer limit of time gives both"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A pattern, the table as it would be published, and the judge's word on it."""
+
+    pattern: Pattern
+    table: Table
+    verdict: Verdict
+    certificate: Certificate
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What came of a posed problem, which may ask for less or more than at first."""
+
+    posed: Posed
+    method: Method
+    search: Search
+    judged: Judged
+    notes: tuple[str, ...]
+
+
+def solve(posed: Posed, cluster: Cluster | None, help: Help) -> Solution:
+    """Search until a criterion ends it, and judge what is found."""
+    task, problem, clock = posed.task, posed.problem, posed.clock
+    method = _method(task.method, problem)
+    parameters = method.configure(task.options)
+    stored = _stored(posed, method)
+    spent = 0.0 if stored is None else stored.seconds
+    clock.count(spent)
+    search = Search(
+        seed=task.seed,
+        workers=task.workers or os.cpu_count() or 1,
+        record=RunRecord(listeners=[task.on_progress] if task.on_progress else []),
+        cluster=cluster,
+    )
+    search.note(f"started: {method.name}")
+    if stored is not None:
+        hidden = stored.hidden
+        had = None if hidden is None else problem.pattern(hidden & problem.hideable)
+        search.resume(had, spent, stored.evaluations)
+        search.note(stored.words())
+    _stop(search, posed, 0.0)
+    kept = task.checkpoint
+    with nullcontext() if kept is None else following(kept, search, clock):
+        first = _first_judged(posed, search, method, help)
+        first_bound(problem, search)
+        posed, pattern, notes = _searched(posed, method, parameters, search)
+    return _judged_to_the_end(posed, method, search, pattern, notes, first, help)
+
+
+def _judged_to_the_end(
+    posed: Posed,
+    method: Method,
+    search: Search,
+    pattern: Pattern,
+    notes: tuple[str, ...],
+    first: Judged | None,
+    help: Help,
+) -> Solution:
+    """Judge a pattern, and ask for more where it leaves cells exposed."""
+    clock, task = posed.clock, posed.task
+    if search.reason == "interrupted":
+        clock.hurry()
+    search.note(ending(search, method.name, task.stop.evaluations))
+    began = clock.seconds
+    judged = _judge(posed, pattern, clock, help, None)
+    for _ in range(_ROUNDS):
+        if judged.verdict.safe or clock.over():
+            break
+        better = _without_useless(posed, judged)
+        if better is None:
+            more = posed.asking_more(judged.verdict.exposed)
+            if more is None:
+                break
+            posed = more
+            with suppress(LevelError):
+                search.best = None
+                better = completed(posed.problem, judged.pattern, search)
+            if better is None:
+                break
+            search.note(
+                f"{len(judged.verdict.exposed_cells)} cells were exposed: more is "
+                "suppressed"
+            )
+        judged = _judge(posed, better, clock, help, judged)
+    late: tuple[str, ...] = ()
+    if not judged.verdict.safe and first is not None and first.verdict.safe:
+        judged, late = first, (FIRST_INSTEAD,)
+        search.note(FIRST_INSTEAD)
+    elif judged.verdict.safe is None and clock.over():
+        late = (_too_short(clock, judged.verdict, clock.seconds - began, method.name),)
+    search.best = judged.pattern
+    return Solution(posed, method, search, judged, (*notes, *late))
+
+
+def _first_judged(
+    posed: Posed, search: Search, method: Method, help: Help
+) -> Judged | None:
+    """Judge a quick pattern, and leave the search what judging does not need.
+
+    None without a limit of time, or where the judge is done in a moment anyway.
+    """
+    clock, problem = posed.clock, posed.problem
+    limit = clock.limit
+    if limit is None or (problem.network is not None and not posed.guarded):
+        return None
+    quick = find_method(_QUICK)
+    own = Search(seed=search.seed, stop=TimeLimit(_QUICK_SHARE * limit))
+    began = clock.seconds
+    try:
+        if search.stored is not None:
+            pattern = completed(problem, search.stored, own)
+        else:
+            pattern = quick.run(problem, quick.configure({}), own)
+    except LevelError:
+        return None  # the method itself says which cells
+    built = clock.seconds
+    judged = _judge(posed, pattern, clock.part(_JUDGE_SHARE * limit), help, None)
+    took = clock.seconds - built
+    search.note(
+        f"a first pattern, built in {built - began:.1f} s, was judged in {took:.1f} s: "
+        f"{judged.verdict.word}"
+    )
+    if method.name == FLAGSHIP:
+        search.stored = judged.pattern
+    _stop(search, posed, _MARGIN * took)
+    return judged
+
+
+def _stop(search: Search, posed: Posed, judging: float) -> None:
+    """Let a search go on until so many seconds are left, or it has what was asked."""
+    stop, clock = posed.task.stop, posed.clock
+    end = None if clock.limit is None else search.seconds + clock.before(judging)
+    search.stop = stopping(end, stop.evaluations, stop.gap)
+
+
+def _judge(
+    posed: Posed, pattern: Pattern, clock: Clock, help: Help, before: Judged | None
+) -> Judged:
+    """Judge a pattern as it would be published."""
+    attacker = posed.task.attacker
+    table = posed.published(pattern.hidden)
+    verdict, certificate = judge_all(
+        table,
+        strict=attacker.strict,
+        secondaries=attacker.secondaries,
+        singletons=attacker.singletons,
+        known=posed.before.cells,
+        deadline=clock.end,
+        hints=pattern.hints,
+        help=help,
+        seen=before.certificate if before is not None and _exact(before) else None,
+    )
+    return Judged(pattern, table, verdict, certificate)
+
+
+def _exact(judged: Judged) -> bool:
+    return judged.verdict.exact
+
+
+def _without_useless(posed: Posed, judged: Judged) -> Pattern | None:
+    """Publish secondaries that follow exactly from what is published.
+
+    They move in no deviation, so they protect nothing. None where there are none.
+    """
+
+    def useless(e: Exposure) -> bool:
+        secondary = judged.table.status[e.cell] == SECONDARY
+        follows = e.low == e.high and not e.reason
+        return bool(secondary and follows and not posed.kept[e.cell])
+
+    cells = [e.cell for e in judged.verdict.exposed if useless(e)]
+    hidden = judged.pattern.hidden.copy()
+    hidden[cells] = False
+    if np.array_equal(hidden, judged.pattern.hidden):
+        return None
+    return replace(posed.problem.pattern(hidden), hints=judged.pattern.hints)
+
+
+def _searched(
+    posed: Posed, method: Method, parameters: Any, search: Search
+) -> tuple[Posed, Pattern, tuple[str, ...]]:
+    """Run the method, again with lower levels where some are beyond any pattern."""
+    with explained(posed.requested):
+        try:
+            return (posed, *run(posed.problem, method, parameters, search))
+        except LevelError:
+            if posed.requested.publish:
+                raise
+    lower = posed.lowered()
+    search.note("some levels are beyond any pattern: the others go on")
+    try:
+        return (lower, *run(lower.problem, method, parameters, search))
+    except LevelError:
+        # Next to the end of what can be had a method may miss it by rounding.
+        pattern = lower.problem.pattern(lower.problem.hideable)
+        note = f"{method.name!r} found no pattern: all that may be suppressed is"
+        return lower, pattern, (note,)
+
+
+def _method(name: str, problem: Problem) -> Method:
+    chosen = find_method(FLAGSHIP if name == "auto" else name)
+    refused = chosen.takes(problem)
+    if refused is not None:
+        raise MethodError(
+            f"method {chosen.name!r} does not take this table: {refused}",
+            expected=chosen.tables,
+            hint="use --method auto, or see: evosdc methods",
+        )
+    return chosen
+
+
+def _stored(posed: Posed, method: Method) -> Stored | None:
+    """Return what a run that was cut short had, where this one goes on from it."""
+    kept = posed.task.checkpoint
+    if kept is None:
+        return None
+    about = settings_of(posed, method.name, posed.judged)
+    about["known"] = posed.before.cells
+    return take_up(kept, posed.given, about)
+
+
+def _too_short(clock: Clock, verdict: Verdict, judging: float, method: str) -> str:
+    """Say that a limit was too short to judge what was found, and what to try.
+
+    By the share of the cells that is decided, twice the time for judging at least;
+    where hardly any is, no forecast is to be had. It is no promise: the cells that are
+    left may be those that take longest.
+    """
+    decided = verdict.judged - len(verdict.open)
+    if decided < _TELLING_SHARE * verdict.judged:
+        enough = _TIMES_WITHOUT_FORECAST * clock.seconds
+    else:
+        enough = clock.seconds + judging * max(1.0, len(verdict.open) / decided)
+    digits = 10 ** max(0, math.floor(math.log10(max(1.0, enough))) - 1)
+    about = math.ceil(enough / digits) * digits
+    quicker = "" if method == _QUICK else f", or a quicker method (--method {_QUICK})"
+    return (
+        f"the limit of time was too short to judge what was found: "
+        f"{len(verdict.open):,} of {verdict.judged:,} cells are undecided; "
+        f"try {about:,} s or more (--time-limit {about}){quicker}"
+    )
+
+
+def settings_of(posed: Posed, method: str, table: Table) -> dict[str, Any]:
+    """Return what changes an answer, by the names of options."""
+    task: Task = posed.task
+    return {
+        "method": method,
+        "cost": task.cost,
+        "time_limit": task.stop.seconds,
+        "evaluations": task.stop.evaluations,
+        "gap": task.stop.gap,
+        "seed": task.seed,
+        "strict": task.attacker.strict,
+        "singletons": posed.guarded,
+        "secondaries": task.attacker.secondaries,
+        "keep_secondaries": task.requests.keep,
+        "bounds": table.origin.bounds,
+        "counts": table.origin.counts,
+        "threshold": table.origin.threshold,
+        "whole_numbers": table.origin.in_whole,
+        "earlier": list(posed.before.words),
+        **posed.requested.settings(),
+        "options": dict(task.options),
+    }
