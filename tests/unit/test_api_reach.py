@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from builders import flat_table
-from evosdc.api.reach import within_reach
+from evosdc.api.pose import _within_reach as within_reach
 
 
 def test_a_level_that_only_rounding_misses_is_not_called_100_per_cent() -> None:
@@ -21,7 +21,7 @@ def test_a_level_that_only_rounding_misses_is_not_called_100_per_cent() -> None:
         lpl=level,
         upl=level,
     )
-    reach = within_reach(table, strict=False, deadline=None)
+    reach = within_reach(table, False, None)
     (note,) = reach.notes
     assert "but for rounding" in note
     assert "100 %" not in note
@@ -39,5 +39,5 @@ def test_a_level_out_of_reach_says_how_much_can_be_had() -> None:
         lpl=level,
         upl=level,
     )
-    (note,) = within_reach(table, strict=False, deadline=None).notes
+    (note,) = within_reach(table, False, None).notes
     assert "at most 50 % of its levels" in note

@@ -17,7 +17,7 @@ from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 
 # The package gives the verb this name, so that the module is asked for by its own.
-steps = import_module("evosdc.api.steps")
+solving = import_module("evosdc.api.solve")
 
 
 def test_a_search_knows_that_it_was_cut_short() -> None:
@@ -75,9 +75,10 @@ def test_an_interrupt_before_the_first_pattern_ends_soon(
     swaps = {"attacker": interrupted, "marginal": watched}
 
     def find(name: str) -> Method:
-        return replace(find_method(name), run=swaps[name])
+        method = find_method(name)
+        return replace(method, run=swaps.get(name, method.run))
 
-    monkeypatch.setattr(steps, "find_method", find)
+    monkeypatch.setattr(solving, "find_method", find)
     monkeypatch.setattr(running, "find_method", find)
     table = make("random", 3, shape="4,3,3", sensitive=0.3)
     result = evosdc.protect(table, method="attacker")
@@ -86,3 +87,22 @@ def test_an_interrupt_before_the_first_pattern_ends_soon(
     assert "by 'marginal'" in result.notes[0]
     assert limits[0] < 10
     assert result.record[0].event == "started: attacker"
+
+
+def test_an_interrupt_while_the_first_pattern_is_judged_ends_soon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real, calls = solving.judge_all, []
+
+    def judge(*asked: object, **options: object) -> object:
+        calls.append(asked)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return real(*asked, **options)
+
+    monkeypatch.setattr(solving, "judge_all", judge)
+    table = make("random", 3, shape="4,3,3", sensitive=0.3)
+    result = evosdc.protect(table, time_limit=600)
+    assert result.safe
+    assert result.reason == "interrupted"
+    assert result.seconds < 60

@@ -8,6 +8,7 @@ from typing import Any
 
 from evosdc import small_jobs
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
+from evosdc.api.pose import attackers_of
 from evosdc.api.sources import as_table, assumed
 from evosdc.clock import moment
 from evosdc.errors import InputError
@@ -97,9 +98,9 @@ def bounds(
     time_limit
         Seconds; None for no limit. The bound is valid whenever it stops.
     attacker
-        As in `protect`; the keyword `strict` does the same. Lone respondents and
-        secondaries that must be safe make patterns more expensive, so that the bound,
-        which leaves them aside, holds with them too.
+        As in `protect`; the keyword `strict` does the same. Secondaries that must be
+        safe make patterns more expensive, so that the bound, which leaves them aside,
+        holds with them too.
     bounds, counts, threshold, whole_numbers, rules
         As in `protect`.
     workers, cluster
@@ -139,7 +140,14 @@ def bounds(
         rules=rules,
     )
     small_jobs.has(len(cells))
-    problem = Problem.of(cells, costs(cells, cost), strict=against.strict)
+    attackers, sums = attackers_of(cells, against)
+    problem = Problem.of(
+        cells,
+        costs(cells, cost),
+        strict=against.strict,
+        attackers=attackers,
+        sums=sums,
+    )
     start = moment()
 
     def stopped() -> bool:

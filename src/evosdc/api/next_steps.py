@@ -169,6 +169,9 @@ def _levels(
         )
     elif bool(np.isfinite(table.upper).any()) or bool((table.lower > 0).any()):
         steps.append("or widen what everyone is said to know (--bounds, lower, upper)")
+    steps.append(
+        "or accept for these cells what can be had (--accept LABEL): the claim says so"
+    )
     steps.append("or ask for lower levels (the numbers of the rules, lpl, upl, spl)")
     if verdict.strict:
         steps.append("or let levels be reached, not exceeded (without --strict)")

@@ -41,6 +41,9 @@ from evosdc.table.status import FIXED, PRIMARY
 Mask = NDArray[np.bool_]
 # A level that only rounding keeps from being reached is lowered by this share.
 _ROUNDING_SHARE = 1e-6
+# Levels that are missed by less than a solver's tolerance are raised by this share,
+# which is well above it; half and twice of it are as well.
+_RAISED_BY = 1e-3
 _LABELS_SHOWN = 5
 
 
@@ -145,16 +148,13 @@ class Posed:
         new = cells & ~problem.primary
         old = cells & problem.primary
         more = as_demands(table, new) if new.any() else table
-        step = 1.0 if table.origin.in_whole else 1e-3 * np.abs(more.upl + more.lpl)
-        raised = {
-            "upl": np.where(old & (more.upl > 0), more.upl + step, more.upl),
-            "lpl": np.where(old & (more.lpl > 0), more.lpl + step, more.lpl),
-            "spl": np.where(old & (more.spl > 0), more.spl + step, more.spl),
-        }
         up, down = problem.up, problem.down
+        raised: dict[str, NDArray[np.float64]] = {}
         for name, most in (("upl", up), ("lpl", down), ("spl", up + down)):
             had = getattr(more, name)
-            raised[name] = np.minimum(raised[name], np.maximum(most, had))
+            next_level = had + 1.0 if table.origin.in_whole else had * (1 + _RAISED_BY)
+            wanted = np.where(old & (had > 0), next_level, had)
+            raised[name] = np.minimum(wanted, np.maximum(most, had))
         if not new.any() and all(
             np.array_equal(raised[name], getattr(table, name)) for name in raised
         ):
@@ -175,17 +175,15 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
     asked = as_demands(granted, kept) if task.attacker.secondaries else granted
     # What everyone has from before cannot be suppressed any more.
     asked = asked.replace(status=np.where(before.cells, FIXED, asked.status))
-    public, sums = Attackers.public(), RespondentSums.none()
     beside = guarded(granted, task.attacker.singletons)
-    attackers = lone_attackers(granted) if beside else public
-    sums = respondent_sums(asked) if beside else sums
+    attackers, sums = attackers_of(asked, task.attacker)
     # A requested cell without levels is judged as such: nobody may work it out. What
     # must be published, or was, is fixed for the search only.
     status = np.where(granted.status == FIXED, table.status, granted.status)
     judged = granted.replace(status=status, lpl=table.lpl, upl=table.upl, spl=table.spl)
     none = np.zeros(len(table), dtype=bool)
     notes: tuple[str, ...] = ()
-    if requests.accept is not None:
+    if requests.accept:
         judged, asked, notes = _accepted(judged, asked, task, beside, clock.end)
     given_up: tuple[str, ...] = ()
     unreachable = none
@@ -222,6 +220,13 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
         clock=clock,
         notes=notes + given_up,
     )
+
+
+def attackers_of(table: Table, asked: Attacker) -> tuple[Attackers, RespondentSums]:
+    """List the attackers that an office asks about, and the sums it protects."""
+    if not guarded(table, asked.singletons):
+        return Attackers.public(), RespondentSums.none()
+    return lone_attackers(table), respondent_sums(table)
 
 
 @contextmanager

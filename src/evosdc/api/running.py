@@ -22,6 +22,7 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 
+_INTERRUPTED = "interrupted"
 # Methods that prove no bound themselves get one after the search, where it is quick.
 _BOUND_CELLS = 50_000
 # Someone who pressed Ctrl-C waits no longer than this for a last resort.
@@ -106,9 +107,11 @@ def run(
     """Run a method; an interrupt ends it with the best complete pattern so far."""
     notes: tuple[str, ...] = ()
     try:
+        if search.reason == _INTERRUPTED:
+            raise KeyboardInterrupt
         pattern = run_contracted(problem, method, parameters, search)
     except KeyboardInterrupt:
-        search.reason = "interrupted"
+        search.reason = _INTERRUPTED
         best = search.stored if search.best is None else search.best
         if best is not None:
             pattern = best
@@ -132,7 +135,7 @@ def ending(search: Search, method: str, evaluations: int | None) -> str:
     reason = search.reason or "finished"
     if reason == "evaluations" and not search.resumed:
         return f"ended: {reason}; --evaluations {evaluations} {again} repeats exactly"
-    if reason == "interrupted" or (reason == "time limit" and search.cut_short):
+    if reason == _INTERRUPTED or (reason == "time limit" and search.cut_short):
         return (
             f"ended: {reason}, in the middle of a pattern; {again} with a budget of "
             "--evaluations instead of time lets it finish, and that repeats exactly"

@@ -19,6 +19,7 @@ import numpy as np
 from evosdc.api.judging import judge_all
 from evosdc.api.pattern_checkpoint import Stored, following, take_up
 from evosdc.api.pose import Posed, Task, explained
+from evosdc.api.requests import read_requests
 from evosdc.api.running import Clock, ending, first_bound, run, stopping
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.record import RunRecord
@@ -39,8 +40,9 @@ _QUICK = "hypercube"
 # Share of the limit that building the quick pattern may take, and judging it. With
 # half of it large tables have no answer that is sure; twice is missing to the search.
 _QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
-# What is kept for judging the last pattern, in times of what the first one took.
-_MARGIN = 1.5
+# What is kept for judging the last pattern: times of what the first one took, and a
+# share of the limit. With half of it busy machines judge too late.
+_MARGIN, _LEAST_SHARE = 1.5, 0.03
 # Rounds of demands that the judge asks for. Each one asks for more: few are needed.
 _ROUNDS = 6
 # Share of the cells that must be decided for a forecast, and what to try without one.
@@ -165,10 +167,13 @@ def _first_judged(
             pattern = completed(problem, search.stored, own)
         else:
             pattern = quick.run(problem, quick.configure({}), own)
+        built = clock.seconds
+        judged = _judge(posed, pattern, clock.part(_JUDGE_SHARE * limit), help, None)
     except LevelError:
         return None  # the method itself says which cells
-    built = clock.seconds
-    judged = _judge(posed, pattern, clock.part(_JUDGE_SHARE * limit), help, None)
+    except KeyboardInterrupt:
+        search.reason = "interrupted"
+        return None
     took = clock.seconds - built
     search.note(
         f"a first pattern, built in {built - began:.1f} s, was judged in {took:.1f} s: "
@@ -183,7 +188,10 @@ def _first_judged(
 def _stop(search: Search, posed: Posed, judging: float) -> None:
     """Let a search go on until so many seconds are left, or it has what was asked."""
     stop, clock = posed.task.stop, posed.clock
-    end = None if clock.limit is None else search.seconds + clock.before(judging)
+    end = None
+    if clock.limit is not None:
+        reserve = max(judging, _LEAST_SHARE * clock.limit)
+        end = search.seconds + clock.before(reserve)
     search.stop = stopping(end, stop.evaluations, stop.gap)
 
 
@@ -315,5 +323,6 @@ def settings_of(posed: Posed, method: str, table: Table) -> dict[str, Any]:
         "whole_numbers": table.origin.in_whole,
         "earlier": list(posed.before.words),
         **posed.requested.settings(),
+        "accept": read_requests(task.requests.accept, None, None).settings()["hide"],
         "options": dict(task.options),
     }

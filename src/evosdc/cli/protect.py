@@ -63,6 +63,12 @@ def protect(
         help="LABEL=FACTOR: times the cost of these cells, such as region=North=5; "
         "above 1 keeps them, below 1 hides them first.",
     ),
+    accept: list[str] = typer.Option(
+        [],
+        "--accept",
+        help="Sensitive cells, as for --hide, for which lower levels are accepted "
+        "where no pattern gives theirs.",
+    ),
     keep_secondaries: bool = typer.Option(
         False,
         "--keep-secondaries",
@@ -154,6 +160,7 @@ def protect(
                 publish=publish,
                 prefer=[preference(text) for text in prefer],
                 keep=keep_secondaries or apriori is not None,
+                accept=accept,
             ),
             seed=seed,
             workers=workers,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import evosdc
 from builders import flat_table
-from evosdc.api.running import Clock
-from evosdc.api.settling import settle_secondaries
 from evosdc.instances import make
+from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
 from evosdc.table import Table
 
 
@@ -34,48 +37,48 @@ def squares() -> Table:
     return flat_table(dims, value, status=status, lpl=level, upl=level)
 
 
-def test_a_secondary_that_protects_nothing_is_published() -> None:
+def test_a_secondary_that_protects_nothing_is_published(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     t = squares()
     assert evosdc.audit(t).safe
     assert [e.cell for e in evosdc.audit(t, secondaries=True).verdict.exposed] == [15]
-    search = Search()
-    nobody = np.zeros(len(t), dtype=bool)
-    hidden = settle_secondaries(
-        t,
-        Problem.of(t),
-        t.hidden,
-        nobody,
-        strict=False,
-        known=nobody,
-        search=search,
-        clock=Clock(None),
-    )
-    assert np.flatnonzero(t.hidden & ~hidden).tolist() == [15]
-    assert not (hidden & ~t.hidden).any()
-    assert "1 secondaries protect nothing" in search.record.entries[-1].event
+    found = searched_as(monkeypatch, t, t.hidden)
+    assert found.safe
+    assert np.flatnonzero(t.hidden & ~found.table.hidden).tolist() == [15]
+    assert not (found.table.hidden & ~t.hidden).any()
 
 
-def test_a_secondary_that_follows_from_an_earlier_publication_is_published() -> None:
+def test_a_secondary_that_follows_from_an_earlier_publication_is_published(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """It protects nobody: the sensitive cell beside it is known from before."""
     level = [2.0, 0.0, 0.0]
     t = flat_table(
         {"r": "abc"}, [10.0, 20, 30], status=list("ums"), lpl=level, upl=level
     )
-    known = np.arange(len(t)) == 0
-    settled = [
-        settle_secondaries(
-            t,
-            Problem.of(t),
-            t.hidden,
-            np.zeros(len(t), dtype=bool),
-            strict=False,
-            known=cells,
-            search=Search(),
-            clock=Clock(None),
-        )
-        for cells in (known, np.zeros(len(t), dtype=bool))
-    ]
-    assert [np.flatnonzero(hidden).tolist() for hidden in settled] == [[0], [0, 1]]
+    assert np.flatnonzero(
+        searched_as(monkeypatch, t, t.hidden).table.hidden
+    ).tolist() == [0, 1]
+    earlier = tmp_path / "earlier.csv"
+    earlier.write_text("r,value\na,10\n", encoding="utf-8")
+    found = searched_as(monkeypatch, t, t.hidden, earlier=earlier)
+    assert np.flatnonzero(found.table.hidden).tolist() == [0]
+
+
+def searched_as(
+    monkeypatch: pytest.MonkeyPatch,
+    table: Table,
+    hidden: NDArray[np.bool_],
+    **options: Any,
+) -> evosdc.Protection:
+    """Protect a table with a search that finds this pattern."""
+
+    def search(problem: Problem, *_: object) -> tuple[Pattern, tuple[str, ...]]:
+        return problem.pattern(hidden), ()
+
+    monkeypatch.setattr(import_module("evosdc.api.solve"), "run", search)
+    return evosdc.protect(table, secondaries=True, evaluations=5, **options)
 
 
 def test_what_must_stay_hidden_is_protected() -> None:

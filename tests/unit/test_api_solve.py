@@ -1,0 +1,184 @@
+"""Pose, solve, judge: what is judged is what was asked, and a limit of time holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evosdc
+from builders import flat_table
+from evosdc.api.running import Clock
+from evosdc.results import Verdict
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.table import Origin, Table
+
+solving = import_module("evosdc.api.solve")
+FIRST = "a first pattern"
+
+
+def guarded_grid() -> Table:
+    """Three by four; two sensitive cells, each of a lone respondent."""
+    value = [10.0, 20, 30, 15, 40, 50, 60, 25, 12, 35, 22, 18]
+    status = ["u", *"ssss", "u", *"ssssss"]
+    level = [2.0 if s == "u" else 0.0 for s in status]
+    return flat_table(
+        {"r": "abc", "s": "wxyz"},
+        value,
+        status=status,
+        lpl=level,
+        upl=level,
+        frequency=[1 if s == "u" else 5 for s in status],
+    )
+
+
+def undecided(
+    monkeypatch: pytest.MonkeyPatch, which: set[int]
+) -> list[tuple[Verdict, Any]]:
+    """Let the judge run out of time on some calls; return what it says."""
+    said: list[tuple[Verdict, Any]] = []
+    judged = solving.judge_all
+
+    def unsure(*asked: Any, **options: Any) -> tuple[Verdict, Any]:
+        verdict, certificate = judged(*asked, **options)
+        if len(said) in which:
+            verdict = replace(verdict, safe=None, open=("a cell",))
+        said.append((verdict, certificate))
+        return said[-1]
+
+    monkeypatch.setattr(solving, "judge_all", unsure)
+    return said
+
+
+def events(result: evosdc.Protection) -> list[str]:
+    return [entry.event for entry in result.record]
+
+
+def test_a_first_pattern_is_judged_early() -> None:
+    result = evosdc.protect(guarded_grid(), time_limit=40.0, evaluations=20)
+    assert result.safe
+    (first,) = [event for event in events(result) if event.startswith(FIRST)]
+    assert first.endswith("SAFE")
+
+
+def test_nothing_is_judged_early_without_a_limit_of_time() -> None:
+    result = evosdc.protect(guarded_grid(), time_limit=None, evaluations=10)
+    assert result.safe
+    assert not any(event.startswith(FIRST) for event in events(result))
+
+
+def test_what_was_judged_first_stands_where_the_last_pattern_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = undecided(monkeypatch, set(range(1, 20)))
+    result = evosdc.protect(guarded_grid(), time_limit=30.0, evaluations=20)
+    assert len(said) > 1
+    assert result.safe
+    assert solving.FIRST_INSTEAD in result.notes
+
+
+def test_a_limit_that_is_too_short_says_what_to_try() -> None:
+    clock = Clock(10.0)
+    clock.count(11.0)
+    verdict = Verdict(
+        safe=None,
+        exposed=(),
+        judged=100,
+        exact=True,
+        tolerance=0.0,
+        strict=False,
+        open=("x",) * 75,
+        proofs={},
+    )
+    words = solving._too_short(clock, verdict, 6.0, "hybrid")
+    # Six seconds decided 25 cells, so that 75 need eighteen more.
+    assert "75 of 100 cells" in words
+    assert words.endswith(
+        "try 30 s or more (--time-limit 30), or a quicker method (--method hypercube)"
+    )
+    # Where nothing is decided nobody knows: four times as long is a try.
+    nothing = replace(verdict, open=("x",) * 100)
+    words = solving._too_short(clock, nothing, 6.0, "hypercube")
+    assert words.endswith("try 45 s or more (--time-limit 45)")
+
+
+def test_a_part_of_a_clock_ends_earlier() -> None:
+    clock = Clock(100.0)
+    part = clock.part(10.0)
+    assert clock.end is not None
+    assert part.end is not None
+    assert part.end < clock.end - 90.0
+    assert not part.over()
+    part.count(11.0)
+    assert part.over()
+    assert not clock.over()
+
+
+def test_cells_that_the_judge_finds_exposed_become_demands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A level that the search misses within its tolerance is asked for again."""
+    table = Table.of(
+        [50.0, 40.0, 60.0, 150.0],
+        [[1, 1, 1, -1]],
+        status=["u", "s", "s", "z"],
+        upl=[10, 0, 0, 0],
+        lower=[0, 30 + 1e-5, 0, 0],
+    )
+    # As whole numbers the bound would be 31, and the level missed by more.
+    table = table.replace(origin=Origin(whole=False))
+    almost = np.array([True, True, False, False])
+
+    def search(problem: Problem, *_: object) -> tuple[Pattern, tuple[str, ...]]:
+        return problem.pattern(almost), ()
+
+    assert not evosdc.audit(table, almost).safe
+    monkeypatch.setattr(solving, "run", search)
+    found = evosdc.protect(table, method="attacker", evaluations=5)
+    assert found.safe
+    # The third cell alone does, so that the second is published again.
+    assert found.cost == 60.0
+    assert any("more is suppressed" in event for event in events(found))
+
+
+def beyond_reach() -> Table:
+    """Two sensitive cells, of which no pattern protects the first in full."""
+    value = [10.0, 20, 30, 40, 50, 60]
+    level = [0.0, 8.0, 0, 2.0, 0, 0]
+    table = flat_table(
+        {"r": "abc", "s": "xy"},
+        value,
+        status=["s", "u", "s", "u", "s", "s"],
+        lpl=level,
+        upl=level,
+    )
+    upper = np.full(len(table), np.inf)
+    upper[1] = 25.0
+    return table.replace(upper=upper, origin=replace(table.origin, bounds="columns"))
+
+
+def test_levels_that_no_pattern_gives_are_listed_and_the_rest_protected() -> None:
+    result = evosdc.protect(beyond_reach(), evaluations=20)
+    assert result.safe is False
+    assert result.verdict.exposed_cells == (1,)
+    assert any("beyond any pattern: r=a, s=y" in note for note in result.notes)
+    assert any("--accept" in step for step in result.verdict.next_steps)
+
+
+def test_lower_levels_hold_for_the_cells_for_which_they_are_accepted() -> None:
+    result = evosdc.protect(
+        beyond_reach(), evaluations=20, cells=evosdc.Requests(accept="r=a,s=y")
+    )
+    assert result.safe
+    assert "lowered to what can be had" in result.claim.rules
+    assert any("r=a, s=y (at most" in note for note in result.notes)
+    assert result.table.upl[1] <= 5.0
+    assert result.table.lpl[3] == 2.0
+    with pytest.raises(evosdc.errors.InputError, match="not sensitive"):
+        evosdc.protect(
+            beyond_reach(), evaluations=20, cells=evosdc.Requests(accept="r=b,s=x")
+        )
