@@ -24,6 +24,7 @@ def claim_of(
     secondaries: bool,
     earlier: Sequence[str] = (),
     known: NDArray[np.bool_] | None = None,
+    bound: str | None = None,
 ) -> Claim:
     """Write down what a verdict states.
 
@@ -35,6 +36,8 @@ def claim_of(
         What each earlier publication was, in words.
     known
         The cells that these give away.
+    bound
+        Where the lower bound of the cost comes from, if there is one.
     """
     return Claim(
         rules=_rules(table),
@@ -43,7 +46,7 @@ def claim_of(
         insiders=insider_words(table, verdict.insiders),
         publication=_publication(table, earlier, known),
         strictness=("levels must be exceeded" if strict else "levels must be reached"),
-        proof=_proof(verdict),
+        proof=_proof(verdict, bound),
     )
 
 
@@ -184,7 +187,7 @@ def _publication(
     return f"{words}; {cells:,} cells are known from before: {listed}"
 
 
-def _proof(verdict: Verdict) -> str:
+def _proof(verdict: Verdict, bound: str | None) -> str:
     if not verdict.judged:
         return "no cell had to be judged"
     how = (
@@ -197,4 +200,6 @@ def _proof(verdict: Verdict) -> str:
         words += f"; {len(verdict.exposed_cells):,} cells are exposed"
     if verdict.open:
         words += f"; left open: {len(verdict.open):,}"
+    if bound is not None:
+        words += f"; lower bound of the cost by {bound}"
     return words

@@ -248,6 +248,7 @@ def _result(solution: Solution) -> Protection:
             secondaries=attacker.secondaries,
             earlier=before.words,
             known=before.cells,
+            bound=None if bound is None else search.bound_source,
         ),
         certificate=judged.certificate,
         record=tuple(search.record.entries),

@@ -10,7 +10,7 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.resumed import take_up
-from evosdc.suppress.search import Search
+from evosdc.suppress.search import DUALITY, Search
 from evosdc.suppress.structure.codes import dimensions_of
 from evosdc.suppress.structure.contract import Contraction, contract
 
@@ -61,10 +61,10 @@ class ContractedSearch(Search):
         self._whole.offer(self._contraction.expand(pattern), event, diversity)
         return True
 
-    def raise_bound(self, bound: float) -> None:
+    def raise_bound(self, bound: float, source: str = DUALITY) -> None:
         if self.bound is None or bound > self.bound:
-            self.bound = bound
-        self._whole.raise_bound(bound + self._contraction.base)
+            self.bound, self.bound_source = bound, source
+        self._whole.raise_bound(bound + self._contraction.base, source)
 
     def note(self, event: str, diversity: float | None = None) -> None:
         self._whole.note(event, diversity)

@@ -13,6 +13,12 @@ from evosdc.parallel import Cluster, Help
 from evosdc.suppress.pattern import Pattern
 
 
+# Where a lower bound comes from: computed here from multipliers of cuts, which holds
+# whatever a solver's tolerances are, or what a solver says of its tree.
+DUALITY = "weak duality, computed from the multipliers of cuts"
+TREE = "the tree of a solver of integer programmes"
+
+
 class Search:
     """What a method is run with.
 
@@ -53,6 +59,7 @@ class Search:
         self.record = record if record is not None else RunRecord()
         self.best: Pattern | None = None
         self.bound: float | None = None
+        self.bound_source = DUALITY
         self.evaluations = 0
         self.elsewhere = 0  # evaluations by other workers
         self.generations = 0
@@ -137,10 +144,10 @@ class Search:
         self._improved_seconds = self.seconds
         return True
 
-    def raise_bound(self, bound: float) -> None:
+    def raise_bound(self, bound: float, source: str = DUALITY) -> None:
         """Report a valid lower bound on the cost of any safe pattern."""
         if self.bound is None or bound > self.bound:
-            self.bound = bound
+            self.bound, self.bound_source = bound, source
             self.note("bound")
 
     def note(self, event: str, diversity: float | None = None) -> None:

@@ -23,7 +23,7 @@ from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.search import Search
+from evosdc.suppress.search import TREE, Search
 
 # A gap at which a pattern counts as proven: what integer programmes can tell.
 _CLOSED = 2e-6
@@ -140,7 +140,7 @@ def _branch(
             None if timed else parameters.nodes,
         )
         # Patterns outside these columns cost at least the best one.
-        search.raise_bound(min(candidate.bound, search.best.cost))
+        search.raise_bound(min(candidate.bound, search.best.cost), TREE)
         if candidate.hidden is None:
             return
         violated = branch.strengthen(candidate, search.stopped)
