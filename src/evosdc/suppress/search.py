@@ -12,7 +12,6 @@ from evosdc.evolution.stopping import AnyOf, Criterion, Progress, seconds_left
 from evosdc.parallel import Cluster, Help
 from evosdc.suppress.pattern import Pattern
 
-
 # Where a lower bound comes from: computed here from multipliers of cuts, which holds
 # whatever a solver's tolerances are, or what a solver says of its tree.
 DUALITY = "weak duality, computed from the multipliers of cuts"
