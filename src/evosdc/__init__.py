@@ -30,7 +30,7 @@ _HOMES = {
     "Synthesis": "evosdc.api",
     "Tabulation": "evosdc.api",
     "Evaluation": "evosdc.metrics",
-    "SyntheticClaim": "evosdc.synthetic_claim",
+    "SyntheticClaim": "evosdc.results.synthetic",
     "Certificate": "evosdc.results",
     "Claim": "evosdc.results",
     "Exposure": "evosdc.results",
@@ -89,8 +89,8 @@ if TYPE_CHECKING:
     from evosdc.errors import EvosdcError
     from evosdc.metrics import Evaluation
     from evosdc.results import Certificate, Claim, Exposure, Protection, Verdict
+    from evosdc.results.synthetic import SyntheticClaim
     from evosdc.synth import Synthesiser
-    from evosdc.synthetic_claim import SyntheticClaim
     from evosdc.table import Dimension, Hierarchy, Table
 
 

@@ -308,10 +308,10 @@ def make_files(
     insiders: bool = True,
     strict: bool = False,
 ) -> tuple[Path, Path, Path]:
-    from evosdc.api.claims import claim_of
     from evosdc.attack import certificate_arrays, judge, judge_insiders
     from evosdc.io import published_frame, write_labelled
     from evosdc.io.delimited import write_csv
+    from evosdc.results.claims import claim_of
     from evosdc.table import Dimension, Hierarchy, Origin, build_table
 
     tree = Hierarchy.from_parents({"a": "Total", "b": "Total", "b1": "b", "b2": "b"})

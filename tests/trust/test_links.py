@@ -17,7 +17,6 @@ from made_results import exposed, numbers, result_of, turnover_of
 
 import evosdc
 from builders import Command
-from evosdc.api.checkpoint import Checkpoint
 from evosdc.api.writing import write_result, write_unjudged
 from evosdc.cli import synth_files
 from evosdc.errors import InputError
@@ -33,6 +32,7 @@ from evosdc.io.checkpoint import remove_checkpoint, write_checkpoint
 from evosdc.io.folders import DEMO, RECORDS, owned_files, refuse_foreign
 from evosdc.io.paths import open_output, write_text
 from evosdc.io.records import Records
+from evosdc.io.run_checkpoint import Checkpoint
 from evosdc.results import Protection
 
 KEY = ("--key", "age,town", "--target", "ill")

@@ -206,7 +206,7 @@ def test_the_step_for_strict_levels_helps() -> None:
 
 
 def test_a_run_cut_short_says_to_go_on() -> None:
-    from evosdc.api.next_steps import Searched, with_next_steps
+    from evosdc.results.next_steps import Searched, with_next_steps
 
     undecided = Verdict(None, (), 3, True, 0.0, False, open=("r=a",))
     for ended, limited, word in (

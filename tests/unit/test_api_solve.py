@@ -11,10 +11,10 @@ import pytest
 
 import evosdc
 from builders import flat_table
-from evosdc.api.running import Clock
 from evosdc.results import Verdict
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.running import Clock
 from evosdc.table import Origin, Table
 
 solving = import_module("evosdc.api.solve")

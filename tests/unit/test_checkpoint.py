@@ -17,7 +17,6 @@ import pytest
 import evosdc
 from builders import stopwatch
 from evosdc import small_jobs
-from evosdc.api.checkpoint import INTERVAL, Checkpoint
 from evosdc.api.pattern_checkpoint import Stored
 from evosdc.errors import InputError
 from evosdc.evolution.record import Entry
@@ -29,6 +28,7 @@ from evosdc.io.checkpoint import (
     unpack_cells,
     write_checkpoint,
 )
+from evosdc.io.run_checkpoint import INTERVAL, Checkpoint
 from evosdc.suppress.contracted import run_contracted
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
@@ -293,7 +293,7 @@ def test_time_between_writes_counts(table: Table, left: Path) -> None:
     for gone, counted in ((4.0, 4.0), (1e6, INTERVAL), (-50.0, 0.0)):
         os.utime(left, (content["at"] + gone, content["at"] + gone))
         stored = Checkpoint(left, resume=True).begin(
-            "protect", content["data"], content["settings"]
+            "protect", evosdc.__version__, content["data"], content["settings"]
         )
         assert stored is not None
         assert stored["seconds"] == pytest.approx(5.0 + counted, abs=0.01)

@@ -11,8 +11,8 @@ from evosdc.api.methods import MethodInfo, methods
 from evosdc.api.microdata import Synthesis, evaluate, synthesise
 from evosdc.api.options import DEFAULT_TIME_LIMIT, Attacker, Requests, Stop
 from evosdc.api.protect import protect
-from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.api.tabulate import Tabulation, tabulate
+from evosdc.results.synthetic_claims import synthetic_claim_of
 
 __all__ = [
     "DEFAULT_TIME_LIMIT",

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc import small_jobs
-from evosdc.api.claims import claim_of
 from evosdc.api.judging import judge_all
-from evosdc.api.next_steps import with_next_steps
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, one_way
 from evosdc.api.sources import as_table, assumed, known_before
 from evosdc.clock import moment
@@ -23,6 +21,8 @@ from evosdc.options import checked
 from evosdc.parallel import Help, joined
 from evosdc.report import card_html
 from evosdc.results import Certificate, Claim, Verdict
+from evosdc.results.claims import claim_of
+from evosdc.results.next_steps import with_next_steps
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evosdc import __version__
-from evosdc.api.checkpoint import Checkpoint, as_checkpoint
-from evosdc.api.comparing import measured
 from evosdc.api.records import as_records, repeated_note
 from evosdc.api.synthesis_checkpoint import keeping
-from evosdc.api.synthetic_claims import synthetic_claim_of
 from evosdc.clock import Clock
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.paths import PathLike
+from evosdc.io.run_checkpoint import Checkpoint, as_checkpoint
 from evosdc.io.words import formula_notes, text_columns
 from evosdc.metrics import Evaluation
 from evosdc.options import checked
-from evosdc.synthetic_claim import SyntheticClaim
+from evosdc.results.synthetic import SyntheticClaim
+from evosdc.results.synthetic_claims import synthetic_claim_of
+from evosdc.synth.compared_columns import measured
 
 if TYPE_CHECKING:
     from evosdc.synth import Scenario, Synthesiser

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.checkpoint import SOON, Checkpoint, in_words, sha_of
-from evosdc.api.running import Clock
+from evosdc import __version__
 from evosdc.evolution.record import Entry
 from evosdc.io.checkpoint import pack_cells, unpack_cells
+from evosdc.io.run_checkpoint import SOON, Checkpoint, in_words, sha_of
 from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.running import Clock
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 
@@ -54,6 +55,7 @@ def take_up(
     """Make room for the checkpoint of a run; return what it goes on from, if so."""
     content = kept.begin(
         "protect",
+        __version__,
         _parts(table),
         {n: in_words(value) for n, value in settings.items() if n not in _FREE},
     )

@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.checkpoint import Checkpoint
 from evosdc.api.judging import guarded
 from evosdc.api.options import Attacker, Requests, Stop
 from evosdc.api.requests import read_requests
-from evosdc.api.running import Clock
 from evosdc.api.sources import Known
 from evosdc.attack import judge, judge_insiders
 from evosdc.errors import InputError, LevelError
 from evosdc.evolution.record import Entry
+from evosdc.io.run_checkpoint import Checkpoint
 from evosdc.results import Exposure
 from evosdc.suppress.cost import costs
 from evosdc.suppress.problem import Problem, strict_margin
 from evosdc.suppress.requests import CellRequests, with_least_levels
+from evosdc.suppress.running import Clock
 from evosdc.table import Table
 from evosdc.table.attackers import (
     Attackers,

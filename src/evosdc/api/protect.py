@@ -11,13 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from evosdc import __version__, small_jobs
-from evosdc.api.checkpoint import Checkpoint, as_checkpoint
-from evosdc.api.claims import claim_of
-from evosdc.api.next_steps import Searched, with_next_steps
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, Requests, Stop, one_way
 from evosdc.api.pose import Posed, Task, pose
 from evosdc.api.requests import Labels, Preferences
-from evosdc.api.running import lower_bound
 from evosdc.api.solve import Solution, settings_of, solve
 from evosdc.api.sources import as_table, assumed, known_before, template_of
 from evosdc.evolution.record import Entry
@@ -25,10 +21,14 @@ from evosdc.evolution.stopping import gap as gap_of
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame, table_from_frame
 from evosdc.io.paths import PathLike
+from evosdc.io.run_checkpoint import Checkpoint, as_checkpoint
 from evosdc.io.words import formula_notes
 from evosdc.options import checked
 from evosdc.parallel import Help, joined
 from evosdc.results import Protection
+from evosdc.results.claims import claim_of
+from evosdc.results.next_steps import Searched, with_next_steps
+from evosdc.suppress.running import lower_bound
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY
 

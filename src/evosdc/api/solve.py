@@ -20,7 +20,6 @@ from evosdc.api.judging import judge_all
 from evosdc.api.pattern_checkpoint import Stored, following, take_up
 from evosdc.api.pose import Posed, Task, explained
 from evosdc.api.requests import read_requests
-from evosdc.api.running import Clock, ending, first_bound, run, stopping
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.record import RunRecord
 from evosdc.evolution.stopping import TimeLimit
@@ -31,6 +30,7 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.resumed import completed
+from evosdc.suppress.running import Clock, ending, first_bound, run, stopping
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 from evosdc.table.status import SECONDARY

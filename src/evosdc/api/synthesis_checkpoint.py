@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from evosdc.api.checkpoint import Checkpoint, in_words, sha_of
+from evosdc import __version__
 from evosdc.io.checkpoint import pack_arrays, unpack_arrays
+from evosdc.io.run_checkpoint import Checkpoint, in_words, sha_of
 
 if TYPE_CHECKING:
     from evosdc.synth import Synthesiser
@@ -79,7 +80,7 @@ def _stored(
     kept: Checkpoint, model: Synthesiser, table: pa.Table
 ) -> dict[str, Any] | None:
     """Make room for the checkpoint of a run; return what it goes on from, if so."""
-    content = kept.begin("synthesise", _columns(table), _settings(model))
+    content = kept.begin("synthesise", __version__, _columns(table), _settings(model))
     if content is None or content.get("run") is None:
         return None
     try:

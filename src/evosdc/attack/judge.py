@@ -25,13 +25,12 @@ from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel
 from evosdc.clock import moment
 from evosdc.parallel import Help
-from evosdc.results import Certificate, Exposure, Verdict
+from evosdc.results import PUBLISHED, Certificate, Exposure, Verdict
 from evosdc.table import Table
 
 if TYPE_CHECKING:
     from evosdc.attack.spread import Spread
 
-PUBLISHED = "published"
 # Checking what was found may take this much longer than the deadline, in seconds.
 _GRACE = 0.5
 

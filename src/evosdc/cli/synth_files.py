@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evosdc.api import Synthesis
     from evosdc.io.records import Records
     from evosdc.metrics import Evaluation
-    from evosdc.synthetic_claim import SyntheticClaim
+    from evosdc.results.synthetic import SyntheticClaim
 
 # Metrics that are the same number as an objective.
 _AXES = {

@@ -27,7 +27,7 @@ from evosdc.report.synthesis_charts import (
     pairs,
     risk_utility_map,
 )
-from evosdc.synthetic_claim import SyntheticClaim
+from evosdc.results.synthetic import SyntheticClaim
 
 Row = Mapping[str, Any]
 

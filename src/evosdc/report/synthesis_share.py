@@ -10,7 +10,7 @@ from evosdc.metrics.evaluation import Evaluation, MetricValue
 from evosdc.report.kit.parts import header, numbers, plain_table, section, whole_page
 from evosdc.report.kit.text import count, esc, figure
 from evosdc.report.synthesis import claim_block, verdict_block
-from evosdc.synthetic_claim import SyntheticClaim
+from evosdc.results.synthetic import SyntheticClaim
 
 
 def shared_html(

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.results import Claim, Verdict
-from evosdc.rules import Frequency
+from evosdc.results.answers import Claim, Verdict
 from evosdc.table import Table, linked_parts
 from evosdc.table.attackers import knows_contributors, lone_respondents
 from evosdc.table.knowledge import all_whole, knowledge_words
 from evosdc.table.status import PRIMARY
 from evosdc.table.variables import unlinked_in
+
+# The rule of a minimum number of contributors, as origins name it.
+_FREQUENCY = "freq"
 
 
 def claim_of(
@@ -133,7 +135,7 @@ def _rules(table: Table) -> str:
         words += "; then changed by hand: " + "; ".join(origin.by_hand)
     if origin.waived:
         words += f"; {origin.waived:,} contributors consented and were passed over"
-    counting = any(rule.startswith(Frequency.name) for rule, _ in origin.rules or ())
+    counting = any(rule.startswith(_FREQUENCY) for rule, _ in origin.rules or ())
     if counting and origin.count_zeros is not None:
         how = "count" if origin.count_zeros else "do not count"
         words += f"; contributors of zero {how} for the minimum frequency"

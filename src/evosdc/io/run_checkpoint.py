@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from evosdc import __version__
 from evosdc.errors import EvosdcError, InputError
 from evosdc.io.checkpoint import (
     count_on,
@@ -99,7 +98,11 @@ class Checkpoint:
             )
 
     def begin(
-        self, verb: str, data: Mapping[str, str], settings: Mapping[str, str]
+        self,
+        verb: str,
+        version: str,
+        data: Mapping[str, str],
+        settings: Mapping[str, str],
     ) -> dict[str, Any] | None:
         """Return what to go on from, if anything; make room for the file.
 
@@ -113,7 +116,7 @@ class Checkpoint:
         self.refuse_existing()
         self._about = {
             "verb": verb,
-            "version": __version__,
+            "version": version,
             "data": dict(data),
             "settings": dict(settings),
         }
@@ -195,10 +198,11 @@ class Checkpoint:
     def _refuse_another(self, content: Mapping[str, Any]) -> None:
         """Say in what a checkpoint is not one of this run."""
         afresh = "or start afresh without --resume (resume=False)"
-        if content["version"] != __version__:
+        version = self._about["version"]
+        if content["version"] != version:
             raise InputError(
                 f"{self.path} was written by evosdc {content['version']}",
-                expected=f"a checkpoint of this version, {__version__}",
+                expected=f"a checkpoint of this version, {version}",
                 hint=f"go on with that version, {afresh}",
             )
         verb = self._about["verb"]

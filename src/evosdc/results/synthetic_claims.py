@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evosdc.metrics import Evaluation
-from evosdc.synthetic_claim import SyntheticClaim
+from evosdc.results.synthetic import SyntheticClaim
 
 
 def synthetic_claim_of(evaluation: Evaluation, model: Any = None) -> SyntheticClaim:

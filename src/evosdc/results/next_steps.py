@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.judge import PUBLISHED
-from evosdc.results import Exposure, Verdict
+from evosdc.results.answers import PUBLISHED, Exposure, Verdict
 from evosdc.table import Table
 from evosdc.table.status import FIXED, PRIMARY
 

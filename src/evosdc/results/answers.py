@@ -17,6 +17,9 @@ from evosdc.evolution.record import Entry
 from evosdc.table import Table
 from evosdc.table.status import SECONDARY
 
+# Why a cell is exposed that was published, now or before.
+PUBLISHED = "published"
+
 
 @dataclass(frozen=True)
 class Exposure:
