@@ -278,12 +278,13 @@ class GeneralState:
         price: Costs | None = None,
         stopped: Stopped = never,
         *,
+        by_boxes: bool = False,
         known: bool = False,
     ) -> None:
         """Cover what deviations found so far leave open to attackers, until nothing is.
 
-        A deviation is asked for that serves all attackers of a level at once, then one
-        by one. With `known`, levels that the question has no answer for are lowered to
+        With `by_boxes` by boxes first. Then a deviation is asked for that serves all
+        attackers of a level at once, then one by one. With `known`, levels that the question has no answer for are lowered to
         what can be had.
         """
         table = self.table
@@ -297,6 +298,14 @@ class GeneralState:
             if not len(rows):
                 return
             before = len(table.rows.cell)
+            boxes = self._boxes_at(price) if by_boxes else None
+            if boxes is not None:
+                self.cover_free(rows, stopped)
+                self._box(boxes, rows, False, stopped)
+                table.add(self.witnesses.unguarded())
+                if len(table.rows.cell) > before:
+                    continue  # boxes are asked first about those as well
+                rows = rows[~self.witnesses.covered[rows]]
             self._cover_together(question, rows, price, stopped)
             failed = self._cover_rows(question, rows, price, stopped)
             if known:
@@ -366,14 +375,17 @@ class GeneralState:
         Whatever the order, what is open to attackers after that is covered as well.
         """
         self.cover_free(order, stopped)
-        boxes = self._boxes_at(price)
-        if boxes is not None and self.table.by_boxes:
+        by_boxes = self.table.by_boxes
+        boxes = self._boxes_at(price) if by_boxes else None
+        if boxes is not None:
             self._box(boxes, order, False, stopped)
         cheapest = self.table.programs.cheapest
         public = self._public(self.open_rows(order))
         failed = self._cover_rows(cheapest, public, price, stopped)
         if not failed:
-            self._cover_attackers(cheapest, price, stopped, known=True)
+            self._cover_attackers(
+                cheapest, price, stopped, by_boxes=by_boxes, known=True
+            )
         return len(failed)
 
     def cover(
