@@ -1,6 +1,7 @@
 """The table: cells, equations, levels, hierarchies and links."""
 
 from evosdc.table.build import build_table, missing_cells
+from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import TOTAL, Dimension, Hierarchy
 from evosdc.table.link import link_tables
 from evosdc.table.origin import Origin
@@ -10,6 +11,7 @@ from evosdc.table.table import Table
 
 __all__ = [
     "TOTAL",
+    "Contributions",
     "Dimension",
     "Hierarchy",
     "Network",
