@@ -106,6 +106,10 @@ class Attacker:
     ) -> None:
         """Set the fields; `singletons` is a former name of two kinds of attackers."""
         if singletons is not None:
+            if not isinstance(singletons, bool):
+                raise InputError(
+                    f"singletons is {singletons!r}", expected="true or false"
+                )
             if attackers is not None:
                 raise InputError(
                     "both attackers and singletons are given",

@@ -36,7 +36,14 @@ class Coalition:
     """
 
     name: str
-    members: tuple[str, ...]
+    members: Sequence[str]
+
+    def __post_init__(self) -> None:
+        if isinstance(self.members, str):
+            raise InputError(
+                f"the members of coalition {self.name!r} are one text",
+                expected="a list of cells or keyed hashes",
+            )
 
 
 # What somebody knows more of than everyone: how far below its value they believe each
