@@ -40,6 +40,7 @@ _HOMES = {
     "Synthesiser": "evosdc.synth",
     "Table": "evosdc.table",
     "Hierarchy": "evosdc.table",
+    "Coalition": "evosdc.table",
     "Dimension": "evosdc.table",
 }
 
@@ -48,6 +49,7 @@ __all__ = [
     "Audit",
     "Certificate",
     "Claim",
+    "Coalition",
     "Dimension",
     "Evaluation",
     "EvosdcError",
@@ -91,7 +93,7 @@ if TYPE_CHECKING:
     from evosdc.results import Certificate, Claim, Exposure, Protection, Verdict
     from evosdc.results.synthetic import SyntheticClaim
     from evosdc.synth import Synthesiser
-    from evosdc.table import Dimension, Hierarchy, Table
+    from evosdc.table import Coalition, Dimension, Hierarchy, Table
 
 
 def __getattr__(name: str) -> Any:

@@ -27,6 +27,18 @@ CASES = {
         "weight": "w",
         "rules": ["nk:2,75", "freq:3"],
     },
+    "contributions": {
+        "by": ["region", "industry"],
+        "value": "money",
+        "weight": "w",
+        "contributions": True,
+    },
+    "contributions of holdings": {
+        "by": [["region", "industry"], ["region", "size"]],
+        "value": "money",
+        "holding": "h",
+        "contributions": True,
+    },
     "holdings": {"by": ["region", "industry"], "value": "turnover", "holding": "h"},
     "consent": {
         "by": ["region", "industry"],
@@ -107,6 +119,10 @@ def assert_same(one, other):
     names = "value weight status lower upper lpl upl spl codes frequency holdings"
     for name in [*names.split(), "respondent", "unshown"]:
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert (one.contributions is None) == (other.contributions is None)
+    if one.contributions is not None:
+        mine, theirs = one.contributions.columns(), other.contributions.columns()
+        assert all(np.array_equal(mine[name], theirs[name]) for name in mine)
     assert one.origin == other.origin
     assert one.notes == other.notes
     assert (one.matrix != other.matrix).nnz == 0

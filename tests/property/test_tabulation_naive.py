@@ -68,6 +68,29 @@ def contributors(rows, *, weighted, held):
     return summed, ask
 
 
+def check_contributions(found, rows, names, *, weighted, held):
+    """Compare the two largest of a cell; `names` are the contributors by hash."""
+    parts = {}
+    for i, (*codes, x, w, h, r) in enumerate(rows):
+        # Records that agree in every column cannot be told apart.
+        who = h if held else (*codes, x, w, h, r)
+        key = h if held else i
+        before = parts.get(key, (0.0, None))[0]
+        parts[key] = (before + x * (w if weighted else 1.0), who)
+    active = sorted(((abs(a), who) for a, who in parts.values() if a), reverse=True)
+    assert found.count == len(active)
+    if any(row[2] < 0 for row in rows):
+        assert found.amount.tolist() == [0.0, 0.0]
+    else:
+        wanted = [a for a, _ in active[:2]] + [0.0] * (2 - len(active[:2]))
+        assert found.amount.tolist() == wanted  # sixteenths, as above
+    assert [bool(who) for who in found.who] == [k < len(active) for k in range(2)]
+    sizes = [a for a, _ in active]
+    for k, (size, who) in enumerate(active[:2]):
+        if sizes.count(size) == 1:
+            assert names.setdefault(found.who[k], who) == who
+
+
 def table_of(records):
     names = ["k", "l", "v", "w", "h", "r"]
     columns = dict(zip(names, map(list, zip(*records, strict=True)), strict=True))
@@ -100,6 +123,7 @@ def test_cells_and_contributors(records, weighted, held):
             holding="h" if held else None,
             request="r",
             rules=RULES,
+            contributions=True,
             threads=1,
         )
     finally:
@@ -107,6 +131,8 @@ def test_cells_and_contributors(records, weighted, held):
     found = seen[0]
     cells = naive(records)
     assert len(table) == len(cells)
+    assert table.contributions is not None
+    names = {}
     for i in range(len(table)):
         key = tuple(
             d.hierarchy.codes[c]
@@ -124,6 +150,9 @@ def test_cells_and_contributors(records, weighted, held):
         assert found.asking[i] == pytest.approx(ask)
         someone = [w for row, w in zip(rows, weight, strict=True) if row[2]]
         assert found.active[i] == pytest.approx(sum(someone))
+        check_contributions(
+            table.contributions[i], rows, names, weighted=weighted, held=held
+        )
         # Alone is who contributes alone, or is there alone with a zero.
         parties = [c for c in summed if c[0]] or summed
         assert bool(table.respondent[i]) == (len(parties) == 1)

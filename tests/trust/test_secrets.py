@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import stat
 import traceback
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -15,6 +17,7 @@ import pytest
 from builders import Command
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
+from evosdc.io import read_table
 from evosdc.tabulation import source, tabulate
 from evosdc.tabulation.source import Columns, connect, open_records
 
@@ -197,6 +200,50 @@ def test_a_lazy_frame_that_fails_is_not_quoted() -> None:
     with pytest.raises(InputError, match="cannot be turned into columns") as caught:
         to_arrow(lazy)
     assert "Miller" not in told(caught.value)
+
+
+def test_no_contributor_and_no_contribution_is_published(
+    run: Command, tmp_path: Path
+) -> None:
+    """Not even of published cells: the two largest of them are confidential as well."""
+    draw = np.random.default_rng(5)
+    n = 90
+    firms = {
+        "region": draw.choice(list("NSEW"), n),
+        "size": draw.choice(list("pqr"), n),
+        "turnover": draw.integers(100_000, 999_999, n),
+        "firm": [f"Miller-{k}" for k in range(n)],
+    }
+    pd.DataFrame(firms).to_csv(tmp_path / "firms.csv", index=False)
+    table, out = tmp_path / "t.csv", tmp_path / "out"
+    code, _, error = run(
+        *("tabulate", tmp_path / "firms.csv", "--by", "region,size", "-o", table),
+        *("--value", "turnover", "--holding", "firm", "--contributions"),
+        *("--rule", "freq:4", "--rule", "p:10"),
+    )
+    assert code == 0, error
+    kept = read_table(table).contributions
+    assert kept is not None
+    secret = {str(who) for who in kept.who.ravel() if who}
+    secret |= {f"{amount:.0f}" for amount in kept.amount.ravel()} | {"Miller"}
+    assert len(secret) > 30
+    assert "Miller" not in table.read_text() + table.with_name("t.csv.json").read_text()
+    code, shown, error = run(
+        *("protect", table, "--evaluations", 2, "--workers", 1, "-o", out),
+        *("--also", "pivot,grid,sbs,tab,parquet"),
+    )
+    assert code == 0, error
+    files = sorted((out / "publish").iterdir())
+    assert len(files) > 6
+    texts = {path.name: path.read_bytes().decode("latin-1") for path in files}
+    texts["shown"] = shown + error
+    texts["parquet"] = pd.read_parquet(
+        out / "publish" / "published.parquet"
+    ).to_string()
+    for name, text in texts.items():
+        found = set(re.findall("[A-Za-z]+|[0-9a-f]{16}|[0-9]+", text.replace(",", "")))
+        assert not secret & found, name
+        assert "contribut" not in texts["parquet"]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

@@ -13,6 +13,8 @@ from evosdc.synth import Coding, Operators, Scenario, Schedule, TradeOff
 WRONG: list[tuple[type, dict[str, Any]]] = [
     (evosdc.Attacker, {"strict": "no"}),
     (evosdc.Attacker, {"singletons": "x"}),
+    (evosdc.Attacker, {"attackers": "x"}),
+    (evosdc.Attacker, {"coalitions": ["A"]}),
     (evosdc.Stop, {"time_limit": "5"}),
     (evosdc.Stop, {"evaluations": 1.5}),
     (evosdc.Stop, {"evaluations": True}),

@@ -47,7 +47,7 @@ VERBS: dict[Callable[..., Any], str] = {
     lambda **o: evosdc.bounds(CELLS, **o): "method cost time_limit attacker bounds "
     "counts threshold rules strict workers",
     tabulate: "by value weight holding request hierarchies rules waiver shadow cost "
-    "bounds floor total digits flat memory_limit threads",
+    "bounds floor contributions total digits flat memory_limit threads",
     evaluate: "key target holdout seed time_limit",
 }
 

@@ -5,17 +5,20 @@ Every field is also a keyword of the verbs; a verb takes the object or the keywo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from evosdc.api.requests import Labels, Preferences
 from evosdc.errors import InputError
 from evosdc.options import check_types
+from evosdc.table import Coalition, Table
+from evosdc.table.attackers import LONE, PAIRS, PUBLIC, Attackers, find_attackers
 
 DEFAULT_TIME_LIMIT = 60.0
 
 Kind = TypeVar("Kind")
+Kinds: TypeAlias = Literal["public", "lone", "pairs"]
 
 
 class NotGiven:
@@ -68,7 +71,7 @@ class Stop:
         return self.time_limit
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False)
 class Attacker:
     """Against whom, and how far, cells are protected.
 
@@ -76,20 +79,63 @@ class Attacker:
     ----------
     strict
         Levels must be exceeded, not only reached.
-    singletons
-        Lone respondents, who know their own cells, are attackers too; by default where
-        the table says who contributes. See `evosdc.table.attackers`.
+    attackers
+        Who attacks beside everyone: ``"public"`` nobody, ``"lone"`` each lone
+        respondent, who knows its own cells, ``"pairs"`` each contributor that is one of
+        the two largest of a cell too. By default lone respondents, where the table says
+        who contributes. See `evosdc.table.attackers`.
+    coalitions
+        Respondents who share what they know: attackers, too.
     secondaries
         Secondaries must be safe too: nobody can work one out exactly, and those with
         levels of their own keep them.
     """
 
-    strict: bool = False
-    singletons: bool | None = None
-    secondaries: bool = False
+    strict: bool
+    attackers: Kinds | None
+    coalitions: Sequence[Coalition]
+    secondaries: bool
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        *,
+        strict: bool = False,
+        attackers: Kinds | None = None,
+        coalitions: Sequence[Coalition] = (),
+        secondaries: bool = False,
+        singletons: bool | None = None,
+    ) -> None:
+        """Set the fields; `singletons` is a former name of two kinds of attackers."""
+        if singletons is not None:
+            if not isinstance(singletons, bool):
+                raise InputError(
+                    f"singletons is {singletons!r}", expected="true or false"
+                )
+            if attackers is not None:
+                raise InputError(
+                    "both attackers and singletons are given",
+                    expected="one of the two",
+                    hint="leave singletons out: attackers='lone' or 'public' says it",
+                )
+            attackers = LONE if singletons else PUBLIC
+        values = (strict, attackers, coalitions, secondaries)
+        for field, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, field.name, value)
         check_types(self)
+
+    def of(self, table: Table) -> Attackers:
+        """Return the attackers of a table, the public first."""
+        return find_attackers(table, self.attackers, self.coalitions)
+
+    @property
+    def singletons(self) -> bool | None:
+        """Whether lone respondents attack, where nobody knows more than they do."""
+        if self.attackers == PAIRS or self.coalitions:
+            raise InputError(
+                "attackers who know more than lone respondents cannot be judged yet",
+                expected=f"attackers {PUBLIC!r} or {LONE!r}, and no coalitions",
+            )
+        return None if self.attackers is None else self.attackers == LONE
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,8 @@ def audit(
     secondaries: bool = typer.Option(
         False, help="Judge the secondary cells as well as the primaries."
     ),
+    attackers: str | None = shared.ATTACKERS,
+    coalition: Path | None = shared.COALITION,
     singletons: bool | None = shared.SINGLETONS,
     bounds: str | None = shared.BOUNDS,
     counts: bool | None = shared.COUNTS,
@@ -78,9 +80,7 @@ def audit(
     result = api.audit(
         cells,
         pattern,
-        strict=strict,
-        secondaries=secondaries,
-        singletons=singletons,
+        attacker=shared.attacker(strict, attackers, singletons, coalition, secondaries),
         published=published,
         earlier=earlier,
         bounds=bounds,

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from evosdc.errors import InputError
+
+if TYPE_CHECKING:
+    from evosdc.api import Attacker
 
 # As `evosdc.io.suffixes` has them, which a test compares: importing it takes longer
 # than showing a help text.
@@ -52,11 +56,26 @@ SEED = typer.Option(0, "--seed", help="Root of all randomness.")
 STRICT = typer.Option(
     False, "--strict", help="Levels must be exceeded, not only reached."
 )
+ATTACKERS = typer.Option(
+    None,
+    "--attackers",
+    metavar="public|lone|pairs",
+    help="Against everyone; lone respondents too, who know their own cells (default: "
+    "where the table says who contributes); or pairs, the two largest contributors of "
+    "each cell, too (tabulate --contributions).",
+)
 SINGLETONS = typer.Option(
     None,
     "--singletons/--no-singletons",
-    help="Also against lone respondents, who know their own cells "
-    "(default: where the table says who contributes).",
+    hidden=True,
+    help="Former name of --attackers lone and --attackers public.",
+)
+COALITION = typer.Option(
+    None,
+    "--coalition",
+    metavar="FILE",
+    help="Respondents who share what they know, too: columns coalition and member, a "
+    'member being a cell ("region=North,size=s": who is alone or largest there).',
 )
 BOUNDS = typer.Option(
     None,
@@ -128,6 +147,27 @@ LEVEL_PERCENT = typer.Option(
     "--level-percent",
     help="Levels of primaries that have none, as a percentage of the value.",
 )
+
+
+def attacker(
+    strict: bool,
+    attackers: str | None,
+    singletons: bool | None,
+    coalition: Path | None,
+    secondaries: bool,
+) -> Attacker:
+    """Read against whom cells are protected."""
+    from evosdc.api import Attacker
+    from evosdc.io.coalitions import read_coalitions
+
+    kind: Any = attackers
+    return Attacker(
+        strict=strict,
+        attackers=kind,
+        coalitions=() if coalition is None else read_coalitions(coalition),
+        secondaries=secondaries,
+        singletons=singletons,
+    )
 
 
 def names(text: str) -> list[str]:

@@ -45,6 +45,8 @@ def protect(
     ),
     cluster: str | None = shared.CLUSTER,
     strict: bool = shared.STRICT,
+    attackers: str | None = shared.ATTACKERS,
+    coalition: Path | None = shared.COALITION,
     singletons: bool | None = shared.SINGLETONS,
     secondaries: bool = typer.Option(
         False, "--secondaries", help="Nobody can work out a secondary either."
@@ -126,13 +128,14 @@ def protect(
         refuse_replaced,
     )
 
+    against = shared.attacker(strict, attackers, singletons, coalition, secondaries)
     stop = api.Stop(time_limit=time_limit, evaluations=evaluations, gap=gap)
     kept, force = checkpoint_for(
         output, checkpoint, stop.seconds, off=no_checkpoint, resume=resume, force=force
     )
     check_output_directory(output, force=force, sources=tables)
     # The first table may lie there, where the run does not replace it.
-    others = [*tables[1:], *earlier, *([] if apriori is None else [apriori])]
+    others = [*tables[1:], *earlier, *(p for p in (apriori, coalition) if p)]
     refuse_replaced(output, others)
     reading = shared.reading_options(
         hierarchy, total, missing, value, level_percent, flat
@@ -152,9 +155,7 @@ def protect(
             method=method,
             cost=cost,
             stop=stop,
-            attacker=api.Attacker(
-                strict=strict, singletons=singletons, secondaries=secondaries
-            ),
+            attacker=against,
             cells=api.Requests(
                 hide=hide,
                 publish=publish,

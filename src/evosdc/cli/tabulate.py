@@ -65,6 +65,12 @@ def tabulate(
         "--count-zeros",
         help="Contributors of zero count for the minimum frequency of a magnitude.",
     ),
+    contributions: bool = typer.Option(
+        False,
+        "--contributions",
+        help="Keep the two largest contributors of each cell, as keyed hashes, and "
+        "what they contribute: for protect --attackers pairs.",
+    ),
     whole_numbers: bool | None = shared.WHOLE_NUMBERS,
     digits: list[str] = typer.Option(
         [],
@@ -134,6 +140,7 @@ def tabulate(
         floor=floor,
         waiver=() if waiver is None else waiver,
         count_zeros=count_zeros,
+        contributions=contributions,
         whole_numbers=whole_numbers,
         total=total,
         flat=[name for text in flat for name in shared.names(text)],

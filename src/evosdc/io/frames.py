@@ -37,6 +37,10 @@ def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:
             columns[name] = pa.array(getattr(table, name))
     if table.respondent is not None:
         columns["respondent"] = pa.array(table.respondent.astype(object), pa.string())
+    if table.contributions is not None:
+        for name, column in table.contributions.columns().items():
+            text = column.dtype.kind == "U"
+            columns[name] = pa.array(column.astype(object) if text else column)
     if table.unshown is not None:
         columns["unshown"] = pa.array(table.unshown.astype(np.int64))
     return pa.table(columns)

@@ -14,9 +14,17 @@ from evosdc.frames import to_arrow
 from evosdc.io.columns import letter_column, number_column, read_codes
 from evosdc.io.flat import choose_total, find_hidden_sums, name_total
 from evosdc.io.guessed import guess_dimensions
-from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
+from evosdc.table import (
+    Contributions,
+    Dimension,
+    Hierarchy,
+    Origin,
+    Table,
+    build_table,
+)
 from evosdc.table.build import count_missing, refuse_duplicates
 from evosdc.table.codes import MERGED
+from evosdc.table.contributions import AMOUNTS, COLUMNS, CONTRIBUTING, CONTRIBUTORS
 from evosdc.table.knowledge import as_counts
 from evosdc.table.origin import AUTO
 from evosdc.table.status import FIXED, PRIMARY, STATUSES
@@ -33,6 +41,7 @@ RESERVED = (
     "frequency",
     "holdings",
     "respondent",
+    *COLUMNS,
     "unshown",
 )
 # Names of values that count people or firms.
@@ -161,6 +170,7 @@ def table_from_frame(
         frequency=frequency,
         holdings=cells.counts("holdings"),
         respondent=cells.words("respondent"),
+        contributions=cells.contributions(),
         unshown=cells.counts("unshown"),
         origin=_with_percent(
             origin or Origin(bounds="columns" if given else AUTO), level_percent
@@ -272,6 +282,17 @@ class _Cells:
 
     def words(self, name: str) -> NDArray[np.str_] | None:
         return letter_column(self.rows, name) if self.has(name) else None
+
+    def contributions(self) -> Contributions | None:
+        """Return who contributes most to each cell, where the columns say so."""
+        given: dict[str, NDArray[Any] | None] = {
+            CONTRIBUTING: self.counts(CONTRIBUTING),
+            **{name: self.words(name) for name in CONTRIBUTORS},
+            **{name: self.finite(name) for name in AMOUNTS if self.has(name)},
+        }
+        return Contributions.of_columns(
+            {name: column for name, column in given.items() if column is not None}
+        )
 
     def optional(
         self, values: NDArray[np.float64], level_percent: float | None

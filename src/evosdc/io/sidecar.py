@@ -1,7 +1,7 @@
 """Side files: what the file of a table cannot hold, in ``NAME.json`` beside it.
 
-Rules, prior knowledge, hierarchies and lone respondents travel with the table, whatever
-its format; Parquet holds the same text in its metadata. A digest of the cells says
+Rules, prior knowledge, hierarchies and contributors travel with the table, whatever its
+format; Parquet holds the same text in its metadata. A digest of the cells says
 which table a side file was written with. Beside any other table it is an error: the
 rules of one table say nothing about another, and reading it without them would say
 less than was known.
@@ -26,7 +26,8 @@ from evosdc.io.columns import code_column, number_column
 from evosdc.io.encoding import read_text
 from evosdc.io.frames import LEVELS, RESERVED, frame_of
 from evosdc.io.paths import open_output, refuse_existing, write_text
-from evosdc.table import Hierarchy, Origin, Table, missing_cells
+from evosdc.table import Contributions, Hierarchy, Origin, Table, missing_cells
+from evosdc.table.contributions import AMOUNTS, COLUMNS, CONTRIBUTING, CONTRIBUTORS
 from evosdc.table.rounding import significant
 
 METADATA = b"evosdc"
@@ -35,7 +36,7 @@ _FORMAT = "evosdc-table"
 # one of the values alone.
 _FORMATS = (_FORMAT, "evosdc-origin")
 _VERSION = 3
-TEXTS = ("status", "respondent")
+TEXTS = ("status", "respondent", *CONTRIBUTORS)
 # Costs change no verdict, and cells are numbered when the file is read.
 _FREE = ("cell_id", "weight", "cost")
 # Programs that write a file again keep 15 digits.
@@ -48,6 +49,9 @@ _COLUMNS: dict[str, Any] = {
     "holdings": np.int64,
     "respondent": str,
     "unshown": bool,
+    CONTRIBUTING: np.int64,
+    **dict.fromkeys(CONTRIBUTORS, str),
+    **dict.fromkeys(AMOUNTS, np.float64),
 }
 # What no bound is.
 _OPEN = {"lower": -np.inf, "upper": np.inf}
@@ -91,7 +95,13 @@ class Sidecar:
         """Return the table of a JJ or ``.tab`` file with what the side file says."""
         if self.digest != _table_digest(table, labels=labels):
             raise self._other_table()
-        return table.replace(origin=self.origin, name=self.name, **self.columns)
+        plain = {n: column for n, column in self.columns.items() if n not in COLUMNS}
+        return table.replace(
+            origin=self.origin,
+            name=self.name,
+            contributions=Contributions.of_columns(self.columns),
+            **plain,
+        )
 
     def _other_table(self) -> InputError:
         return InputError(
@@ -229,11 +239,10 @@ def write_with_sidecar(
     :
         The file, and the side file where there is one.
     """
-    columns = {
-        name: getattr(table, name).tolist()
-        for name in _COLUMNS
-        if getattr(table, name) is not None
-    }
+    said = {name: getattr(table, name) for name in _COLUMNS if name not in COLUMNS}
+    if table.contributions is not None:
+        said |= table.contributions.columns()
+    columns = {n: column.tolist() for n, column in said.items() if column is not None}
     for name in _OPEN:  # JSON has no infinity
         columns[name] = [None if np.isinf(x) else x for x in columns[name]]
     text = None

@@ -8,11 +8,17 @@ by it: in a row with two suppressed cells the lone respondent of one works out t
 section 4.2). A total with one contributor has the same contributor as its only part
 that is not empty, so the two are known to the same respondent. One firm may be alone
 in several cells that no total joins: a table made of records says so by a keyed hash.
+
+A contributor of a cell that is not alone there knows that the cell is at least what it
+contributes itself, and a coalition knows the same of what its members contribute
+together; who makes up all of a cell knows it. No more follows from it: of a cell with
+two contributors the second largest knows the largest no better than everyone knows the
+cell. A contributor is a holding where records belong to holdings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -22,11 +28,13 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from evosdc.errors import InputError
+from evosdc.table.shares import AGAIN, COALITION, LONE, Coalition, Shares, decimal_of
 from evosdc.table.status import PRIMARY
 from evosdc.table.table import Table
 from evosdc.table.totals import total_entries
 
-PUBLIC, LONE = "public", "lone"
+PUBLIC, PAIRS = "public", "pairs"
+KINDS = (PUBLIC, LONE, PAIRS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +49,9 @@ class Attackers:
         How far above and below its value it believes each of them at most: 0 and 0
         for a cell that it knows, what others contribute for one that it is part of.
     kind
-        What each attacker is: ``public``, ``lone`` (a lone respondent), ...
+        What each attacker is: ``public``, ``lone`` (a lone respondent), ``largest`` and
+        ``second largest`` (that contributor of the first of its cells), or the name of
+        a coalition.
     """
 
     start: NDArray[np.int64]
@@ -75,11 +85,16 @@ class Attackers:
         return self.cell[at][(self.up[at] == 0) & (self.down[at] == 0)]
 
     def describe(self, table: Table, attacker: int) -> str:
-        """Name an attacker by the first cell that it knows more of, without values."""
-        if attacker == 0:
+        """Name an attacker by a cell that it knows more of, without values."""
+        kind = self.kind[attacker]
+        if kind == PUBLIC:
             return "everyone"
-        who = {LONE: "the lone respondent"}.get(self.kind[attacker], "an attacker")
-        return f"{who} of {table.label(int(self.cells(attacker)[0]))}"
+        if kind.startswith(COALITION):
+            return kind
+        lone = kind == LONE
+        cell = (self.known if lone else self.cells)(attacker)[0]
+        who = "lone respondent" if lone else f"{kind} contributor"
+        return f"the {who} of {table.label(int(cell))}"
 
     def room_below(self, shares: OwnShares, attacker: int) -> dict[int, float]:
         """How far below its value an attacker believes each cell, net of its own part.
@@ -96,16 +111,75 @@ def lone_attackers(table: Table) -> Attackers:
     """Return the public and every lone respondent of a table."""
     respondent = lone_respondents(table)
     known = np.flatnonzero(respondent >= 0)
-    cell = known[np.argsort(respondent[known], kind="stable")]
     many = int(respondent.max(initial=-1)) + 1
-    start = np.searchsorted(respondent[cell], np.arange(many + 1))
-    nothing = np.zeros(len(cell))
+    nothing = np.zeros(len(known))
+    return _grouped(respondent[known], known, nothing, nothing, (LONE,) * many)
+
+
+def find_attackers(
+    table: Table, kind: str | None = None, coalitions: Sequence[Coalition] = ()
+) -> Attackers:
+    """Return the public, and who else attacks a table.
+
+    Parameters
+    ----------
+    kind
+        ``public``: nobody else. ``lone``: every lone respondent. ``pairs``: every
+        contributor who is one of the two largest of a cell as well; what it contributes
+        to cells of which it is a smaller one is not in the table, so nobody takes it
+        for known. None: lone respondents where the table knows its contributors.
+    coalitions
+        Respondents who share what they know, beside those.
+    """
+    if kind is None:
+        kind = LONE if knows_contributors(table) else PUBLIC
+    if kind not in KINDS:
+        raise InputError(
+            f"attackers are {kind!r}", expected=f"one of {', '.join(KINDS)}"
+        )
+    if kind == PAIRS and table.contributions is None:
+        raise InputError(
+            "the table does not say who contributes most to its cells",
+            expected="the two largest contributors of each cell",
+            hint=AGAIN,
+        )
+    if kind == PUBLIC and not coalitions:
+        return Attackers.public()
+    if kind == LONE and not coalitions:
+        return lone_attackers(table)
+    shares = Shares(table, lone_respondents(table))
+    found = [] if kind == PUBLIC else shares.single(pairs=kind == PAIRS)
+    found += [shares.coalition(one) for one in coalitions]
+    entries = [
+        (number, cell, room)
+        for number, (_, known) in enumerate(found)
+        for cell, room in known.items()
+    ]
+    return _grouped(
+        np.array([number for number, _, _ in entries], dtype=np.int64),
+        np.array([cell for _, cell, _ in entries], dtype=np.int64),
+        np.array([0.0 if room is None else np.inf for _, _, room in entries]),
+        np.array([0.0 if room is None else room for _, _, room in entries]),
+        tuple(kind for kind, _ in found),
+    )
+
+
+def _grouped(
+    attacker: NDArray[np.int64],
+    cell: NDArray[np.int64],
+    up: NDArray[np.float64],
+    down: NDArray[np.float64],
+    kind: tuple[str, ...],
+) -> Attackers:
+    """Return the public and attackers numbered from 0, one entry per known cell."""
+    order = np.lexsort((cell, attacker))
+    start = np.searchsorted(attacker[order], np.arange(len(kind) + 1))
     return Attackers(
         np.concatenate([[0], start]).astype(np.int64),
-        cell,
-        nothing,
-        nothing.copy(),
-        (PUBLIC,) + (LONE,) * many,
+        cell[order],
+        up[order],
+        down[order],
+        (PUBLIC, *kind),
     )
 
 
@@ -208,7 +282,7 @@ def lone_respondents(table: Table) -> NDArray[np.int64]:
         raise InputError(
             "the table does not say how many contributors its cells have",
             expected="a column 'frequency' (or 'holdings', 'respondent')",
-            hint="tabulate from records, or leave singletons out",
+            hint="tabulate from records, or leave them out (--attackers public)",
         )
     lone = _lone(table)
     matrix = table.matrix
@@ -303,7 +377,7 @@ class OwnShares:
         decimals: what is written with a few digits stays so.
         """
         known = {
-            cell: self._decimal(cell) - Decimal(repr(float(down)))
+            cell: decimal_of(self._value[cell]) - decimal_of(down)
             for cell, down in own.items()
         }
         queue = list(known)
@@ -332,10 +406,7 @@ class OwnShares:
                     known[above] = least
                     queue.append(above)
         return {
-            cell: max(0.0, float(self._decimal(cell) - least))
+            cell: max(0.0, float(decimal_of(self._value[cell]) - least))
             for cell, least in known.items()
             if cell not in exact
         }
-
-    def _decimal(self, cell: int) -> Decimal:
-        return Decimal(repr(float(self._value[cell])))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from evosdc.errors import TableError
+from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
 from evosdc.table.origin import Origin
 from evosdc.table.status import FIXED
@@ -28,6 +29,7 @@ def build_table(
     frequency: ArrayLike | None = None,
     holdings: ArrayLike | None = None,
     respondent: ArrayLike | None = None,
+    contributions: Contributions | None = None,
     unshown: ArrayLike | None = None,
     origin: Origin | None = None,
     **columns: ArrayLike | None,
@@ -85,6 +87,8 @@ def build_table(
     if respondent is not None:
         # A total that is not given stands at the end: its parts tell who is alone.
         respondent = np.append(np.asarray(respondent, dtype=str), [""] * extra)
+    if contributions is not None:
+        contributions = contributions.padded(extra)
     if unshown is not None:
         unshown = np.append(np.asarray(unshown, dtype=bool), [False] * extra)
         unshown = unshown if unshown.any() else None
@@ -108,6 +112,7 @@ def build_table(
         frequency=full_counts,
         holdings=holdings,
         respondent=respondent,
+        contributions=contributions,
         unshown=unshown,
         origin=origin,
         name=name,

@@ -18,6 +18,7 @@ from scipy import sparse
 
 from evosdc.errors import TableError
 from evosdc.table.build import cell_keys
+from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
 from evosdc.table.origin import Axis, Origin
 from evosdc.table.parts import in_a_ring, linked_parts, splits
@@ -111,6 +112,7 @@ def link_tables(
         name=tables[0].name,
         holdings=cells.counts("holdings"),
         respondent=_respondents(tables, cells.first, cells.place, len(cells)),
+        contributions=_contributions(tables, cells),
         origin=_origin(tables, dims, [a for each in axes for a in each], unlinked),
         notes=dict.fromkeys(note for t in tables for note in t.notes),
     )
@@ -315,6 +317,26 @@ def _respondents(
     missing = (out == "")[place] & (every != "")
     out[place[missing]] = every[missing]
     return out[:n]
+
+
+def _contributions(tables: Sequence[Table], cells: _JointCells) -> Contributions | None:
+    """Who contributes most to each joint cell, from a table that knows it.
+
+    Only where all tables are of the same records: one contributor would be taken for
+    several elsewhere.
+    """
+    parts = [t.contributions for t in tables if t.contributions is not None]
+    sources = {t.origin.source for t in tables}
+    apart = len(sources) > 1 or (len(tables) > 1 and "" in sources)
+    if len(parts) < len(tables) or apart:
+        return None
+    every = Contributions(
+        np.concatenate([found.count for found in parts]),
+        np.vstack([found.who for found in parts]),
+        np.vstack([found.amount for found in parts]),
+    )
+    order = np.lexsort((-every.count, cells.place))
+    return every[order[np.searchsorted(cells.place[order], np.arange(len(cells)))]]
 
 
 def _distinct(matrix: Any, rhs: NDArray[np.float64]) -> tuple[Any, Any]:

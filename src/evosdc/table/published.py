@@ -37,6 +37,7 @@ def as_published(table: Table) -> Table:
         frequency=None,
         holdings=None,
         respondent=None,
+        contributions=None,
         origin=Origin(),
         notes=(),
     )

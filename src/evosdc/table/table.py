@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from evosdc.errors import NotAdditiveError, TableError
+from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
 from evosdc.table.origin import Origin
 from evosdc.table.rounding import at_the_bound
@@ -55,6 +56,9 @@ class Table:
     respondent
         Who the lone contributor of each cell is, as a keyed hash; blank where there are
         more. None where nobody knows: totals then tell who is the same.
+    contributions
+        Who the two largest contributors of each cell are, and what they contribute;
+        None where nobody asked when the records were tabulated.
     unshown
         Cells that no table shows and linked tables are sums of: never published, never
         judged, and known to attackers for what they are. None where there are none.
@@ -84,6 +88,7 @@ class Table:
     name: str = "value"
     holdings: NDArray[np.int64] | None = None
     respondent: NDArray[np.str_] | None = None
+    contributions: Contributions | None = None
     unshown: NDArray[np.bool_] | None = None
     origin: Origin = field(default_factory=Origin)
     notes: tuple[str, ...] = ()
@@ -108,6 +113,7 @@ class Table:
         name: str = "value",
         holdings: ArrayLike | None = None,
         respondent: ArrayLike | None = None,
+        contributions: Contributions | None = None,
         unshown: ArrayLike | None = None,
         origin: Origin | None = None,
         notes: Iterable[str] = (),
@@ -159,6 +165,7 @@ class Table:
             name=name,
             holdings=None if holdings is None else np.array(holdings, np.int64),
             respondent=None if respondent is None else np.array(respondent, dtype=str),
+            contributions=contributions,
             unshown=None if unshown is None else np.array(unshown, dtype=bool),
             origin=origin or Origin(),
             notes=tuple(notes),
@@ -257,7 +264,7 @@ class Table:
         inside = self.matrix[:, np.flatnonzero(self.unshown)]
         rows = np.flatnonzero(np.diff(sparse.csr_array(inside).indptr) == 0)
         columns = ("value", "weight", "status", "lower", "upper", "lpl", "upl", "spl")
-        maybe = ("frequency", "holdings", "respondent")
+        maybe = ("frequency", "holdings", "respondent", "contributions")
         return self.replace(
             **{name: getattr(self, name)[keep] for name in columns},
             **{
@@ -317,6 +324,11 @@ class Table:
                     f"{len(getattr(self, name))} entries of {name} for {n} cells",
                     expected=f"one {name} for each cell",
                 )
+        if self.contributions is not None and len(self.contributions) != n:
+            raise TableError(
+                f"contributions to {len(self.contributions)} cells for {n} cells",
+                expected="an entry for each cell",
+            )
         if self.matrix.shape != (len(self.rhs), n):
             raise TableError(
                 f"a matrix of {self.matrix.shape[0]} x {self.matrix.shape[1]} for "

@@ -38,7 +38,8 @@ class Holdings:
     number of the holding that is alone in a cell, 0 where there are more (holdings that
     contribute nothing do not count beside one that does), and `names` what the numbers
     stand for. `target` and `needing` are the largest and
-    the number of those that did not consent, where somebody did.
+    the number of those that did not consent, where somebody did. `by` and `amount` are
+    the two that contribute most to the response, and how much; None where nobody asked.
     """
 
     count: NDArray[np.int64]
@@ -50,6 +51,8 @@ class Holdings:
     names: dict[int, str]
     target: NDArray[np.float64] | None
     needing: NDArray[np.float64] | None
+    by: NDArray[np.int64] | None
+    amount: NDArray[np.float64] | None
 
 
 def pair_records(
@@ -109,6 +112,8 @@ def holdings_of(
     n_top: int,
     request_codes: Sequence[str] | None,
     waived: Sequence[str] = (),
+    *,
+    largest: bool = False,
 ) -> Holdings:
     """Find number, total and largest of the holdings of each cell.
 
@@ -124,17 +129,24 @@ def holdings_of(
     keys = cell_keys(sizes, codes)
     order = np.argsort(keys, kind="stable")
     names = connection.sql("SELECT count(*) + 1 FROM names").fetchall()[0][0]
-    found = np.zeros((len(codes), 6 + n_top + len(asks)))
+    found = np.zeros((len(codes), 6 + n_top + len(asks) + 4 * largest))
     for depths in product(
         *(range(int(d.hierarchy.depth.max()) + 1) for d in dimensions)
     ):
-        query = _at_depths(depths, sizes, names, n_top, len(asks))
+        query = _at_depths(depths, sizes, names, n_top, len(asks), largest=largest)
         cell, *measured = connection.sql(query).to_arrow_table().columns
         place = order[np.searchsorted(keys[order], cell.to_numpy())]
         found[place] = np.column_stack([column.to_numpy() for column in measured])
     measures = significant(found[:, 4:] * fixed.unit, DIGITS)
     lone = found[:, 2].astype(np.int64)
-    wanted = ",".join(map(str, np.unique(lone[lone > 0]).tolist()))
+    by, amount = None, None
+    seen = lone
+    if largest:
+        response = fixed if columns.shadow is None else facts.fixed("value")
+        by = found[:, -2:].astype(np.int64)
+        amount = significant(found[:, -4:-2] * response.unit, DIGITS)
+        seen = np.append(lone, by)
+    wanted = ",".join(map(str, np.unique(seen[seen > 0]).tolist()))
     named = connection.sql(
         f"SELECT id, h FROM names WHERE id IN ({wanted or 'NULL'})"
     ).fetchall()
@@ -143,11 +155,13 @@ def holdings_of(
         active=found[:, 1].astype(np.int64),
         total=measures[:, 1],
         top=measures[:, 2 : 2 + n_top],
-        asking=measures[:, 2 + n_top :] if asks else None,
+        asking=measures[:, 2 + n_top :][:, : len(asks)] if asks else None,
         lone=lone,
         names=dict(named),
         target=measures[:, 0] if waived else None,
         needing=found[:, 3] if waived else None,
+        by=by,
+        amount=amount,
     )
 
 
@@ -181,7 +195,8 @@ def _sum_records(
     """Number codes and holdings: numbers group much faster."""
     connection.register("consent", pa.table({"h": pa.array(waived, pa.string())}))
     connection.execute(
-        "CREATE TEMP TABLE names AS SELECT h, (row_number() OVER ())::INTEGER AS id, "
+        "CREATE TEMP TABLE names AS SELECT h, "
+        "(row_number() OVER (ORDER BY h))::INTEGER AS id, "
         "h IN (SELECT h FROM consent) AS waived "
         f"FROM (SELECT DISTINCT {tidied('h')} AS h FROM {PAIRS})"
     )
@@ -207,7 +222,13 @@ def _sum_records(
 
 
 def _at_depths(
-    depths: tuple[int, ...], sizes: Sequence[int], names: int, n_top: int, n_asks: int
+    depths: tuple[int, ...],
+    sizes: Sequence[int],
+    names: int,
+    n_top: int,
+    n_asks: int,
+    *,
+    largest: bool,
 ) -> str:
     """Write the query for the cells at these depths: the key of each, and measures.
 
@@ -225,7 +246,7 @@ def _at_depths(
     asked = "".join(f", bool_or(a{i}) AS a{i}" for i in range(n_asks))
     per_holding = (
         f"SELECT {key} * {names} + h AS pair, abs(sum(s)) AS s, "
-        "sum(x) <> 0 AS active, "
+        "abs(sum(x)) AS x, sum(x) <> 0 AS active, "
         f"any_value(waived) AS waived{asked} FROM held "
         f"{' '.join(joins)} WHERE {' AND '.join(known)} GROUP BY pair"
     )
@@ -245,6 +266,13 @@ def _at_depths(
     ]
     measures += [
         f"coalesce(max(s) FILTER (a{i}), 0)::DOUBLE AS ask{i}" for i in range(n_asks)
+    ]
+    # Of equal holdings the one that comes last by name: ids are in the order of names.
+    pairs = f"max({{'x': x, 'h': pair % {names}}}, 2)"
+    measures += [
+        f"coalesce(({pairs})[{i + 1}].{field}, 0)::DOUBLE AS {field}{i}"
+        for field in "xh"
+        for i in range(2 * largest)
     ]
     return (
         f"SELECT (pair // {names})::BIGINT AS cell, {', '.join(measures)} "

@@ -10,7 +10,7 @@ gives the same: 5 is 5 in every type of number, and text is text.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -116,7 +116,7 @@ class Identity:
         )
 
     def hashes(
-        self, numbers: NDArray[Any], names: Sequence[str] | dict[int, str] | None = None
+        self, numbers: NDArray[Any], names: Mapping[int, str] | None = None
     ) -> NDArray[np.str_]:
         """Hash each number that is not 0, or the name it stands for; else blank."""
         distinct, place = np.unique(numbers, return_inverse=True)

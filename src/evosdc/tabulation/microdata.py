@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from evosdc.rules import (
     rest_limit,
     rule_text,
 )
-from evosdc.table import TOTAL, Dimension, Hierarchy, Origin, Table
+from evosdc.table import TOTAL, Contributions, Dimension, Hierarchy, Origin, Table
 from evosdc.table.build import equations
 from evosdc.table.knowledge import read_bounds, with_bounds, with_whole_numbers
 from evosdc.table.origin import AUTO, Axis, Dominated
@@ -61,6 +61,7 @@ def tabulate(
     waiver: Sequence[str] = (),
     count_zeros: bool = False,
     whole_numbers: bool | None = None,
+    contributions: bool = False,
     spans: Sequence[Sequence[Axis]] | None = None,
     total: str = TOTAL,
     digits: Mapping[str, int] | None = None,
@@ -110,6 +111,9 @@ def tabulate(
     whole_numbers
         Whether everyone knows that the values are whole numbers; by default where all
         of them are. See `evosdc.table.knowledge.with_whole_numbers`.
+    contributions
+        Whether the table keeps who the two largest contributors of each cell are, as
+        keyed hashes, and what they contribute: see `evosdc.table.Contributions`.
     spans
         The tables that are made of this one, where it is not published itself: only
         their cells are counted for the rules.
@@ -152,6 +156,7 @@ def tabulate(
             n_top if plain else 0,
             asked if plain else None,
             identify=plain,
+            largest=plain and contributions,
         )
         notes = spellings(records, columns, facts, inner.GROUPS)
         if not plain:
@@ -173,8 +178,16 @@ def tabulate(
         identity = Identity.of(records)
         notes += identity.notes(facts.records)
         _refuse_strangers(records, waiver)
-        contributors, who = _contributors(
-            cells, facts, columns, records, dimensions, n_top, asked, waiver
+        contributors, found = _contributors(
+            cells,
+            facts,
+            columns,
+            records,
+            dimensions,
+            n_top,
+            asked,
+            waiver,
+            largest=contributions,
         )
     counts = columns.value is None and columns.weight is None
     contributors = replace(
@@ -186,10 +199,10 @@ def tabulate(
     table = _table(
         dimensions, cells, contributors, columns, rules, cost, counted, counts=counts
     )
+    extra = len(table) - len(cells.codes)
     table = table.replace(
-        respondent=np.append(
-            identity.hashes(*who), [""] * (len(table) - len(cells.codes))
-        ),
+        respondent=np.append(identity.hashes(found.alone, found.names), [""] * extra),
+        contributions=found.contributions(identity, contributors, facts.unit, extra),
         origin=replace(
             table.origin,
             floor=contributors.floor,
@@ -203,6 +216,42 @@ def tabulate(
     return with_whole_numbers(table, whole_numbers)
 
 
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Who is alone in each cell, and who contributes most, as numbers with names.
+
+    `by` and `amount` are None where nobody asked. `active` counts the contributors
+    whose contribution is not zero.
+    """
+
+    alone: NDArray[np.int64]
+    names: Mapping[int, str] | None
+    active: NDArray[np.int64]
+    by: NDArray[np.int64] | None
+    amount: NDArray[np.float64] | None
+
+    def contributions(
+        self,
+        identity: Identity,
+        contributors: Contributors,
+        unit: float | None,
+        extra: int,
+    ) -> Contributions | None:
+        """Return what a table keeps of them, with so many empty cells at the end."""
+        if self.by is None or self.amount is None:
+            return None
+        amount = self.amount
+        if unit is None:
+            amount = significant(amount, inner.DIGITS)
+        else:
+            amount = np.rint(amount * unit) / unit
+        who = identity.hashes(np.where(amount > 0, self.by, 0).ravel(), self.names)
+        # Where contributions may be negative, one of them bounds nothing.
+        amount = np.where(_has_negative(contributors)[:, None], 0.0, amount)
+        found = Contributions(self.active, who.reshape(amount.shape), amount)
+        return found.padded(extra)
+
+
 def _contributors(
     cells: inner.Cells,
     facts: Facts,
@@ -212,8 +261,10 @@ def _contributors(
     n_top: int,
     asked: Sequence[str] | None,
     waiver: Sequence[str],
-) -> tuple[Contributors, tuple[NDArray[Any], dict[int, str] | None]]:
-    """Return who stands behind each cell, and who is alone there."""
+    *,
+    largest: bool,
+) -> tuple[Contributors, _Found]:
+    """Return what rules look at, and who stands behind each cell."""
     unit = facts.unit or 1.0
     size = cells.sums[:, inner.SIZE] / unit
     shared: dict[str, Any] = {
@@ -225,7 +276,15 @@ def _contributors(
     }
     if columns.holding is not None:
         found = holdings_of(
-            records, columns, facts, dimensions, cells.codes, n_top, asked, waiver
+            records,
+            columns,
+            facts,
+            dimensions,
+            cells.codes,
+            n_top,
+            asked,
+            waiver,
+            largest=largest,
         )
         contributors = Contributors(
             **shared,
@@ -237,7 +296,9 @@ def _contributors(
             target=found.target,
             needing=found.needing,
         )
-        return contributors, (found.lone, found.names)
+        return contributors, _Found(
+            found.lone, found.names, found.active, found.by, found.amount
+        )
     contributors = Contributors(
         **shared,
         total=size if columns.shadow is None else cells.sums[:, inner.TOTAL],
@@ -245,7 +306,14 @@ def _contributors(
         weights=cells.top_weight,
         asking=cells.asking,
     )
-    return contributors, (cells.who, None)
+    active = cells.sums[:, inner.ACTIVE].astype(np.int64)
+    return contributors, _Found(cells.who, None, active, cells.by, cells.amount)
+
+
+def _has_negative(contributors: Contributors) -> NDArray[np.bool_]:
+    """Return the cells to which somebody contributes less than nothing."""
+    size = contributors.size
+    return np.asarray(size - contributors.value > ROUNDING * size)
 
 
 def _dominated(
@@ -288,10 +356,10 @@ def _table(
     *,
     counts: bool,
 ) -> Table:
-    value, size = contributors.value, contributors.size
+    value = contributors.value
     groups = [rule for rule in rules if isinstance(rule, Group)]
     # Negative where some contribution to this very cell is, and nowhere else.
-    lowest = np.where(size - value > ROUNDING * size, -np.inf, 0.0)
+    lowest = np.where(_has_negative(contributors), -np.inf, 0.0)
     if counts and not groups:
         lowest = np.ones(len(value))
     marks = mark(contributors, rules, floor=lowest, whole=counts, counted=counted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,13 +43,15 @@ def _merged(
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(keys))))
     top, weight = _largest(group, parts.top, parts.top_weight)
+    amount, by = None, None
+    if parts.amount is not None:
+        amount, by = _largest(group, parts.amount, parts.by)
     sums = np.add.reduceat(parts.sums, starts, axis=0)
-    nobody = np.uint64(0)
     anyone = np.maximum.reduceat(parts.who, starts)
     # Beside a record that contributes, those that contribute nothing are none.
-    active = np.where(parts.sums[:, ACTIVE] > 0, parts.who, nobody)
+    active = np.where(parts.sums[:, ACTIVE] > 0, parts.who, 0)
     active = np.maximum.reduceat(active, starts)
-    who = np.where(sums[:, ACTIVE] == 1, active, nobody)
+    who = np.where(sums[:, ACTIVE] == 1, active, 0)
     return Cells(
         codes=parts.codes[starts],
         sums=sums,
@@ -60,15 +63,18 @@ def _merged(
             else np.maximum.reduceat(parts.asking, starts, axis=0)
         ),
         who=np.where(sums[:, COUNT] == 1, anyone, who),
+        amount=amount,
+        by=by,
     )
 
 
 def _largest(
-    group: NDArray[np.int64],
-    top: NDArray[np.float64],
-    weight: NDArray[np.float64] | None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """Return the largest entries of each group of rows; `group` is sorted."""
+    group: NDArray[np.int64], top: NDArray[np.float64], weight: NDArray[Any] | None
+) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
+    """Return the largest entries of each group of rows; `group` is sorted.
+
+    Of equal ones that with the larger `weight` comes first.
+    """
     n = top.shape[1]
     groups = int(group[-1]) + 1
     if n == 0:
@@ -86,26 +92,17 @@ def _largest(
 
 def _taken(cells: Cells, rows: NDArray[np.int64]) -> Cells:
     return Cells(
-        codes=cells.codes[rows],
-        sums=cells.sums[rows],
-        top=cells.top[rows],
-        top_weight=None if cells.top_weight is None else cells.top_weight[rows],
-        asking=None if cells.asking is None else cells.asking[rows],
-        who=cells.who[rows],
+        **{
+            name: None if column is None else column[rows]
+            for name, column in vars(cells).items()
+        }
     )
 
 
 def _joined(first: Cells, second: Cells) -> Cells:
-    def both(
-        a: NDArray[np.float64] | None, b: NDArray[np.float64] | None
-    ) -> NDArray[np.float64] | None:
-        return None if a is None or b is None else np.concatenate([a, b])
-
     return Cells(
-        codes=np.concatenate([first.codes, second.codes]),
-        sums=np.concatenate([first.sums, second.sums]),
-        top=np.concatenate([first.top, second.top]),
-        top_weight=both(first.top_weight, second.top_weight),
-        asking=both(first.asking, second.asking),
-        who=np.concatenate([first.who, second.who]),
+        **{
+            name: None if a is None else np.concatenate([a, vars(second)[name]])
+            for name, a in vars(first).items()
+        }
     )

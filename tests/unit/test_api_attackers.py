@@ -1,0 +1,78 @@
+"""Against whom cells are protected, as an object and on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import evosdc
+from builders import Command
+from evosdc.errors import InputError
+from evosdc.table import Table
+from evosdc.table.attackers import find_attackers
+
+RECORDS = {
+    "r": ["a", "a", "a", "b", "b", "b", "c"],
+    "s": ["x", "x", "y", "x", "x", "y", "x"],
+    "v": [50.0, 20, 5, 40, 30, 8, 9],
+}
+
+
+@pytest.fixture
+def table() -> Table:
+    return evosdc.tabulate(
+        RECORDS, ["r", "s"], "v", rules=["p:10"], contributions=True
+    ).table
+
+
+def test_attackers_of_a_table_are_those_that_are_asked_for(table: Table) -> None:
+    together = evosdc.Coalition("A", ["r=a,s=x", "r=b,s=x"])
+    for kind in ("public", "lone", "pairs", None):
+        mine = evosdc.Attacker(attackers=kind, coalitions=[together]).of(table)
+        found = find_attackers(table, kind, [together])
+        assert mine.kind == found.kind
+        assert mine.cell.tolist() == found.cell.tolist()
+        assert mine.down.tolist() == found.down.tolist()
+    assert len(evosdc.Attacker(attackers="pairs").of(table)) > len(
+        evosdc.Attacker(attackers="lone").of(table)
+    )
+
+
+def test_singletons_are_a_former_name() -> None:
+    assert evosdc.Attacker(singletons=True) == evosdc.Attacker(attackers="lone")
+    assert evosdc.Attacker(singletons=False) == evosdc.Attacker(attackers="public")
+    assert evosdc.Attacker(singletons=None) == evosdc.Attacker()
+    assert repr(evosdc.Attacker()) == (
+        "Attacker(strict=False, attackers=None, coalitions=(), secondaries=False)"
+    )
+    with pytest.raises(InputError, match="both attackers and singletons"):
+        evosdc.Attacker(attackers="lone", singletons=True)
+    with pytest.raises(InputError, match="one text"):
+        evosdc.Coalition("A", "r=a,s=x")
+
+
+def test_the_command_line_takes_attackers_and_coalitions(
+    run: Command, tmp_path: Path
+) -> None:
+    path, out = tmp_path / "r.csv", tmp_path / "t.csv"
+    rows = zip(*RECORDS.values(), strict=True)
+    path.write_text("r,s,v\n" + "".join(f"{r},{s},{v}\n" for r, s, v in rows))
+    code, _, error = run(
+        *("tabulate", path, "--by", "r,s", "--value", "v", "--rule", "p:10"),
+        *("-o", out),
+    )
+    assert code == 0, error
+    for kind in ("public", "lone"):
+        _, text, error = run("audit", out, "--attackers", kind, "--json")
+        insiders = json.loads(text)["insiders"]
+        assert (insiders is None) == (kind == "public"), error
+    for option in (["--attackers", "everybody"], ["--coalition", path]):
+        code, _, error = run("audit", out, *option)
+        assert code == 2
+        assert "'public' or 'lone' or 'pairs'" in error or "'coalition'" in error
+    code, text, _ = run("protect", "--help")
+    assert code == 0
+    assert "--attackers" in text
+    assert "--no-singletons" not in text
