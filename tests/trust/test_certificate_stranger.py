@@ -309,7 +309,7 @@ def make_files(
     strict: bool = False,
 ) -> tuple[Path, Path, Path]:
     from evosdc.api.claims import claim_of
-    from evosdc.attack import certificate_arrays, judge, judge_insiders
+    from evosdc.attack import certificate_arrays, judge, judge_attackers
     from evosdc.io import published_frame, write_labelled
     from evosdc.io.delimited import write_csv
     from evosdc.table import Dimension, Hierarchy, Origin, build_table
@@ -334,7 +334,7 @@ def make_files(
     table = table.with_pattern(np.array(hide))
     verdict, certificate = judge(table, strict=strict)
     if insiders:
-        verdict, certificate = judge_insiders(
+        verdict, certificate = judge_attackers(
             table, verdict, certificate, strict=strict
         )
     assert verdict.safe

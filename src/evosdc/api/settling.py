@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.api.running import Clock
-from evosdc.attack import insider_doubts, judge, judge_insiders
+from evosdc.attack import insider_doubts, judge, judge_attackers
 from evosdc.attack.hints import Hint
 from evosdc.errors import LevelError
 from evosdc.evolution.stopping import TimeLimit
@@ -166,7 +166,7 @@ def judge_all(
         seen=seen,
     )
     if guarded(table, singletons):
-        verdict, certificate = judge_insiders(
+        verdict, certificate = judge_attackers(
             table,
             verdict,
             certificate,

@@ -11,7 +11,7 @@ keeps off it by as much.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -29,6 +29,9 @@ Terms = dict[int, Number]
 _DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
 _MOST_UNKNOWNS = 20_000
 _NEARER = 1e-4
+# Bounds that are sums of doubles are off by up to 1e-15 of their size; parts of a bound
+# from 1e-6 on would change a deviation visibly.
+_HAIR = 1e-9
 _MOST_WORK = 2_000_000  # steps of an elimination before it is given up
 
 
@@ -109,11 +112,15 @@ def _solved(
     equations: list[Terms] = [
         dict(zip(columns[a:b], factors[a:b], strict=True)) for a, b in pairwise(indptr)
     ]
-    near = [round(xj) for xj in x.tolist()]
-    solution = exact_solution(equations, near, fixed, [0] * len(x), room, deadline)
+    least = [0] * len(x)
+    solution = exact_solution(
+        equations, lambda j: round(float(x[j])), fixed, least, room, closeness, deadline
+    )
     if solution is None:
         return None
-    if any(v < 0 or (r is not None and v > r) for v, r in zip(solution, room)):
+    if any(
+        v < 0 or (r is not None and v > r) for v, r in zip(solution, room, strict=True)
+    ):
         return None
     return over_one_denominator(solution)
 
@@ -126,10 +133,11 @@ def over_one_denominator(numbers: Sequence[Number]) -> tuple[list[int], int]:
 
 def exact_solution(
     equations: Sequence[Terms],
-    near: Sequence[int],
+    near: Callable[[int], int],
     fixed: Terms,
     least: Sequence[int],
     most: Sequence[int | None],
+    close: float,
     deadline: float | None = None,
 ) -> list[Number] | None:
     """Solve homogeneous equations exactly, or return None.
@@ -139,41 +147,45 @@ def exact_solution(
     equations
         Coefficients by column.
     near
-        Values of columns that neither `fixed` nor the equations settle.
+        Says the values of columns that neither `fixed` nor the equations settle.
     fixed
         Columns whose values are known. Where these contradict each other, some are
-        taken to be as far off as it takes, between `least` and `most`.
+        taken to be off by as much, between `least` and `most`.
+    close
+        How far off at most, beside a billionth of the value.
     deadline
         Moment of `evosdc.clock.moment` after which it ends with `Unfinished`.
     """
     value = dict(fixed)
-    if not _complete(equations, near, value, deadline):
-        changed = _without_contradiction(equations, fixed, least, most, deadline)
+    count = len(most)
+    if not _complete(equations, near, value, count, deadline):
+        changed = _without_contradiction(equations, fixed, least, most, close, deadline)
         if changed is None:
             return None
         value = changed
-        if not _complete(equations, near, value, deadline):
+        if not _complete(equations, near, value, count, deadline):
             return None
-    return [value[j] for j in range(len(near))]
+    return [value[j] for j in range(len(most))]
 
 
 def _complete(
     equations: Sequence[Terms],
-    near: Sequence[int],
+    near: Callable[[int], int],
     value: Terms,
+    count: int,
     deadline: float | None,
 ) -> bool:
     """Add the columns that are missing to `value`; False where there is no solution."""
     rest = _follow(equations, value)
-    if not rest and len(value) == len(near):
+    if not rest and len(value) == count:
         return True
     found = _eliminate(rest, frozenset(), deadline)
     if found is None or any(row.right for row in found.left):
         return False
     pivots = {pivot for pivot, _ in found.steps}
-    for j in range(len(near)):
+    for j in range(count):
         if j not in value and j not in pivots:
-            value[j] = near[j]
+            value[j] = near(j)
     for pivot, row in reversed(found.steps):
         others = sum(f * value[j] for j, f in row.terms.items() if j != pivot)
         value[pivot] = _ratio(row.right - others, row.terms[pivot])
@@ -297,6 +309,7 @@ def _without_contradiction(
     fixed: Terms,
     least: Sequence[int],
     most: Sequence[int | None],
+    close: float,
     deadline: float | None,
 ) -> Terms | None:
     """Return fixed values that equations allow, as few as possible of them changed."""
@@ -308,14 +321,17 @@ def _without_contradiction(
     between = [row for row in found.left if row.terms]
     dependent: list[tuple[int, _Row]] = []
     while True:
-        gaps = ((row, sum(f * value[j] for j, f in row.terms.items())) for row in between)
+        gaps = (
+            (row, sum(f * value[j] for j, f in row.terms.items())) for row in between
+        )
         row, gap = next(((row, gap) for row, gap in gaps if gap), (None, 0))
         if row is None:
             break
         free = [
             (least[j] > 0, j, v)
             for j, f in row.terms.items()
-            if least[j] <= (v := value[j] - _ratio(gap, f))
+            if abs(off := _ratio(gap, f)) <= close + _HAIR * abs(fixed[j])
+            and least[j] <= (v := value[j] - off)
             and ((top := most[j]) is None or v <= top)
         ]
         if not free:

@@ -60,6 +60,13 @@ class Suggestion:
             and len(set(self.at)) == len(self.at)
         )
 
+    def seen_by(self, attacker: AttackModel) -> Suggestion:
+        """Return the suggestion as an attacker reads it: bounds may be other ones."""
+        mine = self._attacker
+        if attacker.up is mine.up and attacker.down is mine.down:
+            return self
+        return Suggestion((self.cells, self.by), attacker)
+
     def readings(self) -> Iterator[_Reading]:
         """Whole steps in the proportions of the deviation, the likeliest first."""
         if self._plain is not None:
@@ -70,7 +77,9 @@ class Suggestion:
     @cached_property
     def _plain(self) -> _Reading | None:
         """Equal steps, or steps of few digits."""
-        steps = np.sign(self.by).astype(int).tolist() if self.even else _decimals(self.by)
+        steps = (
+            np.sign(self.by).astype(int).tolist() if self.even else _decimals(self.by)
+        )
         return None if steps is None else _Reading(self._attacker, self.at, steps)
 
     @cached_property
@@ -162,24 +171,28 @@ def _vertex(
     close = _CLOSE * float(np.abs(by).max()) * scale
     indptr, rows, factors = attacker.coefficients
     equations: dict[int, Terms] = {}
-    near, least, most = [], [], []
+    least, most = [], []
     fixed: Terms = {}
     for j, (cell, step) in enumerate(zip(cells, by.tolist(), strict=True)):
         way = 1 if step > 0 else -1
         for i in range(indptr[cell], indptr[cell + 1]):
             equations.setdefault(rows[i], {})[j] = way * factors[i]
-        # What is asked has at most the digits of a double.
-        near.append(round(Fraction(repr(abs(step))) * scale))
+        size = abs(step) * scale
         room = attacker.room(cell, way)
         need = attacker.needs.get(cell, (0, 0, 0))[0 if way > 0 else 1]
-        at_level = need and abs(near[j] - need) <= close
+        at_level = need and abs(size - need) <= close
         if at_level:
             fixed[j] = need
-        elif room is not None and abs(near[j] - room) <= close:
+        elif room is not None and abs(size - room) <= close:
             fixed[j] = room
         least.append(need if at_level else 0)
         most.append(room)
-    solution = exact_solution(list(equations.values()), near, fixed, least, most)
+
+    def near(j: int) -> int:
+        # What is asked has at most the digits of a double.
+        return round(Fraction(repr(abs(float(by[j])))) * scale)
+
+    solution = exact_solution(list(equations.values()), near, fixed, least, most, close)
     if solution is None:
         return None
     numbers, _ = over_one_denominator(solution)
