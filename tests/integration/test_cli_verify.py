@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from builders import flat_table
-from evosdc.attack import certificate_arrays, judge, judge_insiders
+from evosdc.attack import certificate_arrays, judge, judge_attackers
 from evosdc.attack.certificate import witness_arrays
 from evosdc.cli.app import app
 from evosdc.errors import EvosdcError
@@ -49,7 +49,7 @@ def sealed(folder: Path, paths: list[Path], hide: list[str]) -> Path:
     table = read_tables(paths)
     hidden = np.array([table.label(c) in hide for c in range(len(table))])
     table = table.with_pattern(hidden | (table.status == "u"))
-    verdict, certificate = judge_insiders(table, *judge(table))
+    verdict, certificate = judge_attackers(table, *judge(table))
     assert verdict.safe
     certificate_path = folder / "certificate.npz"
     np.savez_compressed(

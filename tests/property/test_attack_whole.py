@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evosdc.attack import intervals, judge, judge_insiders, strict_margin, verify
+from evosdc.attack import intervals, judge, judge_attackers, strict_margin, verify
 from evosdc.table import Dimension, Hierarchy, Origin, Table, build_table
 from evosdc.table.attackers import lone_respondents
 
@@ -184,7 +184,7 @@ def insiders(
     """The same with each lone respondent's cells known as well."""
     exposed = {c for c in exposed if table.status[c] == "u"}
     word = judge(table, strict=strict, known=known)
-    verdict, certificate = judge_insiders(table, *word, strict=strict, known=known)
+    verdict, certificate = judge_attackers(table, *word, strict=strict, known=known)
     who = lone_respondents(table)
     expected = set()
     for number in range(int(who.max()) + 1):

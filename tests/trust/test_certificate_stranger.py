@@ -308,7 +308,7 @@ def make_files(
     insiders: bool = True,
     strict: bool = False,
 ) -> tuple[Path, Path, Path]:
-    from evosdc.attack import certificate_arrays, judge, judge_insiders
+    from evosdc.attack import certificate_arrays, judge, judge_attackers
     from evosdc.io import published_frame, write_labelled
     from evosdc.io.delimited import write_csv
     from evosdc.results.claims import claim_of
@@ -334,7 +334,7 @@ def make_files(
     table = table.with_pattern(np.array(hide))
     verdict, certificate = judge(table, strict=strict)
     if insiders:
-        verdict, certificate = judge_insiders(
+        verdict, certificate = judge_attackers(
             table, verdict, certificate, strict=strict
         )
     assert verdict.safe

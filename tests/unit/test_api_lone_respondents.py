@@ -8,7 +8,7 @@ import pytest
 
 import evosdc
 from builders import flat_table
-from evosdc.attack import intervals, judge, judge_insiders
+from evosdc.attack import intervals, judge, judge_attackers
 from evosdc.errors import InputError
 from evosdc.instances import make
 from evosdc.table import Dimension, Hierarchy, Table, build_table, link_tables
@@ -114,7 +114,7 @@ def test_by_definition(seed: int) -> None:
 def test_the_shortcut_agrees_with_the_definition(seed: int) -> None:
     t = make("frequency", seed, shape=(5, 4, 3))
     plain = evosdc.protect(t, method="attacker", singletons=False).table
-    word, certificate = judge_insiders(plain, *judge(plain))
+    word, certificate = judge_attackers(plain, *judge(plain))
     found = {(e.cell, e.insider.partition("respondent of ")[2]) for e in word.exposed}
     who = lone_respondents(plain)
     expected = set()

@@ -16,7 +16,7 @@ from evosdc.errors import InputError
 from evosdc.results import Certificate
 from evosdc.suppress import problem
 from evosdc.table import Origin, Table
-from evosdc.table.attackers import lone_respondents
+from evosdc.table.attackers import lone_attackers
 
 
 def square(values: list[list[float]], hidden: str, **columns: list[float]) -> Table:
@@ -265,11 +265,11 @@ def test_cells_that_time_leaves_out_are_not_looked_at_one_by_one(table: Table) -
     frequency[4] = 1
     known, shown = table.replace(frequency=frequency), rectangle()
     levels = Levels.of(known, False, False, 0.0, None)
-    accepted, lone = np.ones(len(shown.cells), dtype=bool), lone_respondents(known)
+    accepted, lone = np.ones(len(shown.cells), dtype=bool), lone_attackers(known)
     late = levels.against(shown, accepted, lone, set(), moment() - 1)
     assert late == ([], [0])
     assert levels.against(shown, accepted, lone, {0}, moment() - 1) == ([], [])
-    assert levels.against(shown, accepted, lone, set(), None) == ([(0, 4)], [])
+    assert levels.against(shown, accepted, lone, set(), None) == ([(0, 1)], [])
 
 
 def test_what_time_leaves_out_is_not_covered(table: Table) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 
 from builders import flat_table, run_method
-from evosdc.attack import judge
+from evosdc.attack import judge, verify
+from evosdc.attack.certificate import assemble
 from evosdc.attack.demands import judged_levels
 from evosdc.attack.hints import Hint, take_hints
 from evosdc.attack.ledger import Ledger
@@ -100,7 +102,6 @@ NONSENSE: dict[str, tuple[list[int], list[float]]] = {
     "nothing": ([], []),
     "zeros": ([0, 1, 3, 4], [0.0, 0.0, 0.0, 0.0]),
     "a zero among others": ([0, 1, 3, 4], [4.0, -4.0, 0.0, 4.0]),
-    "steps of two sizes": ([0, 1, 3, 4], [4.0, -4.0, -2.0, 4.0]),
     "not a number": ([0, 1, 3, 4], [4.0, -4.0, np.nan, 4.0]),
     "infinite": ([0, 1], [np.inf, -np.inf]),
     "other cells": ([4, 5, 7, 8], [4.0, -4.0, -4.0, 4.0]),
@@ -153,11 +154,20 @@ def test_steps_are_read_as_decimals_where_a_level_has_many_digits() -> None:
     assert not ledger.levels()
 
 
-def test_steps_that_do_not_add_up_only_say_where_to_look() -> None:
-    corners = [*CORNERS, (1, 3), (2, 3)]
-    table = square(corners)
+def test_steps_that_do_not_add_up_are_solved_from_those_at_levels() -> None:
+    table = square([*CORNERS, (1, 3), (2, 3)])
     steps = {(1, 1): 4.0, (1, 2): -2.0, (1, 3): -1.4}
     steps |= {(2, c): -s for (_, c), s in list(steps.items())}
+    ledger = ledger_after(table)
+    assert not take_hints(ledger, [hint(table, steps)])
+    assert not ledger.levels()
+
+
+def test_steps_that_cannot_add_up_only_say_where_to_look() -> None:
+    """All six are at a bound or at the level, and off by far more than rounding."""
+    table = square([*CORNERS, (1, 3), (2, 3)])
+    steps = {(1, 1): 4.0, (1, 2): -9.0, (1, 3): -10.0}
+    steps |= {(2, 1): -4.5, (2, 2): 5.5, (2, 3): -10.0}
     ledger = ledger_after(table)
     places = take_hints(ledger, [hint(table, steps)])
     assert len(ledger.levels()) == 2
@@ -165,6 +175,52 @@ def test_steps_that_do_not_add_up_only_say_where_to_look() -> None:
     assert level == (int(table.primaries[0]), 1)
     assert [c.tolist() for c in cells] == [hint(table, steps)[0].tolist()]
     assert judge(table, hints=[hint(table, steps)])[0].safe
+
+
+def linear_deviation(table: Table, cell: int, sign: int, level: float) -> Hint | None:
+    """A vertex of a random linear program that moves a cell by its level."""
+    up, down = table.upper - table.value, table.value - table.lower
+    bounds = [
+        (-d, u) if hidden else (0.0, 0.0)
+        for d, u, hidden in zip(down, up, table.hidden, strict=True)
+    ]
+    bounds[cell] = (sign * level, sign * level)
+    cost = np.random.default_rng(cell).uniform(-1, 1, len(table))
+    found = linprog(
+        cost, A_eq=table.matrix.toarray(), b_eq=table.rhs * 0, bounds=bounds
+    )
+    if found.status != 0:
+        return None
+    at = np.flatnonzero(np.abs(found.x) > 1e-9 * np.abs(found.x).max())
+    return at, found.x[at]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_uneven_deviations_are_made_exact(seed: int) -> None:
+    """Values of 13 digits in a cube; programs move as many cells as they like."""
+    rng = np.random.default_rng(seed)
+    dims = {"x": "abcd", "y": "abc", "z": "abc"}
+    value = np.round(rng.lognormal(3, 1.5, 36), 11)
+    sensitive = rng.random(36) < 0.3
+    level = np.where(sensitive, 0.1 * value, 0.0)
+    status = np.where(sensitive, "u", "s")
+    table = flat_table(dims, value, status=status, lpl=level, upl=level)
+    top = (
+        np.where(table.hidden | (rng.random(len(table)) < 0.5), 2.0, 1.2) * table.value
+    )
+    table = table.replace(upper=top)
+    table = table.with_pattern((table.status == "u") | (rng.random(len(table)) < 0.7))
+    asked = 0
+    for cell in table.primaries.tolist():
+        for sign, amount in ((1, table.upl[cell]), (-1, table.lpl[cell])):
+            told = linear_deviation(table, cell, sign, float(amount))
+            if told is None:
+                continue
+            asked += 1
+            ledger = ledger_after(table, told)
+            assert not ledger.is_open(cell, sign)
+            assert verify(table, assemble(ledger.witnesses)).refused.size == 0
+    assert asked > 5
 
 
 def spoilt(hints: tuple[Hint, ...], cells: int, rng: np.random.Generator) -> list[Hint]:

@@ -14,7 +14,7 @@ from evosdc.attack import (
     general,
     intervals,
     judge,
-    judge_insiders,
+    judge_attackers,
     move_kernels,
     verify,
 )
@@ -146,8 +146,8 @@ def test_insiders_that_time_does_not_reach_stay_open() -> None:
     table = table.replace(frequency=frequency)
     word = judge(table)
     assert word[0].safe
-    late, _ = judge_insiders(table, *word, deadline=moment() - 1)
-    full, _ = judge_insiders(table, *word)
+    late, _ = judge_attackers(table, *word, deadline=moment() - 1)
+    full, _ = judge_attackers(table, *word)
     assert full.safe
     assert full.insiders == late.insiders == 4
     assert late.safe is None
@@ -171,7 +171,7 @@ def test_what_kind_of_table_it_is_is_asked_once(
     assert (table.network is not None) == (len(shape) == 2)
     for _ in range(2):
         again = table.with_pattern(table.hidden)
-        full, _ = judge_insiders(again, *judge(again))
+        full, _ = judge_attackers(again, *judge(again))
         assert full.insiders
     assert len(asked) == 1
     # Other equations are asked for themselves.
@@ -186,7 +186,7 @@ def test_what_kind_of_table_it_is_is_asked_once(
 def test_nobody_alone_is_no_insider() -> None:
     table = hide_all(cube((3, 3), np.full(9, 9.0)), [0], 0.1)
     table = table.replace(frequency=np.full(len(table), 7))
-    verdict, _ = judge_insiders(table, *judge(table))
+    verdict, _ = judge_attackers(table, *judge(table))
     assert verdict.safe
     assert verdict.insiders == 0
 
@@ -219,7 +219,7 @@ def test_a_sensitive_cell_without_levels_is_judged() -> None:
     assert judge(table.replace(status=status))[0].safe
     frequency = np.where(np.arange(len(table)) == 3, 1, 5)
     square = table.replace(status=status, frequency=frequency)
-    word, _ = judge_insiders(square, *judge(square))
+    word, _ = judge_attackers(square, *judge(square))
     assert [(e.cell, e.insider) for e in word.exposed] == [
         (0, f"the lone respondent of {table.label(3)}")
     ]

@@ -9,7 +9,7 @@ import pytest
 
 import evosdc
 from builders import assert_same_judgement, half_hidden_cube
-from evosdc.attack import insider_doubts, judge, judge_insiders, spread
+from evosdc.attack import insider_doubts, judge, judge_attackers, spread
 from evosdc.attack.demands import judged_levels
 from evosdc.attack.general import GeneralFinder
 from evosdc.attack.ledger import Ledger
@@ -47,9 +47,9 @@ def test_the_same_insiders_for_any_number_of_workers(
 ) -> None:
     monkeypatch.setattr(helping, "_PATIENCE", -1.0)
     alone = judge(table)
-    insiders = judge_insiders(table, *alone)
+    insiders = judge_attackers(table, *alone)
     assert len(insiders[0].exposed) > len(alone[0].exposed)
-    assert_same_judgement(insiders, judge_insiders(table, *alone, help=Help(2)))
+    assert_same_judgement(insiders, judge_attackers(table, *alone, help=Help(2)))
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -110,14 +110,14 @@ def test_nothing_is_said_of_what_there_is_no_time_for(table: Table) -> None:
     assert verdict.safe is None
     assert not verdict.exposed
     assert len(verdict.open) == verdict.judged
-    word, _ = judge_insiders(table, verdict, certificate, deadline=moment() - 1.0)
+    word, _ = judge_attackers(table, verdict, certificate, deadline=moment() - 1.0)
     assert word.safe is None
 
 
 def test_doubts_are_all_that_a_verdict_would_blame(table: Table) -> None:
     verdict, certificate = judge(table)
     doubts = set(insider_doubts(table, verdict, certificate)[0])
-    word, _ = judge_insiders(table, verdict, certificate)
+    word, _ = judge_attackers(table, verdict, certificate)
     blamed = {(e.cell, e.insider_cell) for e in word.exposed if e.insider}
     assert blamed
     assert blamed <= doubts

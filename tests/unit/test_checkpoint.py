@@ -148,7 +148,9 @@ def test_a_pattern_that_is_not_safe_is_mended(table: Table, left: Path) -> None:
     assert answer.cost > 0
 
 
-def test_a_stored_pattern_that_is_not_safe_is_completed_without_a_budget(table: Table, left: Path) -> None:
+def test_a_stored_pattern_that_is_not_safe_is_completed_without_a_budget(
+    table: Table, left: Path
+) -> None:
     nothing = np.zeros(len(table), dtype=bool)
     change(left, hidden=pack_cells(nothing), cost=0.0, evaluations=10)
     answer = evosdc.protect(

@@ -22,7 +22,7 @@ from builders import (
     run_method,
 )
 from crew_tasks import deadly_once, process, scaled
-from evosdc.attack import judge, judge_insiders, spread
+from evosdc.attack import judge, judge_attackers, spread
 from evosdc.errors import EvosdcError, LevelError
 from evosdc.instances import make
 from evosdc.parallel import Help, hands, joined, open_crew
@@ -223,7 +223,7 @@ def test_the_judge_gives_the_same_certificate_whoever_is_lost(
 
     table = half_hidden_cube()
     alone = judge(table)
-    insiders = judge_insiders(table, *alone)
+    insiders = judge_attackers(table, *alone)
     victim = next(iter(both.run(os.getpid).values()))
     given: list[Any] = []
     give = DaskCrew._give
@@ -239,7 +239,7 @@ def test_the_judge_gives_the_same_certificate_whoever_is_lost(
     monkeypatch.setattr(hands, "_PATIENCE", -1.0)
     with joined(both) as cluster:
         help = Help.of(None, cluster)
-        assert_same_judgement(insiders, judge_insiders(table, *alone, help=help))
+        assert_same_judgement(insiders, judge_attackers(table, *alone, help=help))
         asked = len(given)
         # Parts as many as those of a large table; no part cuts up what it is given.
         monkeypatch.setattr(spread, "_EASY", 16)

@@ -79,6 +79,8 @@ def audit(
     workers: int | None = None,
     cluster: Any = None,
     strict: bool | NotGiven = NOT_GIVEN,
+    attackers: Any = NOT_GIVEN,
+    coalitions: Any = NOT_GIVEN,
     singletons: bool | NotGiven | None = NOT_GIVEN,
     secondaries: bool | NotGiven = NOT_GIVEN,
     **reading: Any,
@@ -100,7 +102,7 @@ def audit(
         Earlier publications that everyone has: files or frames.
     attacker
         Against whom, and how far, cells must be protected; the keywords `strict`,
-        `singletons` and `secondaries` do the same.
+        `attackers`, `coalitions` and `secondaries` do the same.
     bounds, counts, threshold, whole_numbers, rules
         As in `protect`.
     time_limit
@@ -128,7 +130,13 @@ def audit(
         Attacker,
         "attacker",
         attacker,
-        {"strict": strict, "singletons": singletons, "secondaries": secondaries},
+        {
+            "strict": strict,
+            "attackers": attackers,
+            "coalitions": coalitions,
+            "singletons": singletons,
+            "secondaries": secondaries,
+        },
     )
     end = None if time_limit is None else moment() + time_limit
     resolved = assumed(
@@ -160,9 +168,7 @@ def audit(
     with joined(cluster, workers) as elsewhere:
         verdict, certificate = judge_all(
             resolved,
-            strict=against.strict,
-            secondaries=against.secondaries,
-            singletons=against.singletons,
+            against,
             known=known,
             deadline=end,
             help=Help.of(workers, elsewhere),

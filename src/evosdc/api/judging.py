@@ -8,60 +8,57 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack import judge, judge_insiders
+from evosdc.api.options import Attacker
+from evosdc.attack import judge, judge_attackers
 from evosdc.attack.hints import Hint
 from evosdc.parallel import Help
 from evosdc.results import Certificate, Verdict
 from evosdc.table import Table
-from evosdc.table.attackers import knows_contributors
+from evosdc.table.attackers import Attackers
 
 _RING = "what linked tables in a ring say together of cells that none of them shows"
 
 
 def judge_all(
     table: Table,
+    asked: Attacker,
     *,
-    strict: bool,
-    secondaries: bool,
-    singletons: bool | None,
+    attackers: Attackers | None = None,
     known: NDArray[np.bool_] | None = None,
     deadline: float | None = None,
     hints: Sequence[Hint] = (),
     help: Help | None = None,
     seen: Certificate | None = None,
 ) -> tuple[Verdict, Certificate]:
-    """Ask the judge, with each lone respondent as attacker too unless told not to.
+    """Ask the judge, about everyone and about each attacker who knows more.
 
-    Nothing judged is SAFE only where rules looked and found nothing.
+    Nothing judged is SAFE only where rules looked and found nothing. `attackers` are
+    those that `asked` names, where they are known already.
     """
     verdict, certificate = judge(
         table,
-        strict=strict,
-        secondaries=secondaries,
+        strict=asked.strict,
+        secondaries=asked.secondaries,
         known=known,
         deadline=deadline,
         hints=hints,
         help=help,
         seen=seen,
     )
-    if guarded(table, singletons):
-        verdict, certificate = judge_insiders(
+    if asked.beside_public(table):
+        verdict, certificate = judge_attackers(
             table,
             verdict,
             certificate,
-            strict=strict,
+            strict=asked.strict,
             known=known,
             deadline=deadline,
             hints=hints,
             help=help,
+            attackers=asked.of(table) if attackers is None else attackers,
         )
     if not verdict.judged and not table.origin.rules:
         verdict = replace(verdict, safe=None)
     if verdict.safe and verdict.judged and table.origin.ring:
         verdict = replace(verdict, safe=None, open=(_RING,))
     return verdict, certificate
-
-
-def guarded(table: Table, singletons: bool | None) -> bool:
-    """Whether lone respondents are attackers: by default where they are known."""
-    return knows_contributors(table) if singletons is None else singletons

@@ -13,7 +13,8 @@ from evosdc.api.requests import Labels, Preferences
 from evosdc.errors import InputError
 from evosdc.options import check_types
 from evosdc.table import Coalition, Table
-from evosdc.table.attackers import LONE, PAIRS, PUBLIC, Attackers, find_attackers
+from evosdc.table.attackers import PUBLIC, Attackers, find_attackers, knows_contributors
+from evosdc.table.shares import LONE
 
 DEFAULT_TIME_LIMIT = 60.0
 
@@ -127,15 +128,22 @@ class Attacker:
         """Return the attackers of a table, the public first."""
         return find_attackers(table, self.attackers, self.coalitions)
 
-    @property
-    def singletons(self) -> bool | None:
-        """Whether lone respondents attack, where nobody knows more than they do."""
-        if self.attackers == PAIRS or self.coalitions:
-            raise InputError(
-                "attackers who know more than lone respondents cannot be judged yet",
-                expected=f"attackers {PUBLIC!r} or {LONE!r}, and no coalitions",
-            )
-        return None if self.attackers is None else self.attackers == LONE
+    def kind(self, table: Table) -> str:
+        """Return which attackers are asked about; of some tables nobody knows any."""
+        if self.attackers is not None:
+            return self.attackers
+        return LONE if knows_contributors(table) else PUBLIC
+
+    def beside_public(self, table: Table) -> bool:
+        """Whether anybody is asked about beside the public, even if nobody is found."""
+        return self.kind(table) != PUBLIC or bool(self.coalitions)
+
+    def settings(self, table: Table) -> dict[str, Any]:
+        """Write the attackers down, by the names of options."""
+        return {
+            "attackers": self.kind(table),
+            "coalitions": [[one.name, *one.members] for one in self.coalitions],
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

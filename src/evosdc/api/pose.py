@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.judging import guarded
 from evosdc.api.options import Attacker, Requests, Stop
 from evosdc.api.requests import read_requests
 from evosdc.api.sources import Known
-from evosdc.attack import judge, judge_insiders
+from evosdc.attack import judge, judge_attackers
 from evosdc.errors import InputError, LevelError
 from evosdc.evolution.record import Entry
 from evosdc.io.run_checkpoint import Checkpoint
@@ -29,12 +28,7 @@ from evosdc.suppress.problem import Problem, strict_margin
 from evosdc.suppress.requests import CellRequests, with_least_levels
 from evosdc.suppress.running import Clock
 from evosdc.table import Table
-from evosdc.table.attackers import (
-    Attackers,
-    RespondentSums,
-    lone_attackers,
-    respondent_sums,
-)
+from evosdc.table.attackers import Attackers, RespondentSums, respondent_sums
 from evosdc.table.select import select
 from evosdc.table.status import FIXED, PRIMARY
 
@@ -88,12 +82,10 @@ class Posed:
     kept, price
         Secondaries that stay suppressed, and what every cell costs: 0 for sensitive
         cells. The search has those that are kept for nothing.
-    guarded
-        Whether attackers other than the public are judged.
     problem
         What is searched. Levels that no pattern gives are lowered in it.
-    unreachable
-        Sensitive cells with such levels.
+    unreachable, accepted
+        Sensitive cells with such levels; those for which lower ones are accepted.
     notes
         What could not be asked of any pattern.
     """
@@ -105,9 +97,9 @@ class Posed:
     requested: CellRequests
     kept: Mask
     price: NDArray[np.float64]
-    guarded: bool
     problem: Problem
     unreachable: Mask
+    accepted: Mask
     clock: Clock
     notes: tuple[str, ...]
 
@@ -175,7 +167,6 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
     asked = as_demands(granted, kept) if task.attacker.secondaries else granted
     # What everyone has from before cannot be suppressed any more.
     asked = asked.replace(status=np.where(before.cells, FIXED, asked.status))
-    beside = guarded(granted, task.attacker.singletons)
     attackers, sums = attackers_of(asked, task.attacker)
     # A requested cell without levels is judged as such: nobody may work it out. What
     # must be published, or was, is fixed for the search only.
@@ -183,8 +174,11 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
     judged = granted.replace(status=status, lpl=table.lpl, upl=table.upl, spl=table.spl)
     none = np.zeros(len(table), dtype=bool)
     notes: tuple[str, ...] = ()
+    accepted = none
     if requests.accept:
-        judged, asked, notes = _accepted(judged, asked, task, beside, clock.end)
+        judged, asked, accepted, notes = _accepted(
+            judged, asked, task, attackers, clock.end
+        )
     given_up: tuple[str, ...] = ()
     unreachable = none
 
@@ -214,9 +208,9 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
         requested=requested,
         kept=kept,
         price=np.where(granted.status == PRIMARY, 0.0, prices),
-        guarded=beside,
         problem=problem,
         unreachable=unreachable,
+        accepted=accepted,
         clock=clock,
         notes=notes + given_up,
     )
@@ -224,9 +218,9 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
 
 def attackers_of(table: Table, asked: Attacker) -> tuple[Attackers, RespondentSums]:
     """List the attackers that an office asks about, and the sums it protects."""
-    if not guarded(table, asked.singletons):
+    if not asked.beside_public(table):
         return Attackers.public(), RespondentSums.none()
-    return lone_attackers(table), respondent_sums(table)
+    return asked.of(table), respondent_sums(table)
 
 
 @contextmanager
@@ -308,8 +302,12 @@ def _lower(
 
 
 def _accepted(
-    judged: Table, asked: Table, task: Task, beside: bool, deadline: float | None
-) -> tuple[Table, Table, tuple[str, ...]]:
+    judged: Table,
+    asked: Table,
+    task: Task,
+    attackers: Attackers,
+    deadline: float | None,
+) -> tuple[Table, Table, Mask, tuple[str, ...]]:
     """Lower the levels of cells for which the user accepts what can be had."""
     named = read_requests(task.requests.accept, None, None).hide
     cells = np.zeros(len(judged), dtype=bool)
@@ -326,14 +324,19 @@ def _accepted(
     strict = task.attacker.strict
     everything = asked.with_pattern(asked.status != FIXED)
     verdict, certificate = judge(everything, strict=strict, deadline=deadline)
-    if beside:
-        verdict, _ = judge_insiders(
-            everything, verdict, certificate, strict=strict, deadline=deadline
-        )
+    verdict, _ = judge_attackers(
+        everything,
+        verdict,
+        certificate,
+        strict=strict,
+        deadline=deadline,
+        attackers=attackers,
+        sums=RespondentSums.none(),
+    )
     exposed = tuple(e for e in verdict.exposed if cells[e.cell])
     lower, _, changed = _lower(judged, exposed, strict)
     if not changed.any():
-        return judged, asked, ()
+        return judged, asked, changed, ()
     shares: dict[str, str] = {}
     for e in sorted(exposed, key=lambda e: -e.share):
         shares[e.label] = _share_in_words(e.share)  # the smallest share comes last
@@ -348,7 +351,8 @@ def _accepted(
         for name, level in levels.items()
     }
     note = f"{words}: {_listed(shares)}"
-    return judged.replace(**levels, origin=origin), asked.replace(**searched), (note,)
+    judged = judged.replace(**levels, origin=origin)
+    return judged, asked.replace(**searched), changed, (note,)
 
 
 def _problem_like(posed: Posed, table: Table) -> Problem:

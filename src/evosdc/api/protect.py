@@ -66,6 +66,8 @@ def protect(
     evaluations: int | NotGiven | None = NOT_GIVEN,
     gap: float | NotGiven = NOT_GIVEN,
     strict: bool | NotGiven = NOT_GIVEN,
+    attackers: Any = NOT_GIVEN,
+    coalitions: Any = NOT_GIVEN,
     singletons: bool | NotGiven | None = NOT_GIVEN,
     secondaries: bool | NotGiven = NOT_GIVEN,
     hide: Labels | NotGiven = NOT_GIVEN,
@@ -90,7 +92,7 @@ def protect(
         same.
     attacker
         Against whom, and how far, cells are protected; the keywords `strict`,
-        `singletons` and `secondaries` do the same.
+        `attackers`, `coalitions` and `secondaries` do the same.
     cells
         Cells that must be hidden or published, that cost more or less to hide, or
         that stay hidden; the keywords `hide`, `publish`, `prefer` and
@@ -168,7 +170,13 @@ def protect(
             Attacker,
             "attacker",
             attacker,
-            {"strict": strict, "singletons": singletons, "secondaries": secondaries},
+            {
+                "strict": strict,
+                "attackers": attackers,
+                "coalitions": coalitions,
+                "singletons": singletons,
+                "secondaries": secondaries,
+            },
         ),
         requests=one_way(
             Requests,
@@ -261,6 +269,7 @@ def _result(solution: Solution) -> Protection:
         notes=_notes(posed, solution.notes),
         known=before.cells if before.words else None,
         earlier=before.files,
+        accepted=posed.accepted,
         wished=(posed.judged.status == PRIMARY) & (posed.given.status != PRIMARY),
     )
 

@@ -157,7 +157,7 @@ def _first_judged(
     """
     clock, problem = posed.clock, posed.problem
     limit = clock.limit
-    if limit is None or (problem.network is not None and not posed.guarded):
+    if limit is None or (problem.network is not None and not problem.has_attackers):
         return None
     quick = find_method(_QUICK)
     own = Search(seed=search.seed, stop=TimeLimit(_QUICK_SHARE * limit))
@@ -199,13 +199,11 @@ def _judge(
     posed: Posed, pattern: Pattern, clock: Clock, help: Help, before: Judged | None
 ) -> Judged:
     """Judge a pattern as it would be published."""
-    attacker = posed.task.attacker
     table = posed.published(pattern.hidden)
     verdict, certificate = judge_all(
         table,
-        strict=attacker.strict,
-        secondaries=attacker.secondaries,
-        singletons=attacker.singletons,
+        posed.task.attacker,
+        attackers=posed.problem.attackers,
         known=posed.before.cells,
         deadline=clock.end,
         hints=pattern.hints,
@@ -314,7 +312,7 @@ def settings_of(posed: Posed, method: str, table: Table) -> dict[str, Any]:
         "gap": task.stop.gap,
         "seed": task.seed,
         "strict": task.attacker.strict,
-        "singletons": posed.guarded,
+        **task.attacker.settings(table),
         "secondaries": task.attacker.secondaries,
         "keep_secondaries": task.requests.keep,
         "bounds": table.origin.bounds,

@@ -17,7 +17,8 @@ from evosdc.io import (
 from evosdc.io.folders import DRAFT, PUBLISH
 from evosdc.report import report_html, share_html
 from evosdc.results import Protection
-from evosdc.table import Table
+from evosdc.table import Coalition, Table
+from evosdc.table.shares import LONE
 
 
 def write_unjudged(
@@ -61,6 +62,12 @@ def write_result(
             insiders=result.verdict.insiders is not None,
             known=result.known,
             wished=result.wished,
+            accepted=result.accepted,
+            attackers=str(result.settings.get("attackers", LONE)),
+            coalitions=[
+                Coalition(name, members)
+                for name, *members in result.settings.get("coalitions", ())
+            ],
             fractions=result.verdict.whole is False,
             tolerance=result.verdict.tolerance,
         ),

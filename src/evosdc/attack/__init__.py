@@ -1,9 +1,9 @@
 """The judge: attacker intervals, certificates of safety and their exact checker."""
 
+from evosdc.attack.attackers import insider_doubts, judge_attackers
 from evosdc.attack.certificate import certificate_arrays, certificate_from_arrays
 from evosdc.attack.checker import CheckReport, verify
 from evosdc.attack.demands import strict_margin
-from evosdc.attack.insiders import insider_doubts, judge_insiders
 from evosdc.attack.judge import intervals, judge
 from evosdc.attack.proof import Proof, ProofReport, check_proof, read_proof
 
@@ -17,7 +17,7 @@ __all__ = [
     "insider_doubts",
     "intervals",
     "judge",
-    "judge_insiders",
+    "judge_attackers",
     "read_proof",
     "strict_margin",
     "verify",

@@ -15,9 +15,11 @@ from evosdc.errors import InputError
 from evosdc.results import Certificate, Claim
 from evosdc.table import Table
 from evosdc.table.attackers import lone_respondents
+from evosdc.table.shares import LONE, Coalition
 from evosdc.table.status import SECONDARY
 
 FORMAT = "evosdc-certificate 3"
+LEVELS = ("upl", "lpl", "spl")
 # Settings that say what made cells sensitive, in words: they must be the table's.
 ORIGIN: Mapping[str, str] = {
     "rules": "rules",
@@ -94,8 +96,11 @@ def certificate_arrays(
     strict: bool,
     secondaries: bool,
     insiders: bool,
+    attackers: str = LONE,
+    coalitions: Sequence[Coalition] = (),
     known: NDArray[np.bool_] | None = None,
     wished: NDArray[np.bool_] | None = None,
+    accepted: NDArray[np.bool_] | None = None,
     whole: bool | None = None,
     fractions: bool = False,
     tolerance: float = 0.0,
@@ -113,8 +118,13 @@ def certificate_arrays(
         What the verdict states.
     strict, secondaries, insiders, known, whole, fractions
         As the verdict was reached; see `evosdc.attack.judge` and `verify`.
+    attackers, coalitions
+        Who the attackers beside the public are, for
+        `evosdc.table.attackers.find_attackers`.
     wished
         Cells that are sensitive by request, not by the table.
+    accepted
+        Cells whose levels are lower than those of the table that was given, by request.
     tolerance
         The verdict's; 0 where every witness is exact.
     """
@@ -127,6 +137,14 @@ def certificate_arrays(
         "strict": strict,
         "secondaries": secondaries,
         "insiders": insiders,
+        "attackers": attackers,
+        "coalitions": [[one.name, *one.members] for one in coalitions],
+        "accepted": []
+        if accepted is None
+        else [
+            [cell, *(float(getattr(table, name)[cell]) for name in LEVELS)]
+            for cell in np.flatnonzero(accepted).tolist()
+        ],
         "whole": table.origin.in_whole if whole is None else whole,
         "fractions": fractions,
         "tolerance": max(tolerance, FLOATING) if tolerance else 0.0,

@@ -14,20 +14,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.coverage import Levels, Reach
+from evosdc.attack.coverage import Levels, Reach, kind, largest, sums_uncovered
 from evosdc.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
-from evosdc.table.attackers import OwnCells, OwnShares, lone_respondents
+from evosdc.table.attackers import (
+    Attackers,
+    OwnShares,
+    RespondentSums,
+    lone_attackers,
+    respondent_sums,
+)
 
-_FITS = 2**62  # whole numbers below this are added and multiplied in 64 bits
 _CHUNK = 400_000  # entries looked at together
 # Tables that were read as decimals: one is checked once for each lone respondent.
 _READ: WeakKeyDictionary[Table, Any] = WeakKeyDictionary()
@@ -41,7 +45,7 @@ class CheckReport:
     ----------
     safe
         Every level of every judged cell is covered by witnesses that were accepted,
-        against everyone and, where asked, against each lone respondent.
+        against everyone and, where asked, against each attacker who knows more.
     exact
         No accepted witness has an error: always so at tolerance 0.
     error
@@ -53,13 +57,17 @@ class CheckReport:
     judged
         How many cells were judged.
     against
-        Pairs of a sensitive cell and a cell of a lone respondent, where every accepted
-        witness that covers the one moves a cell of the other; one row per pair. Cells
-        of `uncovered` are left out.
+        Pairs of a sensitive cell and the first cell that an attacker knows more of,
+        where the attacker excludes every accepted witness that covers a level of the
+        first; one row per pair. Cells of `uncovered` are left out.
+    attacker
+        The number of the attacker of each pair.
+    sums
+        The sums of cells of one respondent that no accepted witness covers, by number.
     late
-        Cells that time left out: not looked at against lone respondents.
+        Cells that time left out: not looked at against attackers who know more.
     insiders
-        How many lone respondents were taken for attackers; None where not asked.
+        How many attackers know more than everyone; None where not asked.
     unchecked
         How many witnesses time left out, and with them what they cover.
     """
@@ -72,6 +80,8 @@ class CheckReport:
     uncovered: NDArray[np.int64]
     judged: int
     against: NDArray[np.int64]
+    attacker: NDArray[np.int64]
+    sums: NDArray[np.int64]
     late: NDArray[np.int64]
     insiders: int | None = None
     unchecked: int = 0
@@ -117,6 +127,8 @@ def verify(
     whole: bool | None = None,
     among: NDArray[np.bool_] | None = None,
     insiders: bool = False,
+    attackers: Attackers | None = None,
+    sums: RespondentSums | None = None,
     deadline: float | None = None,
     room: Mapping[int, float] | None = None,
     fractions: bool = False,
@@ -140,8 +152,13 @@ def verify(
     among
         The cells to judge; all that are sensitive (and secondary) where None.
     insiders
-        Whether the sensitive cells are also judged against each lone respondent, who
-        knows its own cells: by the witnesses that move none of them.
+        Whether the sensitive cells are also judged against attackers who know more
+        than everyone: by the witnesses that move no cell further than they believe.
+    attackers
+        Who these are; the lone respondents of the table where None.
+    sums
+        The sums of cells of one respondent to be judged then; those of the table where
+        None.
     deadline
         Moment on the clock of `evosdc.clock.moment` after which no further witness is
         looked at.
@@ -181,31 +198,39 @@ def verify(
     uncovered = levels.uncovered(reach, room or {})
     against: list[tuple[int, int]] = []
     late: list[int] = []
-    many = None
+    open_sums: list[int] = []
+    who = Attackers.public()
     if insiders:
-        respondent = lone_respondents(table)
-        many = int(respondent.max(initial=-1)) + 1
-        shares, own = OwnShares(table), OwnCells(respondent)
+        who = lone_attackers(table) if attackers is None else attackers
+        sums = respondent_sums(table) if sums is None else sums
+        shares = OwnShares(table)
         against, late = levels.against(
             certificate,
             accepted,
-            respondent,
+            who,
             set(uncovered),
             deadline,
-            cache(lambda who: shares.room_alone(own.of(who))),
+            lambda number: who.room_below(shares, number),
+        )
+        open_sums = sums_uncovered(
+            table, certificate, accepted, sums, strict, tolerance, in_whole
         )
     refused = sorted(bad)
     return CheckReport(
-        safe=not (uncovered or against or late),
+        safe=not (uncovered or against or late or open_sums),
         exact=error == 0.0,
         error=error,
         refused=np.array(refused, dtype=np.int64),
         reasons=tuple(bad[w] for w in refused),
         uncovered=np.array(uncovered, dtype=np.int64),
         judged=len(levels.cells),
-        against=np.array(against, dtype=np.int64).reshape(-1, 2),
+        against=np.array(
+            [(cell, int(who.cells(number)[0])) for cell, number in against], np.int64
+        ).reshape(-1, 2),
+        attacker=np.array([number for _, number in against], dtype=np.int64),
+        sums=np.array(open_sums, dtype=np.int64),
         late=np.array(late, dtype=np.int64),
-        insiders=many,
+        insiders=len(who) - 1 if insiders else None,
         unchecked=len(certificate.cells) - looked_at,
     )
 
@@ -323,11 +348,11 @@ def _faults(
 def _outside(exact: _Exact, part: _Part) -> NDArray[np.bool_]:
     """Which entries break a bound: compares num / den with bound / scale."""
     low, high, den = exact.low[part.at], exact.high[part.at], part.den[part.owner]
-    room = max(_largest(low), _largest(high))
-    kind = _kind(_largest(part.num) * exact.scale, room * _largest(den))
-    move = part.num.astype(kind) * exact.scale
-    below = move < low.astype(kind) * den.astype(kind)
-    above = move > high.astype(kind) * den.astype(kind)
+    room = max(largest(low), largest(high))
+    form = kind(largest(part.num) * exact.scale, room * largest(den))
+    move = part.num.astype(form) * exact.scale
+    below = move < low.astype(form) * den.astype(form)
+    above = move > high.astype(form) * den.astype(form)
     return np.asarray(
         (below & ~exact.low_open[part.at]) | (above & ~exact.high_open[part.at]),
         dtype=bool,
@@ -344,8 +369,8 @@ def _unequal(exact: _Exact, part: _Part) -> NDArray[np.int64]:
     inside = np.arange(len(entry)) - np.repeat(np.cumsum(count) - count, count)
     place = columns.indptr[part.at][entry] + inside
     factor = exact.coefficients[place]
-    kind = _kind(_largest(part.num) * _largest(factor) * len(entry))
-    terms = part.num.astype(kind)[entry] * factor.astype(kind)
+    form = kind(largest(part.num) * largest(factor) * len(entry))
+    terms = part.num.astype(form)[entry] * factor.astype(form)
     row, who = columns.indices[place], part.owner[entry]
     order = np.lexsort((row, who))
     row, who = row[order], who[order]
@@ -391,14 +416,3 @@ def _decimals(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
         np.array([*(n * (scale // part) for n, part in numbers), None], object)[:-1]
         for numbers in read
     ]
-
-
-def _largest(numbers: Any) -> int:
-    if not len(numbers):
-        return 0
-    return max(abs(int(numbers.min())), abs(int(numbers.max())))
-
-
-def _kind(*largest: int) -> type:
-    """The dtype in which numbers of this size are handled without overflow."""
-    return np.int64 if max(largest) < _FITS else object

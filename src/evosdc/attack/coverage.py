@@ -1,24 +1,34 @@
 """The second half of the checker: which levels do accepted witnesses cover?
 
-Like `checker` it shares nothing with the code that finds witnesses.
+Against an attacker who knows more of some cells than everyone only those witnesses
+count that move none of these cells further than the attacker believes possible. Like
+`checker` it shares nothing with the code that finds witnesses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import ceil, floor, lcm
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from evosdc.clock import moment
 from evosdc.results import Certificate
 from evosdc.table import Table
+from evosdc.table.attackers import Attackers, RespondentSums
 
 _ZERO = Fraction(0)
+_FITS = 2**62  # whole numbers below this are added and multiplied in 64 bits
+# Pairs of a covering witness and an attacker who excludes it that are counted between
+# two looks at the clock: about a second.
+_PAIRS = 20_000_000
 
 
 class Reach:
@@ -147,68 +157,338 @@ class Levels:
         self,
         certificate: Certificate,
         accepted: NDArray[np.bool_],
-        respondent: NDArray[np.int64],
+        attackers: Attackers,
         passed_over: set[int],
         deadline: float | None,
         room: Callable[[int], Mapping[int, float]] = lambda _: {},
     ) -> tuple[list[tuple[int, int]], list[int]]:
-        """Pairs of a sensitive cell and a cell of whoever its witnesses fail against.
+        """Pairs of a sensitive cell and an attacker against whom witnesses fail.
 
-        Only who is moved by a witness of the cell can be moved by all that cover it.
-        `room` says how far down each of them can be made to believe a total: see
-        `evosdc.table.attackers.OwnShares`. The cells that time leaves out come next;
-        nothing is known of them.
+        A level fails against whoever excludes as many of the witnesses that cover it as
+        there are. `room` says how far down each attacker can be made to believe a cell:
+        see `evosdc.table.attackers.OwnShares`. The cells that time leaves out come
+        next; nothing is known of them.
         """
         if not accepted.any():
             return [], []
         judged = [c for c in self.cells if self.sensitive[c] and c not in passed_over]
+        if not judged or len(attackers) < 2:
+            return [], []
         if deadline is not None and moment() >= deadline:
             return [], judged
-        late: list[int] = []
-        touched = _touched(certificate, respondent)
-        moves = self._moves(certificate, accepted)
-        name: dict[int, int] = {}
-        for cell, who in enumerate(respondent.tolist()):
-            name.setdefault(who, cell)
-        pairs = []
-        for cell in judged:
+        moves = _Moves.of(certificate, accepted, judged)
+        excluded = excluding(certificate, accepted, attackers)
+        knows = _known_exactly(attackers)
+        bounds = cache(room)
+        pairs: list[tuple[int, int]] = []
+        for first, last in _portions(moves, excluded):
             if deadline is not None and moment() >= deadline:
-                late.append(cell)
-                continue
-            ratios = moves.get(cell, [])
-            near = set().union(*(touched[w] for _, _, w in ratios))
-            near.discard(int(respondent[cell]))
-            if not near:
-                continue
-            # Furthest first, so that for most respondents one look is enough; over one
-            # denominator, since whole numbers are sorted in no time.
-            scale = lcm(*{den for _, den, _ in ratios})
-            steps = [(num * (scale // den), w) for num, den, w in ratios]
-            ups = sorted((s for s in steps if s[0] > 0), reverse=True)
-            downs = sorted(s for s in steps if s[0] < 0)
-            for who in sorted(near):
-                up = Fraction(_first(ups, touched, who), scale)
-                down = Fraction(-_first(downs, touched, who), scale)
-                most = room(who).get(cell)
+                return pairs, judged[first:]
+            for cell, who, sure in self._failing(moves, excluded, first, last):
+                if (cell, who) in knows:
+                    continue
+                most = bounds(who).get(cell)
+                if sure and most is None:
+                    pairs.append((cell, who))
+                    continue
+                up, down = moves.furthest(cell, excluded.of(who))
                 least = None if most is None else Fraction(repr(most))
                 if not self.covers(cell, up, down, least):
-                    pairs.append((cell, name[who]))
-        return pairs, late
+                    pairs.append((cell, who))
+        return sorted(pairs), []
 
-    def _moves(
-        self, c: Certificate, accepted: NDArray[np.bool_]
-    ) -> dict[int, list[tuple[int, int, int]]]:
-        """Moves of each sensitive cell as ratios, and the witness that makes each."""
-        judged = np.zeros(len(self.sensitive), dtype=bool)
-        judged[self.cells] = True
-        owner = np.repeat(np.arange(len(c.cells)), np.diff(c.indptr))
-        moves: dict[int, list[tuple[int, int, int]]] = {}
-        use = accepted[owner] & (judged & self.sensitive)[c.indices]
-        for j in np.flatnonzero(use).tolist():
-            w = int(owner[j])
-            step = int(c.numerators[j]), int(c.denominators[w]), w
-            moves.setdefault(int(c.indices[j]), []).append(step)
-        return moves
+    def _failing(
+        self, moves: _Moves, excluded: Excluded, first: int, last: int
+    ) -> Iterator[tuple[int, int, bool]]:
+        """Pairs of a cell and an attacker that may fail, and whether they surely do.
+
+        Surely unless the attacker cannot be made to believe all of the lower level.
+        """
+        cells = moves.cells[first:last]
+        one = self.share if self.whole else _ZERO
+        sides: list[list[Fraction | None]] = [[], []]
+        either: list[Fraction | None] = []
+        wide = []
+        for cell in cells:
+            asked = self.asked[cell]
+            over, under, width = asked or (_ZERO, _ZERO, _ZERO)
+            nothing = not (over or under or width)
+            either.append(one if nothing else None)
+            for side, level in zip(sides, (over, under), strict=True):
+                full = self.share * ceil(level) if self.whole else level
+                side.append(full if level else None)
+            wide.append(width > over + under)
+        found: dict[tuple[int, int], bool] = {}
+        for levels, way in ((sides[0], 1), (sides[1], -1), (either, 0)):
+            for at, who in moves.failing(excluded, first, levels, way):
+                found[cells[at], who] = True
+        for at in np.flatnonzero(wide).tolist():
+            for who in moves.near(excluded, first + at):
+                found.setdefault((cells[at], who), False)
+        return ((cell, who, sure) for (cell, who), sure in found.items())
+
+
+def sums_uncovered(
+    table: Table,
+    certificate: Certificate,
+    accepted: NDArray[np.bool_],
+    sums: RespondentSums,
+    strict: bool,
+    tolerance: float,
+    whole: bool,
+) -> list[int]:
+    """List the sums of cells of one respondent that no witness moves far enough."""
+    if not len(sums):
+        return []
+    number = np.repeat(np.arange(len(sums)), np.diff(sums.start))
+    shape = (len(table), len(sums))
+    part = sparse.csr_array(
+        (np.ones(len(number), np.int64), (sums.cell, number)), shape
+    )
+    owner = _owners(certificate)
+    entry, in_sum = _joined(part, certificate.indices, accepted[owner])
+    moved: dict[tuple[int, int], int] = {}
+    for j, s in zip(entry.tolist(), in_sum.tolist(), strict=True):
+        key = s, int(owner[j])
+        moved[key] = moved.get(key, 0) + int(certificate.numerators[j])
+    best = [[_ZERO, _ZERO] for _ in range(len(sums))]
+    for (s, w), move in moved.items():
+        step = Fraction(move, int(certificate.denominators[w]))
+        side = 0 if step > 0 else 1
+        best[s][side] = max(best[s][side], abs(step))
+    # The same question as of a cell whose levels and bounds are those of the sum.
+    out = []
+    for s in range(len(sums)):
+        levels = _sum_levels(table, sums, s, strict, whole)
+        share = 1 - Fraction(tolerance)
+        asked = None if levels is None else (*(share * x for x in levels), _ZERO)
+        alone = Levels([0], np.ones(1, dtype=bool), {0: asked}, whole, share)
+        if not alone.covers(0, *best[s]):
+            out.append(s)
+    return out
+
+
+def _sum_levels(
+    table: Table, sums: RespondentSums, number: int, strict: bool, whole: bool
+) -> tuple[Fraction, Fraction] | None:
+    """What is asked of a sum, up and down; None: that it is not a point."""
+    cells = sums.cells(number)
+    up, down = _decimal(float(sums.upl[number])), _decimal(float(sums.lpl[number]))
+    if strict:
+        size = np.abs(table.value)
+        margin = 2e-6 * max(1.0, float(size[cells].max()))
+        margin += 2e-10 * max(1.0, float(size.max()))
+        if table.is_integer or table.origin.whole:
+            margin = 1.0
+        rooms = [_rooms(table, cell) for cell in cells.tolist()]
+        up, down = (
+            min(level + _decimal(margin), max(level, sum(side, _ZERO)))
+            if None not in side
+            else level + _decimal(margin)
+            for level, side in zip(
+                (up, down), ([r[k] for r in rooms] for k in (0, 1)), strict=True
+            )
+        )
+    if whole:
+        up, down = Fraction(ceil(up)), Fraction(ceil(down))
+    return (up, down) if up or down else None
+
+
+@dataclass(frozen=True, eq=False)
+class Excluded:
+    """Which witnesses each attacker excludes: a row per witness, one per attacker."""
+
+    by_witness: Any
+    by_attacker: Any
+
+    @classmethod
+    def where(cls, witness: Any, attacker: Any, shape: tuple[int, int]) -> Excluded:
+        """Return pairs as a matrix of ones."""
+        ones = np.ones(len(witness), dtype=np.int32)
+        pairs = sparse.csr_array((ones, (witness, attacker)), shape=shape)
+        pairs.sum_duplicates()
+        pairs.data[:] = 1
+        return cls(pairs, sparse.csc_array(pairs))
+
+    def of(self, attacker: int) -> set[int]:
+        """Return the witnesses that an attacker excludes."""
+        start, end = self.by_attacker.indptr[attacker : attacker + 2]
+        return set(self.by_attacker.indices[start:end].tolist())
+
+
+def excluding(
+    c: Certificate, accepted: NDArray[np.bool_], attackers: Attackers
+) -> Excluded:
+    """Find the witnesses that move a cell further than an attacker believes."""
+    many = int(c.indices.max(initial=-1)) + 1
+    inside = np.flatnonzero(attackers.cell < many)
+    number = np.repeat(np.arange(len(attackers)), np.diff(attackers.start))
+    shape = (many, len(attackers.cell))
+    believes = sparse.csr_array(
+        (np.ones(len(inside), np.int64), (attackers.cell[inside], inside)), shape=shape
+    )
+    owner = _owners(c)
+    entry, belief = _joined(believes, c.indices, accepted[owner] & (c.numerators != 0))
+    num, den = c.numerators[entry], c.denominators[owner[entry]]
+    up, down = attackers.up[belief], attackers.down[belief]
+    scale, (above, below) = _over_one_scale(up, down)
+    beyond = np.where(
+        num > 0,
+        _exceeds(num, den, above, scale) & ~np.isposinf(up),
+        _exceeds(-num, den, below, scale) & ~np.isposinf(down),
+    )
+    shape = (len(c.cells), len(attackers))
+    return Excluded.where(owner[entry[beyond]], number[belief[beyond]], shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Moves:
+    """How far accepted witnesses move the judged cells, in the order of the cells."""
+
+    cells: list[int]
+    start: NDArray[np.int64]
+    witness: NDArray[np.int64]
+    num: Any
+    den: Any
+
+    @classmethod
+    def of(
+        cls, c: Certificate, accepted: NDArray[np.bool_], cells: list[int]
+    ) -> _Moves:
+        """Collect the moves of some cells."""
+        owner = _owners(c)
+        place = np.full(max(int(c.indices.max(initial=-1)), cells[-1]) + 1, -1)
+        place[cells] = np.arange(len(cells))
+        use = np.flatnonzero(
+            accepted[owner] & (place[c.indices] >= 0) & (c.numerators != 0)
+        )
+        use = use[np.argsort(place[c.indices[use]], kind="stable")]
+        start = np.searchsorted(place[c.indices[use]], np.arange(len(cells) + 1))
+        witness = owner[use]
+        return cls(cells, start, witness, c.numerators[use], c.denominators[witness])
+
+    def failing(
+        self, excluded: Excluded, first: int, levels: list[Fraction | None], way: int
+    ) -> Iterator[tuple[int, int]]:
+        """Yield cells with the attackers who exclude all witnesses that cover a level.
+
+        The cells are numbered from the first one. A `way` of 0 asks for either.
+        """
+        last = first + len(levels)
+        part = slice(int(self.start[first]), int(self.start[last]))
+        size = np.diff(self.start[first : last + 1])
+        at = np.repeat(np.arange(last - first), size)
+        scale = lcm(*{level.denominator for level in levels if level is not None})
+        asked = np.array(
+            [0 if level is None else int(level * scale) for level in levels] + [None],
+            dtype=object,
+        )[:-1]
+        num = np.abs(self.num[part]) if way == 0 else way * self.num[part]
+        short = _exceeds(asked[at], np.full(len(at), scale), num, self.den[part])
+        use = np.array([level is not None for level in levels], dtype=bool)[at]
+        use &= (num > 0) & ~short
+        witness = self.witness[part][use]
+        shape = (last - first, excluded.by_witness.shape[0])
+        covering = sparse.csr_array(
+            (np.ones(len(witness), np.int32), (at[use], witness)), shape=shape
+        )
+        counts = sparse.coo_array(covering @ excluded.by_witness)
+        row, who = counts.coords
+        many = np.bincount(at[use], minlength=last - first)
+        all_of_them = counts.data == many[row]
+        yield from zip(
+            row[all_of_them].tolist(), who[all_of_them].tolist(), strict=True
+        )
+
+    def near(self, excluded: Excluded, at: int) -> list[int]:
+        """Return the attackers who exclude a witness that moves a cell."""
+        part = slice(int(self.start[at]), int(self.start[at + 1]))
+        rows = excluded.by_witness[np.unique(self.witness[part])]
+        return np.unique(rows.indices).tolist()
+
+    def furthest(self, cell: int, without: set[int]) -> tuple[Fraction, Fraction]:
+        """How far up and down witnesses move a cell, some of them left out."""
+        at = bisect_left(self.cells, cell)
+        up = down = _ZERO
+        for j in range(int(self.start[at]), int(self.start[at + 1])):
+            if int(self.witness[j]) not in without:
+                step = Fraction(int(self.num[j]), int(self.den[j]))
+                up, down = max(up, step), max(down, -step)
+        return up, down
+
+
+def _portions(moves: _Moves, excluded: Excluded) -> Iterator[tuple[int, int]]:
+    """Part the cells so that each part counts a limited number of pairs."""
+    each = np.diff(excluded.by_witness.indptr)[moves.witness]
+    total = np.concatenate([[0], np.cumsum(each)])[moves.start]
+    first, count = 0, len(moves.cells)
+    while first < count:
+        last = int(np.searchsorted(total, total[first] + _PAIRS, "right")) - 1
+        last = min(max(last, first + 1), count)
+        yield first, last
+        first = last
+
+
+def _known_exactly(attackers: Attackers) -> set[tuple[int, int]]:
+    """Pairs of a cell and an attacker who knows it: it is not judged against it."""
+    number = np.repeat(np.arange(len(attackers)), np.diff(attackers.start))
+    exact = (attackers.up == 0) & (attackers.down == 0)
+    cells, who = attackers.cell[exact].tolist(), number[exact].tolist()
+    return set(zip(cells, who, strict=True))
+
+
+def _owners(c: Certificate) -> NDArray[np.int64]:
+    """The witness of each entry."""
+    return np.repeat(np.arange(len(c.cells)), np.diff(c.indptr))
+
+
+def _joined(
+    lists: Any, cells: NDArray[np.int64], use: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pair each used entry with everything that a matrix lists for its cell."""
+    entry = np.flatnonzero(use)
+    begin = lists.indptr[cells[entry]].astype(np.int64)
+    many = lists.indptr[cells[entry] + 1] - begin
+    ends = np.cumsum(many)
+    place = np.repeat(begin - ends + many, many) + np.arange(int(many.sum()))
+    return np.repeat(entry, many), lists.indices[place].astype(np.int64)
+
+
+def _exceeds(num: Any, den: Any, other: Any, scale: Any) -> NDArray[np.bool_]:
+    """Whether ``num / den > other / scale``, exactly."""
+    if not len(num):
+        return np.zeros(0, dtype=bool)
+    wide = np.max(scale)
+    size = max(largest(num) * int(wide), largest(other) * largest(den))
+    form = kind(size)
+    left = np.asarray(num).astype(form) * np.asarray(scale).astype(form)
+    right = np.asarray(other).astype(form) * np.asarray(den).astype(form)
+    return np.asarray(left > right, dtype=bool)
+
+
+def _over_one_scale(*arrays: NDArray[np.float64]) -> tuple[int, list[Any]]:
+    """Read doubles as shortest decimals over one scale; infinite ones as 0."""
+    read = [
+        [_decimal(x) if np.isfinite(x) else _ZERO for x in array.tolist()]
+        for array in arrays
+    ]
+    scale = lcm(*{x.denominator for numbers in read for x in numbers})
+    return scale, [
+        np.array([*(int(x * scale) for x in numbers), None], dtype=object)[:-1]
+        for numbers in read
+    ]
+
+
+def largest(numbers: Any) -> int:
+    """Return the largest size of some whole numbers."""
+    if not len(numbers):
+        return 0
+    return max(abs(int(numbers.min())), abs(int(numbers.max())))
+
+
+def kind(*sizes: int) -> type:
+    """Return the dtype in which numbers of this size do not overflow."""
+    return np.int64 if max(sizes) < _FITS else object
 
 
 def _decimal(number: float) -> Fraction:
@@ -232,18 +512,3 @@ def _with_margin(level: float, margin: float, room: Fraction | None) -> Fraction
     if room is None:
         return asked
     return min(asked, max(_decimal(level), room))
-
-
-def _touched(c: Certificate, respondent: NDArray[np.int64]) -> list[set[int]]:
-    """The lone respondents whose cells each witness moves."""
-    touched: list[set[int]] = [set() for _ in range(len(c.cells))]
-    owner = np.repeat(np.arange(len(c.cells)), np.diff(c.indptr))
-    use = (respondent[c.indices] >= 0) & (c.numerators != 0)
-    for j in np.flatnonzero(use).tolist():
-        touched[owner[j]].add(int(respondent[c.indices[j]]))
-    return touched
-
-
-def _first(steps: Iterable[tuple[int, int]], touched: list[set[int]], who: int) -> int:
-    """The first step whose witness leaves a respondent alone, else none."""
-    return next((step for step, w in steps if who not in touched[w]), 0)

@@ -2,13 +2,19 @@
 
 First the solution is rounded to small denominators. Where that does not add up, the
 vertex is solved again in fractions: cells at a bound sit exactly there, the others
-follow from the equations by sparse elimination.
+follow from the equations. Most follow one after the other, from an equation in which
+everything else is known; what remains is solved by sparse elimination. Bounds read as
+decimals may contradict each other in the last digit: then a cell that is at its bound
+keeps off it by as much.
 """
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from math import lcm
 from typing import Any
 
@@ -18,10 +24,14 @@ from numpy.typing import NDArray
 from evosdc.attack.ledger import in_time
 
 Number = int | Fraction
+Terms = dict[int, Number]
 
 _DENOMINATORS = (1, 2, 3, 4, 6, 12, 60)
 _MOST_UNKNOWNS = 20_000
 _NEARER = 1e-4
+# Bounds that are sums of doubles are off by up to 1e-15 of their size; parts of a bound
+# from 1e-6 on would change a deviation visibly.
+_HAIR = 1e-9
 _MOST_WORK = 2_000_000  # steps of an elimination before it is given up
 
 
@@ -89,101 +99,255 @@ def _solved(
     deadline: float | None,
 ) -> tuple[list[int], int] | None:
     """Solve again in fractions; near a bound is `closeness`, or a share of the room."""
-    value: dict[int, Number] = {}
+    fixed: Terms = {}
     for j, (xj, rj) in enumerate(zip(x.tolist(), room, strict=True)):
         if xj <= closeness:
-            value[j] = 0
+            fixed[j] = 0
         elif rj is not None and xj >= rj - max(closeness, share * rj):
-            value[j] = rj
-    unknown = [j for j in range(len(x)) if j not in value]
-    if len(unknown) > _MOST_UNKNOWNS:
+            fixed[j] = rj
+    if len(x) - len(fixed) > _MOST_UNKNOWNS:
         return None
-    system = _system(rows, value)
-    steps = _eliminate(system, deadline)
-    if steps is None:
+    indptr, factors = rows.indptr.tolist(), [int(f) for f in rows.data.tolist()]
+    columns = rows.indices.tolist()
+    equations: list[Terms] = [
+        dict(zip(columns[a:b], factors[a:b], strict=True)) for a, b in pairwise(indptr)
+    ]
+    least = [0] * len(x)
+    solution = exact_solution(
+        equations, lambda j: round(float(x[j])), fixed, least, room, closeness, deadline
+    )
+    if solution is None:
         return None
-    pivots = {pivot for pivot, _, _ in steps}
-    for j in unknown:
-        if j not in pivots:
-            value[j] = round(float(x[j]))
-    for pivot, terms, rhs in reversed(steps):
-        rest = sum(f * value[j] for j, f in terms.items() if j != pivot)
-        value[pivot] = _ratio(rhs - rest, terms[pivot])
-    for j in unknown:
-        r = room[j]
-        if value[j] < 0 or (r is not None and value[j] > r):
+    if any(
+        v < 0 or (r is not None and v > r) for v, r in zip(solution, room, strict=True)
+    ):
+        return None
+    return over_one_denominator(solution)
+
+
+def over_one_denominator(numbers: Sequence[Number]) -> tuple[list[int], int]:
+    """Return the numerators of some numbers over their least common denominator."""
+    den = lcm(*{v.denominator for v in numbers})
+    return [int(v * den) for v in numbers], den
+
+
+def exact_solution(
+    equations: Sequence[Terms],
+    near: Callable[[int], int],
+    fixed: Terms,
+    least: Sequence[int],
+    most: Sequence[int | None],
+    close: float,
+    deadline: float | None = None,
+) -> list[Number] | None:
+    """Solve homogeneous equations exactly, or return None.
+
+    Parameters
+    ----------
+    equations
+        Coefficients by column.
+    near
+        Says the values of columns that neither `fixed` nor the equations settle.
+    fixed
+        Columns whose values are known. Where these contradict each other, some are
+        taken to be off by as much, between `least` and `most`.
+    close
+        How far off at most, beside a billionth of the value.
+    deadline
+        Moment of `evosdc.clock.moment` after which it ends with `Unfinished`.
+    """
+    value = dict(fixed)
+    count = len(most)
+    if not _complete(equations, near, value, count, deadline):
+        changed = _without_contradiction(equations, fixed, least, most, close, deadline)
+        if changed is None:
             return None
-    den = lcm(*(v.denominator for v in value.values())) if value else 1
-    return [int(value[j] * den) for j in range(len(x))], den
+        value = changed
+        if not _complete(equations, near, value, count, deadline):
+            return None
+    return [value[j] for j in range(len(most))]
 
 
-def _system(
-    rows: Any, value: dict[int, Number]
-) -> list[tuple[dict[int, Number], Number]]:
-    """Equations of the unknowns, what is known moved to the right-hand side."""
-    system = []
-    indptr, indices, data = rows.indptr.tolist(), rows.indices.tolist(), rows.data
-    factors = [int(f) for f in data.tolist()]
-    for i in range(len(indptr) - 1):
-        terms: dict[int, Number] = {}
-        rhs: Number = 0
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
+def _complete(
+    equations: Sequence[Terms],
+    near: Callable[[int], int],
+    value: Terms,
+    count: int,
+    deadline: float | None,
+) -> bool:
+    """Add the columns that are missing to `value`; False where there is no solution."""
+    rest = _follow(equations, value)
+    if not rest and len(value) == count:
+        return True
+    found = _eliminate(rest, frozenset(), deadline)
+    if found is None or any(row.right for row in found.left):
+        return False
+    pivots = {pivot for pivot, _ in found.steps}
+    for j in range(count):
+        if j not in value and j not in pivots:
+            value[j] = near(j)
+    for pivot, row in reversed(found.steps):
+        others = sum(f * value[j] for j, f in row.terms.items() if j != pivot)
+        value[pivot] = _ratio(row.right - others, row.terms[pivot])
+    return True
+
+
+@dataclass(eq=False)
+class _Row:
+    """An equation between columns of unknown value and a number on the right."""
+
+    terms: Terms
+    right: Number
+
+
+@dataclass(frozen=True, eq=False)
+class _Elimination:
+    """Equations solved for one column each, in order, and those without any left."""
+
+    steps: list[tuple[int, _Row]]
+    left: list[_Row]
+
+
+def _follow(equations: Sequence[Terms], value: Terms) -> list[_Row]:
+    """Add to `value` what equations with one unknown say; return the other equations.
+
+    Those that contradict what is known are among them.
+    """
+    rows = []
+    where: dict[int, list[_Row]] = {}
+    for terms in equations:
+        right: Number = 0
+        unknown: Terms = {}
+        for j, f in terms.items():
             if j in value:
-                rhs -= factors[e] * value[j]
+                right -= f * value[j]
             else:
-                terms[j] = factors[e]
-        if terms or rhs:
-            system.append((terms, rhs))
-    return system
+                unknown[j] = f
+        row = _Row(unknown, right)
+        rows.append(row)
+        for j in unknown:
+            where.setdefault(j, []).append(row)
+    ready = [row for row in rows if len(row.terms) == 1]
+    while ready:
+        row = ready.pop()
+        if not row.terms:
+            continue
+        ((column, factor),) = row.terms.items()
+        value[column] = known = _ratio(row.right, factor)
+        for other in where[column]:
+            other.right -= other.terms.pop(column) * known
+            if len(other.terms) == 1:
+                ready.append(other)
+    return [row for row in rows if row.terms or row.right]
 
 
 def _eliminate(
-    system: list[tuple[dict[int, Number], Number]],
-    deadline: float | None,
-) -> list[tuple[int, dict[int, Number], Number]] | None:
-    """Eliminate unknowns, shortest equations first; None where it is contradictory."""
+    system: Iterable[_Row], held: frozenset[int], deadline: float | None
+) -> _Elimination | None:
+    """Eliminate all columns but those held, the shortest equations first.
+
+    None where it takes too long.
+    """
     live = dict(enumerate(system))
     where: dict[int, set[int]] = {}
-    for i, (terms, _) in live.items():
-        for j in terms:
+    for i, row in live.items():
+        for j in row.terms:
             where.setdefault(j, set()).add(i)
-    steps: list[tuple[int, dict[int, Number], Number]] = []
+
+    def length(row: _Row) -> int:
+        return len(row.terms) - len(held & row.terms.keys()) if held else len(row.terms)
+
+    steps: list[tuple[int, _Row]] = []
+    left: list[_Row] = []
     work = 0
-    queue = [(len(terms), i) for i, (terms, _) in live.items()]
+    queue = [(length(row), i) for i, row in live.items()]
     heapq.heapify(queue)
     while live:
-        length, i = heapq.heappop(queue)
-        if i not in live or len(live[i][0]) != length:
+        unknown, i = heapq.heappop(queue)
+        if i not in live or length(live[i]) != unknown:
             continue
-        terms, rhs = live.pop(i)
-        if not terms:
-            if rhs:
-                return None
-            continue
-        for j in terms:
+        row = live.pop(i)
+        for j in row.terms:
             where[j].discard(i)
+        if not unknown:
+            left.append(row)
+            continue
         if len(steps) % 64 == 0:
             in_time(deadline)
-        pivot = min(terms, key=lambda j: len(where[j]))
-        for other in list(where[pivot]):
-            theirs, their_rhs = live[other]
-            factor = _ratio(theirs[pivot], terms[pivot])
-            for j, f in terms.items():
-                new = theirs.get(j, 0) - factor * f
-                if new:
-                    theirs[j] = new
-                    where[j].add(other)
-                elif j in theirs:
-                    del theirs[j]
-                    where[j].discard(other)
-            live[other] = (theirs, their_rhs - factor * rhs)
-            heapq.heappush(queue, (len(theirs), other))
-            work += len(terms)
+        pivot = min(row.terms.keys() - held, key=lambda j: (len(where[j]), j))
+        for number in list(where[pivot]):
+            other = live[number]
+            factor = _ratio(other.terms[pivot], row.terms[pivot])
+            _subtract(other, row, factor)
+            for j in row.terms:
+                if j in other.terms:
+                    where[j].add(number)
+                else:
+                    where[j].discard(number)
+            heapq.heappush(queue, (length(other), number))
+            work += len(row.terms)
         if work > _MOST_WORK:
             return None
-        steps.append((pivot, terms, rhs))
-    return steps
+        steps.append((pivot, row))
+    return _Elimination(steps, left)
+
+
+def _subtract(row: _Row, other: _Row, factor: Number) -> None:
+    """Subtract a multiple of another equation."""
+    terms = row.terms
+    for j, f in other.terms.items():
+        new = terms.get(j, 0) - factor * f
+        if new:
+            terms[j] = new
+        elif j in terms:
+            del terms[j]
+    row.right -= factor * other.right
+
+
+def _without_contradiction(
+    equations: Sequence[Terms],
+    fixed: Terms,
+    least: Sequence[int],
+    most: Sequence[int | None],
+    close: float,
+    deadline: float | None,
+) -> Terms | None:
+    """Return fixed values that equations allow, as few as possible of them changed."""
+    rows = [_Row(dict(terms), 0) for terms in equations]
+    found = _eliminate(rows, frozenset(fixed), deadline)
+    if found is None:
+        return None
+    value = dict(fixed)
+    between = [row for row in found.left if row.terms]
+    dependent: list[tuple[int, _Row]] = []
+    while True:
+        gaps = (
+            (row, sum(f * value[j] for j, f in row.terms.items())) for row in between
+        )
+        row, gap = next(((row, gap) for row, gap in gaps if gap), (None, 0))
+        if row is None:
+            break
+        free = [
+            (least[j] > 0, j, v)
+            for j, f in row.terms.items()
+            if abs(off := _ratio(gap, f)) <= close + _HAIR * abs(fixed[j])
+            and least[j] <= (v := value[j] - off)
+            and ((top := most[j]) is None or v <= top)
+        ]
+        if not free:
+            return None
+        # A level is met exactly wherever a bound can be kept off instead.
+        _, column, value[column] = min(free)
+        between.remove(row)
+        for other in between:
+            if column in other.terms:
+                factor = _ratio(other.terms[column], row.terms[column])
+                _subtract(other, row, factor)
+        dependent.append((column, row))
+    for column, row in reversed(dependent):
+        others = sum(f * value[j] for j, f in row.terms.items() if j != column)
+        value[column] = _ratio(-others, row.terms[column])
+    return value
 
 
 def _ratio(one: Number, two: Number) -> Number:

@@ -3,6 +3,9 @@
 A search knows what it relied on. Telling the judge saves it the looking and weakens
 nothing: a suggestion is turned into whole numbers and has to keep every equation and
 every bound in exact arithmetic, or it is dropped.
+
+Most are vertices of a linear program: steps that are at a bound or at a level are known
+exactly, and the others follow from the equations.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.attack.certificate import Witness
+from evosdc.attack.exact import Terms, exact_solution, over_one_denominator
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel
 from evosdc.results import Certificate
@@ -30,8 +34,10 @@ _EQUAL = 1e-9
 # more than this part of the last digit.
 _DIGITS = 12
 _OFF = 1e-4
-# Then in these parts of the attacker's unit, coarse first: rounding may help.
-_PARTS = (1, 10**3, 10**6)
+# A step is at a bound or at a level if it is off by no more than this share of the
+# largest one. Solvers are exact to about 1e-15 of it; at 1e-6 bounds of different cells
+# are taken for one another.
+_CLOSE = 1e-9
 
 
 class Suggestion:
@@ -54,11 +60,39 @@ class Suggestion:
             and len(set(self.at)) == len(self.at)
         )
 
-    @cached_property
-    def readings(self) -> list[_Reading]:
+    def seen_by(self, attacker: AttackModel) -> Suggestion:
+        """Return the suggestion as an attacker reads it: bounds may be other ones."""
+        mine = self._attacker
+        if attacker.up is mine.up and attacker.down is mine.down:
+            return self
+        return Suggestion((self.cells, self.by), attacker)
+
+    def readings(self) -> Iterator[_Reading]:
         """Whole steps in the proportions of the deviation, the likeliest first."""
-        found = _readings(self.by, self._attacker.scale)
-        return [_Reading(self._attacker, self.at, steps) for steps in found]
+        if self._plain is not None:
+            yield self._plain
+        if self._solved is not None:
+            yield self._solved
+
+    @cached_property
+    def _plain(self) -> _Reading | None:
+        """Equal steps, or steps of few digits."""
+        steps = (
+            np.sign(self.by).astype(int).tolist() if self.even else _decimals(self.by)
+        )
+        return None if steps is None else _Reading(self._attacker, self.at, steps)
+
+    @cached_property
+    def _solved(self) -> _Reading | None:
+        """The steps of a vertex."""
+        steps = None if self.even else _vertex(self._attacker, self.at, self.by)
+        return None if steps is None else _Reading(self._attacker, self.at, steps)
+
+    @property
+    def even(self) -> bool:
+        """Whether all steps are of one size."""
+        size = np.abs(self.by)
+        return bool(size.max() <= size.min() * (1 + _EQUAL))
 
 
 def take_hints(ledger: Ledger, hints: Sequence[Hint]) -> Places:
@@ -80,13 +114,13 @@ def take_suggestions(ledger: Ledger, suggestions: Iterable[Suggestion]) -> Place
         # Published, or known to who asks: no reading of it holds.
         if not suggestion.makes_sense or not free[suggestion.cells].all():
             continue
-        for reading in suggestion.readings:
+        for reading in suggestion.readings():
             forth = reading.stretch(ledger, 1)
             back = reading.stretch(ledger, -1)
             if forth and back:
                 break
         else:
-            if _even(np.abs(suggestion.by)):
+            if suggestion.even:
                 continue
             ways = np.sign(suggestion.by).astype(int).tolist()
             for cell, way in zip(suggestion.at, ways, strict=True):
@@ -118,26 +152,51 @@ def take_seen(ledger: Ledger, seen: Certificate) -> None:
         )
 
 
-def _even(size: NDArray[np.float64]) -> bool:
-    return bool(size.max() <= size.min() * (1 + _EQUAL))
-
-
-def _readings(by: NDArray[np.float64], scale: int) -> Iterator[list[int]]:
-    """Whole steps in the proportions of a deviation; all of them move."""
-    if _even(np.abs(by)):
-        yield np.sign(by).astype(int).tolist()
-        return
+def _decimals(by: NDArray[np.float64]) -> list[int] | None:
+    """Steps of few digits as whole numbers in their proportions."""
     for digits in range(_DIGITS + 1):
         steps = by * 10.0**digits
         nearest = np.rint(steps)
         if np.abs(nearest).max() < 2.0**53 and np.abs(steps - nearest).max() < _OFF:
-            if nearest.all():
-                yield nearest.astype(np.int64).tolist()
-            break
-    for parts in _PARTS:
-        steps_in_parts = [round(step * scale * parts) for step in by.tolist()]
-        if all(steps_in_parts):
-            yield steps_in_parts
+            whole: list[int] = nearest.astype(np.int64).tolist()
+            return whole if nearest.all() else None
+    return None
+
+
+def _vertex(
+    attacker: AttackModel, cells: list[int], by: NDArray[np.float64]
+) -> list[int] | None:
+    """Steps as whole numbers in their proportions: at bounds and levels exactly so."""
+    scale = attacker.scale
+    close = _CLOSE * float(np.abs(by).max()) * scale
+    indptr, rows, factors = attacker.coefficients
+    equations: dict[int, Terms] = {}
+    least, most = [], []
+    fixed: Terms = {}
+    for j, (cell, step) in enumerate(zip(cells, by.tolist(), strict=True)):
+        way = 1 if step > 0 else -1
+        for i in range(indptr[cell], indptr[cell + 1]):
+            equations.setdefault(rows[i], {})[j] = way * factors[i]
+        size = abs(step) * scale
+        room = attacker.room(cell, way)
+        need = attacker.needs.get(cell, (0, 0, 0))[0 if way > 0 else 1]
+        at_level = need and abs(size - need) <= close
+        if at_level:
+            fixed[j] = need
+        elif room is not None and abs(size - room) <= close:
+            fixed[j] = room
+        least.append(need if at_level else 0)
+        most.append(room)
+
+    def near(j: int) -> int:
+        # What is asked has at most the digits of a double.
+        return round(Fraction(repr(abs(float(by[j])))) * scale)
+
+    solution = exact_solution(list(equations.values()), near, fixed, least, most, close)
+    if solution is None:
+        return None
+    numbers, _ = over_one_denominator(solution)
+    return [n if step > 0 else -n for n, step in zip(numbers, by.tolist(), strict=True)]
 
 
 class _Reading:
@@ -146,9 +205,11 @@ class _Reading:
     def __init__(self, attacker: AttackModel, cells: list[int], steps: list[int]):
         if attacker.whole:
             # The shortest deviation in whole numbers; only whole multiples count.
-            part = gcd(*steps)
+            part = gcd(*steps) or 1
             steps = [step // part for step in steps]
-        self._attacker, self._cells, self._steps = attacker, cells, steps
+        moved = [(cell, step) for cell, step in zip(cells, steps, strict=True) if step]
+        self._attacker = attacker
+        self._cells, self._steps = [c for c, _ in moved], [s for _, s in moved]
         self._most: dict[int, Fraction | None] = {}
 
     def stretch(self, ledger: Ledger, way: int) -> bool:

@@ -22,7 +22,7 @@ from evosdc.attack.demands import (
 )
 from evosdc.attack.hints import Hint, Places, take_hints, take_seen
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
-from evosdc.attack.model import AttackModel
+from evosdc.attack.model import AttackModel, Beliefs
 from evosdc.clock import moment
 from evosdc.parallel import Help
 from evosdc.results import PUBLISHED, Certificate, Exposure, Verdict
@@ -46,6 +46,7 @@ def judge(
     whole: bool | None = None,
     among: NDArray[np.bool_] | None = None,
     room: Mapping[int, float] | None = None,
+    believes: Beliefs | None = None,
     help: Help | None = None,
     seen: Certificate | None = None,
 ) -> tuple[Verdict, Certificate]:
@@ -76,6 +77,8 @@ def judge(
     room
         How far down cells are asked to go at most, by an attacker who knows parts of
         them.
+    believes
+        How far up and down such an attacker believes that cells can be at most.
     help
         Who may help; the answer is the same, unless time runs out.
     seen
@@ -91,7 +94,9 @@ def judge(
     demands = judged_levels(
         table, strict, secondaries, whole=in_whole, among=among, room=room
     )
-    attacker = AttackModel.of(table, demands, known=known, in_whole=in_whole)
+    attacker = AttackModel.of(
+        table, demands, known=known, in_whole=in_whole, believes=believes
+    )
     ledger = Ledger(attacker)
     finder, spread = None, None
     with ExitStack() as helpers:

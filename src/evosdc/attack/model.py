@@ -6,9 +6,10 @@ are whole numbers and every comparison is exact.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -24,6 +25,9 @@ from evosdc.table import Table
 # Parts of a unit in which "not a single point" is asked for: a vertex of a table in
 # whole numbers moves by fractions with far smaller denominators than this.
 _FINE = 10**6
+
+# How far above and below its value an attacker believes a cell at most.
+Beliefs = Mapping[int, tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +78,7 @@ class AttackModel:
         *,
         known: NDArray[np.bool_] | None = None,
         in_whole: bool = False,
+        believes: Beliefs | None = None,
     ) -> AttackModel:
         """Look at a table as an attacker does.
 
@@ -83,15 +88,18 @@ class AttackModel:
             Hidden cells whose value the attacker knows all the same.
         in_whole
             Whether the attacker knows that all cells are whole numbers.
+        believes
+            How far up and down some cells can be believed to be at most.
         """
         asked = (demands.up, demands.down, demands.width)
+        beliefs = np.array(list((believes or {}).values())).reshape(-1, 2)
         scale, numbers = over_one_scale(
-            [*_table_decimals(table), *map(Decimals, asked)]
+            [*_table_decimals(table), *map(Decimals, (*asked, beliefs.ravel()))]
         )
         if demands.apart.any() and not in_whole:
             scale *= _FINE
             numbers = [a * _FINE for a in numbers]
-        value, lower, upper, need_up, need_down, need_width = numbers
+        value, lower, upper, need_up, need_down, need_width, _ = numbers
         up_open, down_open = np.isposinf(table.upper), np.isneginf(table.lower)
         up, down = np.maximum(upper - value, 0), np.maximum(value - lower, 0)
         above = np.maximum(table.upper - table.value, 0.0)
@@ -106,6 +114,10 @@ class AttackModel:
             below = np.where(down_open, np.inf, down.astype(np.float64))
             scale = 1
         need_width = np.where(demands.apart, 1, need_width)
+        if believes:
+            up, down, above, below = up.copy(), down.copy(), above.copy(), below.copy()
+            up_open, down_open = up_open.copy(), down_open.copy()
+            _narrow(believes, scale, (up, up_open, above), (down, down_open, below))
         can_move = (up > 0) | up_open | (down > 0) | down_open
         matrix = sparse.csr_array(table.matrix)
         movable = table.hidden & can_move.astype(bool)
@@ -157,12 +169,43 @@ class AttackModel:
         return bool(self.free[cell]) and (room is None or room >= amount)
 
     def knowing(
-        self, own: Iterable[int], needs: dict[int, tuple[int, int, int]]
+        self,
+        own: Iterable[int],
+        needs: dict[int, tuple[int, int, int]],
+        believes: Beliefs | None = None,
     ) -> AttackModel:
         """Return the view of an attacker who knows more cells, and what that fixes.
 
-        Looks at the equations around these cells only.
+        Looks at the equations around these cells only. What it `believes` of others is
+        rounded down to the scale.
         """
+        seen = (self._narrowed(believes) if believes else self)._fixing(own, needs)
+        # The same equations: what was read of them once holds here as well.
+        vars(seen).update(component=self.component, coefficients=self.coefficients)
+        return seen
+
+    def _narrowed(self, believes: Beliefs) -> AttackModel:
+        """Return the view of an attacker who believes less of some cells."""
+        sides = (
+            (self.up.copy(), self.up_open.copy(), self.up_size.copy()),
+            (self.down.copy(), self.down_open.copy(), self.down_size.copy()),
+        )
+        _narrow(believes, self.scale, *sides)
+        (up, up_open, above), (down, down_open, below) = sides
+        return replace(
+            self,
+            up=up,
+            down=down,
+            up_open=up_open,
+            down_open=down_open,
+            up_size=above,
+            down_size=below,
+        )
+
+    def _fixing(
+        self, own: Iterable[int], needs: dict[int, tuple[int, int, int]]
+    ) -> AttackModel:
+        """Return the view with some cells fixed, and with those that follow."""
         free = self.free.copy()
         queue = [cell for cell in own if free[cell]]
         free[queue] = False
@@ -182,8 +225,6 @@ class AttackModel:
             down_size=np.where(free, self.down_size, 0.0),
             needs=needs,
         )
-        # The same equations: what was read of them once holds here as well.
-        vars(seen).update(component=self.component, coefficients=self.coefficients)
         return seen
 
     @cached_property
@@ -202,6 +243,18 @@ class AttackModel:
         c = self.columns
         _, (factors,) = whole(c.data)
         return c.indptr.tolist(), c.indices.tolist(), factors.tolist()
+
+
+def _narrow(believes: Beliefs, scale: int, *sides: tuple[Any, Any, Any]) -> None:
+    """Take what is believed of cells for their room: up, then down."""
+    for cell, beliefs in believes.items():
+        for (room, is_open, size), most in zip(sides, beliefs, strict=True):
+            if most == np.inf:
+                continue
+            steps = int(Fraction(repr(float(most))) * scale)
+            if is_open[cell] or steps < room[cell]:
+                room[cell], is_open[cell] = steps, False
+                size[cell] = min(float(size[cell]), steps / scale)
 
 
 def unpick(matrix: Any, free: NDArray[np.bool_]) -> NDArray[np.bool_]:

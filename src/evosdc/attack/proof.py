@@ -8,20 +8,30 @@ by the checker, cover what it claims.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.attack.certificate import FORMAT, ORIGIN, certificate_from_arrays
+from evosdc.attack.certificate import (
+    FORMAT,
+    LEVELS,
+    ORIGIN,
+    certificate_from_arrays,
+)
 from evosdc.attack.checker import CheckReport, verify
 from evosdc.attack.seal import GROUPS, digest_of, numbered, seal_of, table_digests
 from evosdc.errors import EvosdcError, InputError
 from evosdc.results import Certificate
 from evosdc.table import Origin, Table
-from evosdc.table.attackers import knows_contributors, lone_respondents
+from evosdc.table.attackers import (
+    PUBLIC,
+    find_attackers,
+    knows_contributors,
+    lone_respondents,
+)
 from evosdc.table.knowledge import (
     as_counts,
     in_whole_numbers,
@@ -31,6 +41,7 @@ from evosdc.table.knowledge import (
     with_whole_numbers,
 )
 from evosdc.table.origin import AUTO
+from evosdc.table.shares import LONE, Coalition
 from evosdc.table.status import HIDDEN, PRIMARY, SAFE, SECONDARY
 
 # Of this format the rules are stated in words only, which cannot be compared.
@@ -39,6 +50,13 @@ _MASKS = ("hidden", "known", "wished")
 _TEXTS = ("format", "claim", "settings", "digests", "digest", "seal")
 _SWITCHES = ("strict", "secondaries", "insiders", "whole", "fractions", "counts")
 _SETTINGS = (*_SWITCHES, "tolerance", "bounds", "threshold")
+# Settings that files of earlier versions do not have.
+_OPTIONAL: Mapping[str, Any] = {
+    "fractions": False,
+    "attackers": LONE,
+    "coalitions": [],
+    "accepted": [],
+}
 # Beyond rounding a witness proves nothing, whatever a file says of itself.
 _MOST_TOLERANCE = 1e-6
 # Witnesses that fail are named one by one up to this many.
@@ -137,7 +155,7 @@ def read_proof(arrays: Mapping[str, NDArray[Any]]) -> Proof:
     try:
         text = {name: str(arrays[name].item()) for name in _TEXTS}
         claim = {_line(k): _line(v) for k, v in json.loads(text["claim"]).items()}
-        given = {"fractions": False, **json.loads(text["settings"])}
+        given = {**_OPTIONAL, **json.loads(text["settings"])}
         settings = {name: given[name] for name in _SETTINGS}
         digests = {name: str(json.loads(text["digests"])[name]) for name in GROUPS}
         if found == FORMAT:
@@ -148,6 +166,7 @@ def read_proof(arrays: Mapping[str, NDArray[Any]]) -> Proof:
         if not 0 <= tolerance <= _MOST_TOLERANCE:
             raise ValueError("tolerance")
         settings["bounds"] = str(settings["bounds"])
+        settings |= _beside_public(given)
         if settings["threshold"] is not None:
             settings["threshold"] = int(settings["threshold"])
         masks = [np.asarray(arrays[name]) for name in _MASKS]
@@ -207,6 +226,8 @@ def check_proof(
             f"{len(table):,} cells, and the certificate is of {max(sizes):,}"
         )
         return ProofReport(False, tuple(faults), (), None)
+    table, told = _with_accepted(table, proof.settings["accepted"])
+    faults += told
     table = with_whole_numbers(table)
     assumed, told = _assumed(table, proof.settings)
     faults += told
@@ -250,6 +271,11 @@ def _checked_words(table: Table, proof: Proof, check: CheckReport) -> dict[str, 
     if wished:
         levels += f"; {wished:,} of them by request"
     levels += "; none may be worked out exactly"
+    if settings["accepted"]:
+        levels += (
+            f"; levels of {len(settings['accepted']):,} cells are lower than those of "
+            "the table, on request"
+        )
     if settings["secondaries"]:
         levels += ", nor any other hidden cell"
     insiders = "nobody: not judged against lone respondents"
@@ -259,6 +285,11 @@ def _checked_words(table: Table, proof: Proof, check: CheckReport) -> dict[str, 
             f"each of {check.insiders:,} lone respondents, who know their own {own:,} "
             "cells"
         )
+        if settings["attackers"] != LONE or settings["coalitions"]:
+            insiders = (
+                f"each of {check.insiders:,} attackers: {settings['attackers']}, and "
+                f"{len(settings['coalitions']):,} coalitions"
+            )
     known = int(proof.known.sum())
     publication = (
         f"{int(shown.sum()):,} cells, {int((proof.hidden & shown).sum()):,} of them "
@@ -290,6 +321,35 @@ def _origin(origin: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of `ORIGIN`; no rule is as good as none stated."""
     read = Origin.from_json(origin).as_json()
     return {name: read[name] or None for name in ORIGIN}
+
+
+def _beside_public(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return who attacks beside the public, and levels that were lowered on request."""
+    return {
+        "attackers": str(given["attackers"]),
+        "coalitions": [[str(name) for name in one] for one in given["coalitions"]],
+        "accepted": [
+            (int(cell), float(up), float(down), float(width))
+            for cell, up, down, width in given["accepted"]
+        ],
+    }
+
+
+def _with_accepted(
+    table: Table, accepted: Sequence[tuple[int, float, float, float]]
+) -> tuple[Table, list[str]]:
+    """Return the table with the levels that a certificate lowers on request."""
+    lower = {name: getattr(table, name).copy() for name in LEVELS}
+    for cell, *levels in accepted:
+        if not 0 <= cell < len(table):
+            return table, ["levels are lowered of cells that the table does not have"]
+        for name, level in zip(LEVELS, levels, strict=True):
+            if not 0 <= level <= lower[name][cell]:
+                return table, [
+                    f"{table.label(cell)} has other levels than were lowered on request"
+                ]
+            lower[name][cell] = level
+    return (table.replace(**lower), []) if accepted else (table, [])
 
 
 def _line(text: Any) -> str:
@@ -363,6 +423,15 @@ def _checked(table: Table, proof: Proof, faults: list[str]) -> CheckReport | Non
             "say who contributes"
         )
         return None
+    try:
+        attackers = find_attackers(
+            table,
+            settings["attackers"] if settings["insiders"] else PUBLIC,
+            [Coalition(name, members) for name, *members in settings["coalitions"]],
+        )
+    except EvosdcError as error:
+        faults.append(f"the table does not know the attackers ({error.what})")
+        return None
     sensitive = (table.status == PRIMARY) | proof.wished
     plain = np.where(np.isin(table.status, HIDDEN), SAFE, table.status)
     status = np.where(proof.hidden, SECONDARY, plain)
@@ -378,6 +447,7 @@ def _checked(table: Table, proof: Proof, faults: list[str]) -> CheckReport | Non
         whole=settings["whole"],
         fractions=settings["fractions"],
         insiders=settings["insiders"],
+        attackers=attackers,
     )
 
 
@@ -400,8 +470,13 @@ def _failures(table: Table, check: CheckReport) -> list[str]:
         cell, own = check.against[0].tolist()
         faults.append(
             f"{len(np.unique(check.against[:, 0])):,} cells are not proved protected "
-            f"against lone respondents, the first: {table.label(cell)} against the "
-            f"lone respondent of {table.label(own)}"
+            f"against attackers who know more, the first: {table.label(cell)} against "
+            f"who knows {table.label(own)}"
+        )
+    if len(check.sums):
+        faults.append(
+            f"{len(check.sums):,} sums of cells of one respondent are not proved "
+            "protected"
         )
     return faults
 

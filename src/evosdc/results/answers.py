@@ -225,6 +225,8 @@ class Protection:
     earlier: tuple[Path, ...] = field(default=(), repr=False)
     # Cells that are sensitive by request, not by a rule.
     wished: NDArray[np.bool_] | None = field(default=None, repr=False)
+    # Cells whose levels were lowered to what can be had, by request.
+    accepted: NDArray[np.bool_] | None = field(default=None, repr=False)
     # Kept out of logs and tracebacks: the pattern holds the confidential values.
     pattern: Any = field(default=None, repr=False)
     published: Any = field(default=None, repr=False)
@@ -258,6 +260,7 @@ class Protection:
             verdict=replace(self.verdict, exposed=exposed),
             known=None if self.known is None else self.known[self.table.shown],
             wished=None if self.wished is None else self.wished[self.table.shown],
+            accepted=None if self.accepted is None else self.accepted[self.table.shown],
         )
 
     def __repr__(self) -> str:

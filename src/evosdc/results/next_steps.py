@@ -195,14 +195,14 @@ def _lone(cells: Sequence[Exposure], table: Table, searched: Searched | None) ->
     what = f"lone respondents find {number:,} cell{'s' * (number > 1)}: "
     if searched is None:
         return (
-            f"{what}evosdc protect hides more against them; --no-singletons judges "
+            f"{what}evosdc protect hides more against them; --attackers public judges "
             "without them: attackers are weaker then, and the claim says so"
         )
     more = "give more time (--time-limit); " if searched.late else ""
     named = table.holdings is not None
     consent = "name those who consent (tabulate --waiver); " if named else ""
     return (
-        f"{what}{more}{_COARSER}; {consent}or judge without them (--no-singletons): "
+        f"{what}{more}{_COARSER}; {consent}or judge without them (--attackers public): "
         "attackers are weaker then, and the claim says so"
     )
 

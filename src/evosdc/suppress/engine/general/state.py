@@ -284,8 +284,8 @@ class GeneralState:
         """Cover what deviations found so far leave open to attackers, until nothing is.
 
         With `by_boxes` by boxes first. Then a deviation is asked for that serves all
-        attackers of a level at once, then one by one. With `known`, levels that the question has no answer for are lowered to
-        what can be had.
+        attackers of a level at once, then one by one. With `known`, levels that the
+        question has no answer for are lowered to what can be had.
         """
         table = self.table
         if not table.problem.has_attackers:

@@ -1,8 +1,8 @@
-"""The judge's questions about one lone respondent each, which others may answer.
+"""The judge's questions about one attacker each, which others may answer.
 
-Most are answered around the respondent's own cells: a suggestion or a small move that
-leaves them alone, or an equation that gives a cell away at once. Only where neither is
-found is the whole table judged again.
+Most are answered around the cells that the attacker knows more of: a suggestion or a
+small move that leaves them alone, or an equation that gives a cell away at once. Only
+where neither is found is the whole table judged again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from evosdc.attack.demands import judged_levels
 from evosdc.attack.hints import Hint, Suggestion, take_suggestions
 from evosdc.attack.judge import judge
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
-from evosdc.attack.model import AttackModel
+from evosdc.attack.model import AttackModel, Beliefs
 from evosdc.clock import moment
 from evosdc.results import Certificate, Verdict
 from evosdc.table import Table
@@ -34,12 +34,15 @@ Needs = dict[int, tuple[int, int, int]]
 
 @dataclass(frozen=True)
 class Doubt:
-    """Cells that no witness proves without moving the cells of a respondent.
+    """Cells that no witness is known to protect from an attacker.
 
-    `room` is how far down each can be asked to go at most, `seconds` what is left.
+    `own` are the cells that it knows, `believes` how far up and down it believes others
+    at most, `room` how far down each cell can be asked to go at most, `seconds` what is
+    left.
     """
 
     own: tuple[int, ...]
+    believes: Beliefs
     cells: tuple[int, ...]
     room: dict[int, float]
     seconds: float | None
@@ -52,7 +55,7 @@ class Doubt:
 
 @dataclass(frozen=True, eq=False)
 class Around:
-    """What was found around the cells of a respondent.
+    """What was found around the cells of an attacker.
 
     `points` are cells that follow from the equations alone, `left` those of which
     nothing is known.
@@ -64,7 +67,7 @@ class Around:
 
 
 @dataclass(frozen=True, eq=False)
-class Insiders:
+class Shared:
     """What all questions share."""
 
     table: Table
@@ -81,7 +84,7 @@ class Insiders:
 
     @cached_property
     def base(self) -> AttackModel:
-        """The view of an attacker from outside."""
+        """The view of the public."""
         demands = judged_levels(self.table, self.strict, False, whole=self.whole)
         return AttackModel.of(
             self.table, demands, known=self.known, in_whole=self.whole
@@ -96,7 +99,7 @@ class Insiders:
 
     @cached_property
     def suggestions(self) -> list[Suggestion]:
-        """The hints, read once for all respondents."""
+        """The hints, read once for all attackers."""
         return [Suggestion(hint, self.base) for hint in self.hints]
 
     @cached_property
@@ -126,16 +129,17 @@ class Insiders:
         return out
 
 
-def look_around(case: Insiders, doubt: Doubt) -> Around:
-    """Look for witnesses that leave the cells of a respondent alone, near the cells."""
+def look_around(case: Shared, doubt: Doubt) -> Around:
+    """Look near the cells for witnesses that an attacker believes possible."""
     needs, deadline = case.needs(doubt), doubt.deadline
     if needs is None:
         return Around([], [], list(doubt.cells))
-    attacker = case.base.knowing(doubt.own, needs)
+    attacker = case.base.knowing(doubt.own, needs, doubt.believes)
     points = [cell for cell in doubt.cells if not attacker.free[cell]]
     ledger = Ledger(attacker)
     numbers = sorted({n for cell in doubt.cells for n in case.suggested.get(cell, ())})
-    places = take_suggestions(ledger, (case.suggestions[n] for n in numbers))
+    mine = (case.suggestions[n].seen_by(attacker) for n in numbers)
+    places = take_suggestions(ledger, mine)
     finder = case.finder.about(attacker, deadline, places)
     try:
         finder.cheap(ledger)
@@ -150,8 +154,8 @@ def look_around(case: Insiders, doubt: Doubt) -> Around:
     return Around(ledger.witnesses, points, left)
 
 
-def judge_wholly(case: Insiders, doubt: Doubt) -> tuple[Verdict, Certificate]:
-    """Judge some cells again with those of a respondent known."""
+def judge_wholly(case: Shared, doubt: Doubt) -> tuple[Verdict, Certificate]:
+    """Judge some cells again as an attacker sees the table."""
     own = np.zeros(len(case.table), dtype=bool)
     own[list(doubt.own)] = True
     among = np.zeros(len(case.table), dtype=bool)
@@ -164,4 +168,5 @@ def judge_wholly(case: Insiders, doubt: Doubt) -> tuple[Verdict, Certificate]:
         whole=case.whole,
         among=among,
         room=doubt.room,
+        believes=doubt.believes,
     )

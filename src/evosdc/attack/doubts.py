@@ -1,0 +1,155 @@
+"""Levels that no witness is known to cover against attackers who know more.
+
+An attacker excludes a witness that moves a cell further than it believes possible: any
+that moves a cell it knows. What a witness covers is covered against all others.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from evosdc.attack.certificate import Witness
+from evosdc.results import Certificate
+from evosdc.table.attackers import Attackers
+
+# A cell and the way it has to move; 0 is either way.
+_Key = tuple[int, int]
+
+
+class Doubts:
+    """For each level the attackers against whom no witness is known to cover it.
+
+    Parameters
+    ----------
+    needs
+        Upward, downward and sliding level of each judged cell over `scale`.
+    pairs
+        Cells and the attackers against whom they are in doubt.
+    """
+
+    def __init__(
+        self,
+        needs: Mapping[int, tuple[int, int, int]],
+        scale: int,
+        attackers: Attackers,
+        pairs: Iterable[tuple[int, int]],
+    ) -> None:
+        self._scale, self._needs = scale, needs
+        self._open: dict[_Key, set[int]] = defaultdict(set)
+        for cell, who in pairs:
+            up, down, width = needs[cell]
+            for way, amount in (
+                (1, up),
+                (-1, down),
+                (0, width if width > up + down else 0),
+            ):
+                if amount:
+                    self._open[cell, way].add(who)
+        self._cells = sorted({cell for cell, _ in self._open})
+        # By cell: who knows it, and who believes in no more than so much of a move.
+        self._knows: dict[int, set[int]] = defaultdict(set)
+        self._believes: dict[int, list[tuple[int, float, float]]] = defaultdict(list)
+        doubted = set().union(*self._open.values())
+        number = np.repeat(np.arange(len(attackers)), np.diff(attackers.start))
+        for who, cell, up_to, down_to in zip(
+            number.tolist(),
+            attackers.cell.tolist(),
+            attackers.up.tolist(),
+            attackers.down.tolist(),
+            strict=True,
+        ):
+            if who not in doubted:
+                continue
+            if up_to == 0 and down_to == 0:
+                self._knows[cell].add(who)
+            else:
+                self._believes[cell].append((who, up_to, down_to))
+
+    def by_attacker(self) -> dict[int, list[int]]:
+        """Return the cells in doubt of each attacker, in order."""
+        found: dict[int, set[int]] = defaultdict(set)
+        for (cell, _), some in self._open.items():
+            for who in some:
+                found[who].add(cell)
+        return {who: sorted(found[who]) for who in sorted(found)}
+
+    def cells(self, who: int, among: Iterable[int]) -> list[int]:
+        """Return those of some cells that are in doubt against an attacker."""
+        return [
+            cell
+            for cell in among
+            if any(who in self._open.get((cell, way), ()) for way in (1, -1, 0))
+        ]
+
+    def levels(self, cells: Iterable[int]) -> list[tuple[int, int, int]]:
+        """List levels that a move of these cells may cover against somebody in doubt.
+
+        As cell, way and amount over the scale.
+        """
+        moved = list(cells)
+        at = [
+            cell
+            for cell in moved
+            if (cell, 1) in self._open or (cell, -1) in self._open
+        ]
+        if not at:
+            return []
+        knowing = set().union(*(self._knows.get(cell, ()) for cell in moved))
+        return [
+            (cell, way, self._needs[cell][0 if way > 0 else 1])
+            for cell in at
+            for way in (1, -1)
+            if not self._open.get((cell, way), knowing) <= knowing
+        ]
+
+    def take(self, witness: Witness) -> bool:
+        """Look at one more witness; false where it covers nothing that was in doubt."""
+        moves = list(zip(witness.indices.tolist(), witness.numerators, strict=True))
+        return self._take(moves, witness.denominator)
+
+    def take_all(self, certificate: Certificate) -> None:
+        """Look at the witnesses of a certificate."""
+        c = certificate
+        owner = np.repeat(np.arange(len(c.cells)), np.diff(c.indptr))
+        for w in np.unique(owner[np.isin(c.indices, self._cells)]).tolist():
+            part = slice(int(c.indptr[w]), int(c.indptr[w + 1]))
+            moves = zip(
+                c.indices[part].tolist(), c.numerators[part].tolist(), strict=True
+            )
+            self._take(list(moves), int(c.denominators[w]))
+
+    def _take(self, moves: list[tuple[int, int]], denominator: int) -> bool:
+        covered: list[_Key] = []
+        for cell, move in moves:
+            for way, at in ((1 if move > 0 else -1, 0 if move > 0 else 1), (0, 2)):
+                if self._open.get((cell, way)):
+                    amount = self._needs[cell][at] * denominator
+                    if abs(move) * self._scale >= amount:
+                        covered.append((cell, way))
+        if not covered:
+            return False
+        excluding = self._excluding(moves, denominator)
+        useful = False
+        for key in covered:
+            left = self._open[key] & excluding
+            useful |= len(left) < len(self._open[key])
+            self._open[key] = left
+            if not left:
+                del self._open[key]
+        return useful
+
+    def _excluding(self, moves: list[tuple[int, int]], denominator: int) -> set[int]:
+        """Return the attackers who exclude some moves."""
+        found: set[int] = set()
+        for cell, move in moves:
+            if cell in self._knows:
+                found |= self._knows[cell]
+            for who, up, down in self._believes.get(cell, ()):
+                most = up if move > 0 else down
+                if most < np.inf and abs(move) > Fraction(repr(most)) * denominator:
+                    found.add(who)
+        return found
