@@ -85,7 +85,7 @@ def test_any_method_is_completed(method: str) -> None:
     assert result.safe
     assert result.verdict.insiders == 2
     assert result.secondaries > 0
-    assert result.settings["singletons"] is True
+    assert result.settings["attackers"] == "lone"
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -183,6 +183,8 @@ def audit(
         secondaries=against.secondaries,
         earlier=before.words,
         known=before.cells,
+        attackers=against.kind(resolved),
+        coalitions=len(against.coalitions),
     )
     open_primaries = int((known & ~before.cells & (resolved.status == PRIMARY)).sum())
     if open_primaries:

@@ -256,6 +256,8 @@ def _result(solution: Solution) -> Protection:
             secondaries=attacker.secondaries,
             earlier=before.words,
             known=before.cells,
+            attackers=attacker.kind(table),
+            coalitions=len(attacker.coalitions),
             bound=None if bound is None else search.bound_source,
         ),
         certificate=judged.certificate,

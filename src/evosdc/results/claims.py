@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from evosdc.results.answers import Claim, Verdict
 from evosdc.table import Table, linked_parts
-from evosdc.table.attackers import knows_contributors, lone_respondents
+from evosdc.table.attackers import PAIRS, knows_contributors, lone_respondents
 from evosdc.table.knowledge import all_whole, knowledge_words
+from evosdc.table.shares import LONE
 from evosdc.table.status import PRIMARY
 from evosdc.table.variables import unlinked_in
 
@@ -27,6 +28,8 @@ def claim_of(
     earlier: Sequence[str] = (),
     known: NDArray[np.bool_] | None = None,
     bound: str | None = None,
+    attackers: str = LONE,
+    coalitions: int = 0,
 ) -> Claim:
     """Write down what a verdict states.
 
@@ -38,6 +41,8 @@ def claim_of(
         What each earlier publication was, in words.
     known
         The cells that these give away.
+    attackers, coalitions
+        Which attackers were asked about, and how many coalitions.
     bound
         Where the lower bound of the cost comes from, if there is one.
     """
@@ -45,15 +50,17 @@ def claim_of(
         rules=_rules(table),
         levels=_levels(table, secondaries),
         knowledge="; ".join([knowledge_words(table), *_whole(table, verdict)]),
-        insiders=insider_words(table, verdict.insiders),
+        insiders=insider_words(table, verdict.insiders, attackers, coalitions),
         publication=_publication(table, earlier, known),
         strictness=("levels must be exceeded" if strict else "levels must be reached"),
         proof=_proof(verdict, bound),
     )
 
 
-def insider_words(table: Table, insiders: int | None) -> str:
-    """Say which lone respondents were taken for attackers, or that none were."""
+def insider_words(
+    table: Table, insiders: int | None, kind: str = LONE, coalitions: int = 0
+) -> str:
+    """Say who was taken for an attacker beside the public, or that nobody was."""
     sensitive = int((table.status == PRIMARY).sum())
     others = dominant_words(table)
     if insiders is None:
@@ -65,16 +72,25 @@ def insider_words(table: Table, insiders: int | None) -> str:
         return (
             f"not judged against lone respondents: {sensitive:,} cells ({why}){others}"
         )
-    cells = int(((lone_respondents(table) >= 0) & table.shown).sum())
+    if kind == LONE and not coalitions:
+        own = int(((lone_respondents(table) >= 0) & table.shown).sum())
+        who = f"each of {insiders:,} lone respondents, who know their own {own:,} cells"
+    else:
+        who = f"each of {insiders:,} attackers who know more than everyone"
+    if kind == PAIRS:
+        who += ": the two largest contributors of each cell, and lone respondents"
+        others = ""
+    shared = (
+        "not against several who share what they know"
+        if not coalitions
+        else f"{coalitions:,} coalitions, who share what they know, among them"
+    )
     how = (
         "recognised wherever they are alone"
         if table.respondent is not None
         else "told apart by totals only, numbers of contributors as given"
     )
-    return (
-        f"each of {insiders:,} lone respondents, who know their own {cells:,} cells "
-        f"({how}); not against several who share what they know{others}"
-    )
+    return f"{who} ({how}); {shared}{others}"
 
 
 def dominant_words(table: Table) -> str:

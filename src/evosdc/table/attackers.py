@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,8 @@ from evosdc.table.status import PRIMARY
 from evosdc.table.table import Table
 from evosdc.table.totals import total_entries
 
-PUBLIC, PAIRS = "public", "pairs"
+PUBLIC: Final = "public"
+PAIRS: Final = "pairs"
 KINDS = (PUBLIC, LONE, PAIRS)
 
 
