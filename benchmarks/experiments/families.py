@@ -194,7 +194,9 @@ def _records(
     at = np.unravel_index(place, shape)
     found: dict[str, Any] = {f"d{a}": c[at[a]] for a, c in enumerate(codes)}
     tail = rng.uniform(*family.tail)
-    drawn = rng.pareto(tail, size) + 1 if family.pareto else rng.lognormal(0, tail, size)
+    drawn = (
+        rng.pareto(tail, size) + 1 if family.pareto else rng.lognormal(0, tail, size)
+    )
     found["value"] = np.ceil(100.0 * drawn)
     if family.held[1] > 1:
         respondents = round(size / rng.uniform(*family.held))
