@@ -124,7 +124,7 @@ def _beside_opt(records: Records, name: str, python: Path, on_row: OnRow) -> Non
         row = dict(zip(KEY, key, strict=True)) | found
         if "cost" in found:
             row["verdict"] = SAFE if found["safe"] else "EXPOSED"
-            row["gap"] = -excess(found["bound"], found["cost"])
+            row["gap"] = max(0.0, -excess(found["bound"], found["cost"]))
         records.store.add(row)
         on_row(records.store.rows[-1])
     opt = records.store.get(key)
