@@ -86,10 +86,11 @@ def _times(value: float, factor: float) -> float:
     return type(value)(value * factor)
 
 
-def find(folder: Path = _ROOT / "suppress") -> list[Constant]:
-    """List the numeric constants of the modules of a folder."""
+@cache
+def find() -> tuple[Constant, ...]:
+    """List the numeric constants of the modules of `suppress/`."""
     found = []
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted((_ROOT / "suppress").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         for node in ast.parse(text).body:
             comment = _comment(text.splitlines(), node)
@@ -100,7 +101,7 @@ def find(folder: Path = _ROOT / "suppress") -> list[Constant]:
                     for name, value in numbers
                     if value is not None
                 ]
-    return found
+    return tuple(found)
 
 
 def _codes(values: list[Any]) -> bool:
