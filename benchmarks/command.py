@@ -29,8 +29,8 @@ _REPEATS, _NUMBERS, _ATTACKS, _PEERS = "repeats", "numbers", "attacks", "peers"
 _FAMILIES, _CONSTANTS, _HIERARCHICAL = "families", "constants", "hierarchical"
 # Experiments that run `protect` for wall seconds, with options of their own.
 _SEARCHES = (_FAMILIES, _CONSTANTS, _HIERARCHICAL)
-_OTHERS = (_THESIS, _NIST, _REPEATS, _NUMBERS, _ATTACKS, _FLAGSHIP, _PEERS, _SCALE)
-_OTHERS += _SEARCHES
+_OLDER = (_THESIS, _NIST, _REPEATS, _NUMBERS, _ATTACKS, _FLAGSHIP, _PEERS, _SCALE)
+_OTHERS = (*_OLDER, *_SEARCHES)
 _PROGRAM = "python -m benchmarks"
 
 app = typer.Typer(

@@ -120,6 +120,7 @@ def _constant(path: Path, name: str, value: Any, comment: str) -> Constant:
 
 def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     """Yield the capital names that a statement gives a value, with the value."""
+    pairs: list[tuple[ast.expr, ast.expr]]
     if isinstance(node, ast.AnnAssign) and node.value is not None:
         pairs = [(node.target, node.value)]
     elif isinstance(node, ast.Assign):
@@ -135,9 +136,9 @@ def _assigned(node: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
 
 def _number(node: ast.expr) -> Any:
     """Return a number, or a tuple of numbers, that is written out."""
-    allowed = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.operator)
-    allowed += (ast.unaryop, ast.expr_context)
-    if not all(isinstance(part, allowed) for part in ast.walk(node)):
+    numbers = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.Tuple)
+    between = (ast.operator, ast.unaryop, ast.expr_context)
+    if not all(isinstance(part, (*numbers, *between)) for part in ast.walk(node)):
         return None
     value = eval(compile(ast.Expression(node), "", "eval"), {})
     parts = value if isinstance(value, tuple) else (value,)

@@ -9,7 +9,14 @@ from typing import Any
 
 import evosdc
 from benchmarks.experiments.family_runs import facts_section, made_by
-from benchmarks.experiments.searches import OnRow, Plan, Records, late, run_missing
+from benchmarks.experiments.searches import (
+    KEY,
+    OnRow,
+    Plan,
+    Records,
+    late,
+    run_missing,
+)
 from benchmarks.experiments.write import (
     markdown_table,
     number,
@@ -96,8 +103,7 @@ def conduct(
 
 
 def _write_page(records: Records) -> None:
-    head = ("table", "attackers", "method", "limit", "workers", "seed", "cost")
-    head += ("bound", "gap", "verdict", "seconds")
+    head = (*KEY, "cost", "bound", "gap", "verdict", "seconds")
     lines = [
         [
             *(str(row[name]) for name in head[:3]),
