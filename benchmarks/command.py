@@ -9,11 +9,14 @@ from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from evosdc.errors import EvosdcError, InputError, MissingExtraError
+
+if TYPE_CHECKING:
+    from benchmarks.experiments.searches import Plan
 
 # Modules with an `EXPERIMENT`, by the name that scripts call.
 _EXPERIMENTS = {
@@ -23,7 +26,11 @@ _EXPERIMENTS = {
 }
 _THESIS, _NIST, _FLAGSHIP, _SCALE = "thesis", "nist", "flagship", "scale"
 _REPEATS, _NUMBERS, _ATTACKS, _PEERS = "repeats", "numbers", "attacks", "peers"
-_OTHERS = (_THESIS, _NIST, _REPEATS, _NUMBERS, _ATTACKS, _FLAGSHIP, _PEERS, _SCALE)
+_FAMILIES, _CONSTANTS, _HIERARCHICAL = "families", "constants", "hierarchical"
+# Experiments that run `protect` for wall seconds, with options of their own.
+_SEARCHES = (_FAMILIES, _CONSTANTS, _HIERARCHICAL)
+_OLDER = (_THESIS, _NIST, _REPEATS, _NUMBERS, _ATTACKS, _FLAGSHIP, _PEERS, _SCALE)
+_OTHERS = (*_OLDER, *_SEARCHES)
 _PROGRAM = "python -m benchmarks"
 
 app = typer.Typer(
@@ -43,10 +50,13 @@ def bench(
     data: Path | None = typer.Option(
         None,
         help="Directory of CSV microdata for thesis (default: made up), nist, "
-        "repeats, numbers and attacks, or of JJ tables for flagship and peers.",
+        "repeats, numbers and attacks, or of JJ tables for flagship and peers, or of "
+        "tables of offices for hierarchical.",
     ),
     tables: int | None = typer.Option(
-        None, help="Tables per family (default: 3; 5 for ons, 10 for peers)."
+        None,
+        help="Tables per family (default: 3; 5 for ons, 10 for peers); families, "
+        "constants: tables in all.",
     ),
     seeds: int = typer.Option(1, help="Runs of each method on each table."),
     time_limit: float = typer.Option(60.0, help="CPU seconds per run."),
@@ -58,7 +68,25 @@ def bench(
         "", help="ons: the contender that stands for order-by-weight."
     ),
     quick: bool = typer.Option(False, "--quick", help="ons: two small tables only."),
-    workers: int = typer.Option(1, help="Processes; 1 gives the cleanest times."),
+    workers: str = typer.Option(
+        "1",
+        help="Processes; 1 gives the cleanest times. families, hierarchical: a,b,c.",
+    ),
+    limits: str = typer.Option(
+        "",
+        "--limits",
+        "--limit",
+        help="families, constants, hierarchical: a,b,c: wall seconds per run "
+        "(default: 10,30,120 for families, 10 for constants, 60 for hierarchical).",
+    ),
+    attackers: str = typer.Option(
+        "public",
+        help="The same: public, or lone (lone respondents too), or public,lone.",
+    ),
+    half: str = typer.Option("both", help="families: tuning, checking or both."),
+    measure: str = typer.Option(
+        "", help="constants: NAME or FILE:NAME, run at half, once and twice its value."
+    ),
     cluster: str | None = typer.Option(
         None,
         metavar="ADDRESS",
@@ -70,7 +98,8 @@ def bench(
     ),
     python: Path | None = typer.Option(
         None,
-        help="peers, attacks: the Python of an environment with pytauargus, or with "
+        help="peers, families, attacks: the Python of an environment with pytauargus, "
+        "or with "
         "anonymeter.",
     ),
     output: Path = typer.Option(..., "-o", "--output", help="Directory to write."),
@@ -88,6 +117,26 @@ def bench(
         raise MissingExtraError("matplotlib", "bench")
     if name not in _EXPERIMENTS:
         _refuse(ctx, name, "cluster")
+    if name in _SEARCHES:
+        _refuse(ctx, name, "time_limit", "bound_limit", "reference", "quick")
+        plan = _plan(name, methods, limits, workers, attackers, seeds)
+        for path in _search(
+            ctx,
+            name,
+            plan,
+            output,
+            data,
+            tables,
+            families,
+            python,
+            half,
+            measure,
+            force,
+        ):
+            typer.echo(str(path))
+        return
+    _refuse(ctx, name, "limits", "attackers", "half", "measure")
+    processes = _whole(workers)
     if name == _THESIS:
         _refuse(ctx, name, "tables", "time_limit", "bound_limit", "reference", "quick")
         from benchmarks.experiments import thesis
@@ -98,7 +147,7 @@ def bench(
             seeds=seeds,
             experiments=_names(families),
             methods=_names(methods),
-            workers=workers,
+            workers=processes,
             command=_command(),
             force=force,
             on_row=_tell_trial,
@@ -186,7 +235,7 @@ def bench(
             data=data,
             time_limit=time_limit,
             families=_names(families),
-            workers=workers,
+            workers=processes,
             command=_command(),
             on_row=lambda r: typer.echo(
                 f"{r.table}, {r.part}: {r.cost:,.0f}, gap {100 * r.gap:.1f} %"
@@ -247,7 +296,7 @@ def bench(
         time_limit=time_limit,
         methods=_names(methods),
         families=_names(families),
-        workers=_most(ctx, workers, cluster),
+        workers=_most(ctx, processes, cluster),
         cluster=cluster,
         bound_limit=bound_limit,
         reference=reference,
@@ -290,6 +339,73 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("benchmarks: interrupted; rows that are finished stay.", err=True)
         sys.exit(130)
+
+
+def _plan(
+    name: str, methods: str, limits: str, workers: str, attackers: str, seeds: int
+) -> Plan:
+    from benchmarks.experiments import family_runs, searches
+
+    by_default = {_FAMILIES: "10,30,120", _CONSTANTS: "10", _HIERARCHICAL: "60"}
+    few = family_runs.METHODS if name == _FAMILIES else (searches.AUTO,)
+    return searches.Plan(
+        methods=_names(methods) or few,
+        limits=tuple(map(_seconds, _names(limits or by_default[name]))),
+        workers=tuple(map(_whole, _names(workers))),
+        attackers=_names(attackers),
+        seeds=seeds,
+    )
+
+
+def _search(
+    ctx: typer.Context,
+    name: str,
+    plan: Plan,
+    output: Path,
+    data: Path | None,
+    tables: int | None,
+    families: str,
+    python: Path | None,
+    half: str,
+    measure: str,
+    force: bool,
+) -> list[Path]:
+    """Conduct one of the experiments that run `protect` for wall seconds."""
+    from benchmarks.experiments import constants, family_runs, hierarchical
+    from benchmarks.experiments.searches import told
+
+    shared: dict[str, Any] = {
+        "plan": plan,
+        "command": _command(),
+        "force": force,
+        "on_row": lambda row: typer.echo(told(row), err=True),
+    }
+    chosen = _names(families)
+    if name == _FAMILIES:
+        _refuse(ctx, name, "data", "measure")
+        shared |= {"half": half, "tables": tables, "python": python}
+        return family_runs.conduct(output, families=chosen, **shared)
+    _refuse(ctx, name, "half", "python")
+    if name == _CONSTANTS:
+        _refuse(ctx, name, "data")
+        shared |= {"measure": measure, "tables": tables, "families": chosen}
+        return constants.conduct(output, **shared)
+    _refuse(ctx, name, "tables", "measure")
+    shared |= {"data": data, "names": chosen, "tell": typer.echo}
+    return hierarchical.conduct(output, **shared)
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        raise InputError(f"workers are {text!r}", expected="whole numbers above 0")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"a limit is {text!r}", expected="seconds") from None
 
 
 def _command() -> str:

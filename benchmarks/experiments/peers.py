@@ -142,7 +142,7 @@ def _run_missing(
                 found = (
                     _ours(path, time_limit)
                     if program == OURS
-                    else _theirs(path, table, time_limit, python)
+                    else run_opt(path, table, time_limit, python)
                 )
                 store.add(
                     {
@@ -217,7 +217,7 @@ def _command_seconds(path: Path, limit: float) -> dict[str, float]:
     return {"command_seconds": seconds - wall, "command_cpu_seconds": cpu}
 
 
-def _theirs(path: Path, table: Table, limit: float, python: Path) -> dict[str, Any]:
+def run_opt(path: Path, table: Table, limit: float, python: Path) -> dict[str, Any]:
     """Run OPT in the other environment; whatever it prints besides is left."""
     # Absolute, but not resolved: a link to the Python of an environment is its Python.
     words = [str(python.absolute()), peers_opt.__file__, path.name]
