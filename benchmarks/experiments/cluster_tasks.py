@@ -99,7 +99,7 @@ def hitas_row(cells: int, seconds: float, folder: Path) -> Row:
     begun = time.process_time()
     with patch.object(hitas_ahead, "solve_part", timed):
         evosdc.protect(
-            table, method="hitas", workers=1, singletons=False, time_limit=seconds
+            table, method="hitas", workers=1, attackers="public", time_limit=seconds
         )
     spent = time.process_time() - begun
     last: dict[int, int] = {}

@@ -189,7 +189,7 @@ def _ours(path: Path, limit: float) -> dict[str, Any]:
     """Protect in this process, and where that ends by itself, by the command."""
     wall, cpu = time.perf_counter(), time.process_time()
     result = evosdc.protect(
-        path, gap=0.0, time_limit=limit, seed=1, workers=1, singletons=False
+        path, gap=0.0, time_limit=limit, seed=1, workers=1, attackers="public"
     )
     found = {
         "cost": result.cost,
@@ -249,7 +249,7 @@ def run_opt(path: Path, table: Table, limit: float, python: Path) -> dict[str, A
         "cost": cost,
         "bound": bound,
         "proven": found["code"] == 0,
-        "safe": evosdc.audit(table, hidden | primary, singletons=False).safe,
+        "safe": evosdc.audit(table, hidden | primary, attackers="public").safe,
         "seconds": found["seconds"],
         "cpu_seconds": found["cpu_seconds"],
         "command_seconds": seconds,

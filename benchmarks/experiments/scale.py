@@ -192,7 +192,7 @@ def _cells_lines(rows: Sequence[Row]) -> list[str]:
         "to be known to everyone, and the claim says so. Tabulated with "
         f"{', '.join(scale_work.RULES)}, protected by `{scale_work.METHOD}`, every "
         "sensitive cell judged against attackers from outside. Lone respondents as "
-        "attackers are left out (`singletons=False`), which the claim says too.",
+        "attackers are left out (`attackers=public`), which the claim says too.",
         "",
         _CUBES,
         _RULED,

@@ -114,7 +114,7 @@ def protect_cube(path: Path, cells: int, *, guarded: bool) -> dict[str, Any]:
         made,
         method=METHOD,
         time_limit=LIMIT,
-        singletons=guarded,
+        attackers="lone" if guarded else "public",
         workers=1,  # helpers' CPU and memory would not be in what is told
         on_pattern=lambda _: found.update(search=watch.lap()),
     )

@@ -79,7 +79,7 @@ class Plan:
 
 def attacker(attackers: str) -> evosdc.Attacker:
     """Return what `protect` is told of those that it protects against."""
-    return evosdc.Attacker(singletons=attackers == LONE)
+    return evosdc.Attacker(attackers=attackers)
 
 
 def run(table: Table, key: Sequence[Any]) -> dict[str, Any]:
