@@ -79,7 +79,8 @@ class Plan:
 
 def attacker(attackers: str) -> evosdc.Attacker:
     """Return what `protect` is told of those that it protects against."""
-    return evosdc.Attacker(attackers=attackers)
+    kind: Any = attackers
+    return evosdc.Attacker(attackers=kind)
 
 
 def run(table: Table, key: Sequence[Any]) -> dict[str, Any]:

@@ -195,6 +195,20 @@ def test_attackers_are_named_without_values_and_hashes() -> None:
     }
 
 
+def test_records_that_agree_in_every_column_are_two() -> None:
+    """Each of them knows its own contribution, and not the whole cell."""
+    records = {"r": ["a", "a", "b", "b"], "s": ["x"] * 4, "v": [7.0, 7, 20, 30]}
+    table = tabulated(records)
+    cell = [table.label(c) for c in range(len(table))].index("r=a, s=x")
+    found = find_attackers(table, "pairs")
+    mine = [a for a in range(1, len(found)) if cell in found.cells(a)]
+    assert len(mine) == 1
+    assert found.down[found.entries(mine[0])].tolist() == [7.0, 7.0]
+    assert not len(found.known(mine[0]))
+    together = find_attackers(table, "public", [Coalition("A", ("r=a,s=x",))])
+    assert not len(together.known(1))
+
+
 def test_bounds_that_everyone_has_leave_contributors_nothing_to_know() -> None:
     counts = evosdc.tabulate(
         draw(2), ["r", "s"], rules=["freq:3"], contributions=True

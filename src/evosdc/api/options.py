@@ -13,8 +13,13 @@ from evosdc.api.requests import Labels, Preferences
 from evosdc.errors import InputError
 from evosdc.options import check_types
 from evosdc.table import Coalition, Table
-from evosdc.table.attackers import PUBLIC, Attackers, find_attackers, knows_contributors
-from evosdc.table.shares import LONE
+from evosdc.table.attackers import (
+    LONE,
+    PUBLIC,
+    Attackers,
+    find_attackers,
+    knows_contributors,
+)
 
 DEFAULT_TIME_LIMIT = 60.0
 

@@ -133,7 +133,8 @@ def _content(best: Pattern | None, search: Search) -> dict[str, Any]:
 def _parts(table: Table) -> dict[str, str]:
     """Return fingerprints of a table, by the words for its parts."""
     trees = [(d.name, d.hierarchy.codes, d.hierarchy.parents) for d in table.dimensions]
-    matrix = table.matrix
+    matrix, known = table.matrix, table.contributions
+    contributions = () if known is None else (known.count, known.who, known.amount)
     return {
         "labels": sha_of(repr(trees), table.name, table.codes),
         "values": sha_of(table.value),
@@ -142,7 +143,9 @@ def _parts(table: Table) -> dict[str, str]:
         "protection levels": sha_of(table.lpl, table.upl, table.spl),
         "bounds": sha_of(table.lower, table.upper),
         "weights": sha_of(table.weight),
-        "contributors": sha_of(table.frequency, table.holdings, table.respondent),
+        "contributors": sha_of(
+            table.frequency, table.holdings, table.respondent, *contributions
+        ),
     }
 
 

@@ -14,8 +14,8 @@ from evosdc.attack.seal import digest_of, numbered, seal_of, table_digests
 from evosdc.errors import InputError
 from evosdc.results import Certificate, Claim
 from evosdc.table import Table
-from evosdc.table.attackers import lone_respondents
-from evosdc.table.shares import LONE, Coalition
+from evosdc.table.attackers import LONE, lone_respondents
+from evosdc.table.shares import Coalition
 from evosdc.table.status import SECONDARY
 
 FORMAT = "evosdc-certificate 3"

@@ -27,6 +27,7 @@ from evosdc.errors import EvosdcError, InputError
 from evosdc.results import Certificate
 from evosdc.table import Origin, Table
 from evosdc.table.attackers import (
+    LONE,
     PUBLIC,
     find_attackers,
     knows_contributors,
@@ -41,7 +42,7 @@ from evosdc.table.knowledge import (
     with_whole_numbers,
 )
 from evosdc.table.origin import AUTO
-from evosdc.table.shares import LONE, Coalition
+from evosdc.table.shares import Coalition
 from evosdc.table.status import HIDDEN, PRIMARY, SAFE, SECONDARY
 
 # Of this format the rules are stated in words only, which cannot be compared.

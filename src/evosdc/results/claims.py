@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from evosdc.results.answers import Claim, Verdict
 from evosdc.table import Table, linked_parts
-from evosdc.table.attackers import PAIRS, knows_contributors, lone_respondents
+from evosdc.table.attackers import LONE, PAIRS, knows_contributors, lone_respondents
 from evosdc.table.knowledge import all_whole, knowledge_words
-from evosdc.table.shares import LONE
 from evosdc.table.status import PRIMARY
 from evosdc.table.variables import unlinked_in
 

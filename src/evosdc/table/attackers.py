@@ -29,14 +29,18 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from evosdc.errors import InputError
-from evosdc.table.shares import AGAIN, COALITION, LONE, Coalition, Shares, decimal_of
+from evosdc.table.shares import AGAIN, Coalition, Shares, decimal_of
 from evosdc.table.status import PRIMARY
 from evosdc.table.table import Table
 from evosdc.table.totals import total_entries
 
 PUBLIC: Final = "public"
+LONE: Final = "lone"
 PAIRS: Final = "pairs"
-KINDS = (PUBLIC, LONE, PAIRS)
+KINDS: Final = (PUBLIC, LONE, PAIRS)
+# What single attackers are: lone, or which contributor of the first of their cells.
+_SINGLE: Final = (LONE, "largest", "second largest")
+_COALITION: Final = "coalition "
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +95,7 @@ class Attackers:
         kind = self.kind[attacker]
         if kind == PUBLIC:
             return "everyone"
-        if kind.startswith(COALITION):
+        if kind.startswith(_COALITION):
             return kind
         lone = kind == LONE
         cell = (self.known if lone else self.cells)(attacker)[0]
@@ -151,10 +155,10 @@ def find_attackers(
         return lone_attackers(table)
     shares = Shares(table, lone_respondents(table))
     found = [] if kind == PUBLIC else shares.single(pairs=kind == PAIRS)
-    found += [shares.coalition(one) for one in coalitions]
+    known_by = [known for _, known in found] + [shares.coalition(c) for c in coalitions]
     entries = [
         (number, cell, room)
-        for number, (_, known) in enumerate(found)
+        for number, known in enumerate(known_by)
         for cell, room in known.items()
     ]
     return _grouped(
@@ -162,7 +166,10 @@ def find_attackers(
         np.array([cell for _, cell, _ in entries], dtype=np.int64),
         np.array([0.0 if room is None else np.inf for _, _, room in entries]),
         np.array([0.0 if room is None else room for _, _, room in entries]),
-        tuple(kind for kind, _ in found),
+        (
+            *(_SINGLE[rank] for rank, _ in found),
+            *(_COALITION + c.name for c in coalitions),
+        ),
     )
 
 

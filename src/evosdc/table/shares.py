@@ -14,10 +14,6 @@ from evosdc.errors import InputError
 from evosdc.table.select import select
 from evosdc.table.table import Table
 
-# What attackers are: lone respondents, or that contributor of the first of their cells.
-LONE: Final = "lone"
-_RANKS: Final = ("largest", "second largest")
-COALITION: Final = "coalition "
 AGAIN: Final = "tabulate the records again with --contributions (contributions=True)"
 
 
@@ -73,7 +69,7 @@ class Shares:
         for cell, (names, parts) in enumerate(
             zip(who.tolist(), amount.tolist(), strict=True)
         ):
-            for rank, (name, part) in enumerate(zip(names, parts, strict=True)):
+            for rank, (name, part) in enumerate(zip(names, parts, strict=True), 1):
                 if name:
                     number = self._number.setdefault(name, len(self._parts))
                     if number == len(self._parts):
@@ -83,21 +79,25 @@ class Shares:
                     # know the same of it.
                     self._parts[number].setdefault(cell, (rank, part))
 
-    def single(self, *, pairs: bool) -> list[tuple[str, _Known]]:
-        """Return each lone respondent, and with `pairs` all who know more of a cell."""
+    def single(self, *, pairs: bool) -> list[tuple[int, _Known]]:
+        """Return each lone respondent, and with `pairs` all who know more of a cell.
+
+        With what each knows comes which contributor it is of the first of its cells: 1
+        for the largest, 2 for the second, and 0 for a lone respondent.
+        """
         if not pairs:
-            return [(LONE, dict.fromkeys(cells)) for cells in self._alone[: self._many]]
-        found: list[tuple[str, _Known]] = []
+            return [(0, dict.fromkeys(cells)) for cells in self._alone[: self._many]]
+        found: list[tuple[int, _Known]] = []
         for number, alone in enumerate(self._alone):
             known = self._known([number])
             if alone:
-                found.append((LONE, known))
+                found.append((0, known))
             elif known:
                 rank, _ = self._parts[number][min(known)]
-                found.append((_RANKS[rank], known))
+                found.append((rank, known))
         return found
 
-    def coalition(self, given: Coalition) -> tuple[str, _Known]:
+    def coalition(self, given: Coalition) -> _Known:
         """Return what the members of a coalition know together."""
         if not given.members:
             raise InputError(
@@ -108,7 +108,7 @@ class Shares:
             self._member(given.name, place, text)
             for place, text in enumerate(given.members, 1)
         }
-        return COALITION + given.name, self._known(sorted(members))
+        return self._known(sorted(members))
 
     def _known(self, members: Sequence[int]) -> _Known:
         """Return what some respondents know together."""

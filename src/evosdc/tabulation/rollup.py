@@ -91,18 +91,16 @@ def _largest(
 
 
 def _taken(cells: Cells, rows: NDArray[np.int64]) -> Cells:
-    return Cells(
-        **{
-            name: None if column is None else column[rows]
-            for name, column in vars(cells).items()
-        }
-    )
+    taken: dict[str, Any] = {
+        name: None if column is None else column[rows]
+        for name, column in vars(cells).items()
+    }
+    return Cells(**taken)
 
 
 def _joined(first: Cells, second: Cells) -> Cells:
-    return Cells(
-        **{
-            name: None if a is None else np.concatenate([a, vars(second)[name]])
-            for name, a in vars(first).items()
-        }
-    )
+    both: dict[str, Any] = {
+        name: None if column is None else np.concatenate([column, vars(second)[name]])
+        for name, column in vars(first).items()
+    }
+    return Cells(**both)
