@@ -109,8 +109,14 @@ def _solved(
         return None
     indptr, factors = rows.indptr.tolist(), [int(f) for f in rows.data.tolist()]
     columns = rows.indices.tolist()
+    # What does not move is left out: it stays where it is.
     equations: list[Terms] = [
-        dict(zip(columns[a:b], factors[a:b], strict=True)) for a, b in pairwise(indptr)
+        {
+            j: f
+            for j, f in zip(columns[a:b], factors[a:b], strict=True)
+            if fixed.get(j) != 0
+        }
+        for a, b in pairwise(indptr)
     ]
     least = [0] * len(x)
     solution = exact_solution(
@@ -255,7 +261,7 @@ def _eliminate(
             where.setdefault(j, set()).add(i)
 
     def length(row: _Row) -> int:
-        return len(row.terms) - len(held & row.terms.keys()) if held else len(row.terms)
+        return sum(j not in held for j in row.terms)
 
     steps: list[tuple[int, _Row]] = []
     left: list[_Row] = []
