@@ -30,7 +30,8 @@ def random_table(rng: np.random.Generator, shape: tuple[int, ...]) -> Table:
         upl=level * rng.choice([0.0, 1.0]),
         spl=np.where(rng.random(len(value)) < 0.3, 2.5 * level, 0.0),
     )
-    return table.with_pattern(table.status != rng.choice(["s", "z"]))
+    others = rng.random(len(table)) < rng.choice([0.85, 1.0])
+    return table.with_pattern((table.status == "u") | others)
 
 
 def random_attackers(rng: np.random.Generator, table: Table, many: int) -> Attackers:

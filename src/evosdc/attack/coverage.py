@@ -261,7 +261,7 @@ def sums_uncovered(
     for s in range(len(sums)):
         levels = _sum_levels(table, sums, s, strict, whole)
         share = 1 - Fraction(tolerance)
-        asked = None if levels is None else (*(share * x for x in levels), _ZERO)
+        asked = levels and (share * levels[0], share * levels[1], _ZERO)
         alone = Levels([0], np.ones(1, dtype=bool), {0: asked}, whole, share)
         if not alone.covers(0, *best[s]):
             out.append(s)
@@ -281,13 +281,11 @@ def _sum_levels(
         if table.is_integer or table.origin.whole:
             margin = 1.0
         rooms = [_rooms(table, cell) for cell in cells.tolist()]
-        up, down = (
-            min(level + _decimal(margin), max(level, sum(side, _ZERO)))
-            if None not in side
-            else level + _decimal(margin)
-            for level, side in zip(
-                (up, down), ([r[k] for r in rooms] for k in (0, 1)), strict=True
-            )
+        up = _with_margin(
+            float(sums.upl[number]), margin, _total([r[0] for r in rooms])
+        )
+        down = _with_margin(
+            float(sums.lpl[number]), margin, _total([r[1] for r in rooms])
         )
     if whole:
         up, down = Fraction(ceil(up)), Fraction(ceil(down))
@@ -461,8 +459,8 @@ def _exceeds(num: Any, den: Any, other: Any, scale: Any) -> NDArray[np.bool_]:
     wide = np.max(scale)
     size = max(largest(num) * int(wide), largest(other) * largest(den))
     form = kind(size)
-    left = np.asarray(num).astype(form) * np.asarray(scale).astype(form)
-    right = np.asarray(other).astype(form) * np.asarray(den).astype(form)
+    left: Any = np.asarray(num).astype(form) * np.asarray(scale).astype(form)
+    right: Any = np.asarray(other).astype(form) * np.asarray(den).astype(form)
     return np.asarray(left > right, dtype=bool)
 
 
@@ -489,6 +487,12 @@ def largest(numbers: Any) -> int:
 def kind(*sizes: int) -> type:
     """Return the dtype in which numbers of this size do not overflow."""
     return np.int64 if max(sizes) < _FITS else object
+
+
+def _total(rooms: list[Fraction | None]) -> Fraction | None:
+    """Add up rooms; None where one of them has no bound."""
+    bounded = [room for room in rooms if room is not None]
+    return sum(bounded, _ZERO) if len(bounded) == len(rooms) else None
 
 
 def _decimal(number: float) -> Fraction:

@@ -333,13 +333,13 @@ def _without_contradiction(
         row, gap = next(((row, gap) for row, gap in gaps if gap), (None, 0))
         if row is None:
             break
-        free = [
-            (least[j] > 0, j, v)
-            for j, f in row.terms.items()
-            if abs(off := _ratio(gap, f)) <= close + _HAIR * abs(fixed[j])
-            and least[j] <= (v := value[j] - off)
-            and ((top := most[j]) is None or v <= top)
-        ]
+        free: list[tuple[bool, int, Number]] = []
+        for j, f in row.terms.items():
+            off = _ratio(gap, f)
+            new, top = value[j] - off, most[j]
+            inside = least[j] <= new and (top is None or new <= top)
+            if inside and abs(off) <= close + _HAIR * float(fixed[j]):
+                free.append((least[j] > 0, j, new))
         if not free:
             return None
         # A level is met exactly wherever a bound can be kept off instead.
