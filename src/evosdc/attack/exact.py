@@ -338,7 +338,7 @@ def _without_contradiction(
             off = _ratio(gap, f)
             new, top = value[j] - off, most[j]
             inside = least[j] <= new and (top is None or new <= top)
-            if inside and abs(off) <= close + _HAIR * float(fixed[j]):
+            if inside and abs(float(off)) <= close + _HAIR * float(fixed[j]):
                 free.append((least[j] > 0, j, new))
         if not free:
             return None
