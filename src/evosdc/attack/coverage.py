@@ -29,6 +29,11 @@ _FITS = 2**62  # whole numbers below this are added and multiplied in 64 bits
 # Pairs of a covering witness and an attacker who excludes it that are counted between
 # two looks at the clock: about a second.
 _PAIRS = 20_000_000
+# Pairs that may fail between two looks at the clock: a tenth of a second.
+_LOOKS = 100
+# What fails: a level that is the same for all attackers, the lower one, which is less
+# for some, or perhaps the sliding one.
+_ANY_ROOM, _LOWER, _SLIDING = range(3)
 
 
 class Reach:
@@ -174,7 +179,7 @@ class Levels:
         judged = [c for c in self.cells if self.sensitive[c] and c not in passed_over]
         if not judged or len(attackers) < 2:
             return [], []
-        if deadline is not None and moment() >= deadline:
+        if _late(deadline):
             return [], judged
         moves = _Moves.of(certificate, accepted, judged)
         excluded = excluding(certificate, accepted, attackers)
@@ -182,13 +187,16 @@ class Levels:
         bounds = cache(room)
         pairs: list[tuple[int, int]] = []
         for first, last in _portions(moves, excluded):
-            if deadline is not None and moment() >= deadline:
+            if _late(deadline):
                 return pairs, judged[first:]
-            for cell, who, sure in self._failing(moves, excluded, first, last):
+            failing = self._failing(moves, excluded, first, last)
+            for number, (cell, who, level) in enumerate(failing):
                 if (cell, who) in knows:
                     continue
-                most = bounds(who).get(cell)
-                if sure and most is None:
+                if number % _LOOKS == 0 and _late(deadline):
+                    return pairs, judged[first:]
+                most = None if level == _ANY_ROOM else bounds(who).get(cell)
+                if level == _ANY_ROOM or (level == _LOWER and most is None):
                     pairs.append((cell, who))
                     continue
                 up, down = moves.furthest(cell, excluded.of(who))
@@ -199,10 +207,10 @@ class Levels:
 
     def _failing(
         self, moves: _Moves, excluded: Excluded, first: int, last: int
-    ) -> Iterator[tuple[int, int, bool]]:
-        """Pairs of a cell and an attacker that may fail, and whether they surely do.
+    ) -> Iterator[tuple[int, int, int]]:
+        """Pairs of a cell and an attacker that may fail, and what of them fails.
 
-        Surely unless the attacker cannot be made to believe all of the lower level.
+        The lower level may fail only because nobody can be asked to believe it.
         """
         cells = moves.cells[first:last]
         one = self.share if self.whole else _ZERO
@@ -218,14 +226,18 @@ class Levels:
                 full = self.share * ceil(level) if self.whole else level
                 side.append(full if level else None)
             wide.append(width > over + under)
-        found: dict[tuple[int, int], bool] = {}
-        for levels, way in ((sides[0], 1), (sides[1], -1), (either, 0)):
+        found: dict[tuple[int, int], int] = {}
+        for levels, way, kind_of in (
+            (sides[1], -1, _LOWER),
+            (sides[0], 1, _ANY_ROOM),
+            (either, 0, _ANY_ROOM),
+        ):
             for at, who in moves.failing(excluded, first, levels, way):
-                found[cells[at], who] = True
+                found[cells[at], who] = kind_of
         for at in np.flatnonzero(wide).tolist():
             for who in moves.near(excluded, first + at):
-                found.setdefault((cells[at], who), False)
-        return ((cell, who, sure) for (cell, who), sure in found.items())
+                found.setdefault((cells[at], who), _SLIDING)
+        return ((cell, who, level) for (cell, who), level in found.items())
 
 
 def sums_uncovered(
@@ -327,10 +339,13 @@ def excluding(
     )
     owner = _owners(c)
     entry, belief = _joined(believes, c.indices, accepted[owner] & (c.numerators != 0))
-    num, den = c.numerators[entry], c.denominators[owner[entry]]
-    up, down = attackers.up[belief], attackers.down[belief]
+    # Any move is beyond what is known exactly.
+    beyond = (attackers.up[belief] == 0) & (attackers.down[belief] == 0)
+    rest = np.flatnonzero(~beyond)
+    num, den = c.numerators[entry[rest]], c.denominators[owner[entry[rest]]]
+    up, down = attackers.up[belief[rest]], attackers.down[belief[rest]]
     scale, (above, below) = _over_one_scale(up, down)
-    beyond = np.where(
+    beyond[rest] = np.where(
         num > 0,
         _exceeds(num, den, above, scale) & ~np.isposinf(up),
         _exceeds(-num, den, below, scale) & ~np.isposinf(down),
@@ -413,6 +428,10 @@ class _Moves:
                 step = Fraction(int(self.num[j]), int(self.den[j]))
                 up, down = max(up, step), max(down, -step)
         return up, down
+
+
+def _late(deadline: float | None) -> bool:
+    return deadline is not None and moment() >= deadline
 
 
 def _portions(moves: _Moves, excluded: Excluded) -> Iterator[tuple[int, int]]:
