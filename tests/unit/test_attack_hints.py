@@ -14,6 +14,7 @@ from evosdc.attack.demands import judged_levels
 from evosdc.attack.hints import Hint, take_hints
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel
+from evosdc.clock import moment
 from evosdc.instances import make
 from evosdc.suppress.search import Search
 from evosdc.table import Table
@@ -221,6 +222,13 @@ def test_uneven_deviations_are_made_exact(seed: int) -> None:
             assert not ledger.is_open(cell, sign)
             assert verify(table, assemble(ledger.witnesses)).refused.size == 0
     assert asked > 5
+
+
+def test_suggestions_are_left_out_when_time_is_up() -> None:
+    table = square(CORNERS)
+    verdict, certificate = judge(table, hints=[box(table)], deadline=moment() - 1)
+    assert verdict.safe is None
+    assert not len(certificate.cells)
 
 
 def spoilt(hints: tuple[Hint, ...], cells: int, rng: np.random.Generator) -> list[Hint]:

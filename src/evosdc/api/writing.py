@@ -18,7 +18,7 @@ from evosdc.io.folders import DRAFT, PUBLISH
 from evosdc.report import report_html, share_html
 from evosdc.results import Protection
 from evosdc.table import Coalition, Table
-from evosdc.table.shares import LONE
+from evosdc.table.attackers import LONE
 
 
 def write_unjudged(

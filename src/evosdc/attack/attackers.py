@@ -41,6 +41,9 @@ from evosdc.table.attackers import (
 
 # Checking what was found may take this much longer than the deadline, in seconds.
 _GRACE = 0.5
+# Time kept for the last check, in times of the first, which looks at fewer witnesses:
+# at half of it the check may be cut short, at twice of it less is looked for.
+_CHECKS = 3.0
 # Attackers that are asked about at a time; the next ones profit from what is found.
 _FIRST_WAVE, _WAVE = 4, 64
 
@@ -85,12 +88,15 @@ def judge_attackers(
     """
     case = _Questions.of(table, certificate, strict, known, whole, hints, attackers)
     sums = respondent_sums(table) if sums is None else sums
+    start = moment()
     first = case.checked(certificate, sums, verdict, _soon(deadline))
+    # The check of all witnesses in the end needs time as well.
+    looking = None if deadline is None else deadline - _CHECKS * (moment() - start)
     found: dict[tuple[int, int], Exposure] = {}
     sums_found: dict[int, Exposure] = {}
     certificates = [certificate]
     words = [verdict]
-    with Hands(case.shared, deadline, help or Help()) as hands:
+    with Hands(case.shared, looking, help or Help()) as hands:
         witnesses, points, left = case.looked_around(hands, first)
         certificates.append(assemble(witnesses))
         for who, cell in points:
@@ -100,13 +106,13 @@ def judge_attackers(
                 found[e.cell, who] = case.blamed(who, e)
             certificates.append(more)
             words.append(word)
-    if len(first.sums) and not _late(deadline):
+    if len(first.sums) and not _late(looking):
         word, sums_found, more = judge_sums(
             table,
             sums,
             first.sums.tolist(),
             strict=strict,
-            deadline=deadline,
+            deadline=looking,
             known=known,
             whole=case.shared.whole,
             hints=hints,
@@ -119,6 +125,8 @@ def judge_attackers(
     report = first
     if len(full.cells) > len(certificate.cells):
         report = case.checked(full, sums, total, _soon(deadline))
+        if report.unchecked:
+            full, report, total = certificate, first, verdict
     settled = {e.cell for e in verdict.exposed}
     against = zip(report.against[:, 0].tolist(), report.attacker.tolist(), strict=True)
     pairs = {pair for pair in against if pair[0] not in settled}

@@ -29,6 +29,11 @@ _FITS = 2**62  # whole numbers below this are added and multiplied in 64 bits
 # Pairs of a covering witness and an attacker who excludes it that are counted between
 # two looks at the clock: about a second.
 _PAIRS = 20_000_000
+# Pairs that may fail between two looks at the clock: a tenth of a second.
+_LOOKS = 100
+# What fails: a level that is the same for all attackers, the lower one, which is less
+# for some, or perhaps the sliding one.
+_ANY_ROOM, _LOWER, _SLIDING = range(3)
 
 
 class Reach:
@@ -174,7 +179,7 @@ class Levels:
         judged = [c for c in self.cells if self.sensitive[c] and c not in passed_over]
         if not judged or len(attackers) < 2:
             return [], []
-        if deadline is not None and moment() >= deadline:
+        if _late(deadline):
             return [], judged
         moves = _Moves.of(certificate, accepted, judged)
         excluded = excluding(certificate, accepted, attackers)
@@ -182,13 +187,16 @@ class Levels:
         bounds = cache(room)
         pairs: list[tuple[int, int]] = []
         for first, last in _portions(moves, excluded):
-            if deadline is not None and moment() >= deadline:
+            if _late(deadline):
                 return pairs, judged[first:]
-            for cell, who, sure in self._failing(moves, excluded, first, last):
+            failing = self._failing(moves, excluded, first, last)
+            for number, (cell, who, level) in enumerate(failing):
                 if (cell, who) in knows:
                     continue
-                most = bounds(who).get(cell)
-                if sure and most is None:
+                if number % _LOOKS == 0 and _late(deadline):
+                    return pairs, judged[first:]
+                most = None if level == _ANY_ROOM else bounds(who).get(cell)
+                if level == _ANY_ROOM or (level == _LOWER and most is None):
                     pairs.append((cell, who))
                     continue
                 up, down = moves.furthest(cell, excluded.of(who))
@@ -199,10 +207,10 @@ class Levels:
 
     def _failing(
         self, moves: _Moves, excluded: Excluded, first: int, last: int
-    ) -> Iterator[tuple[int, int, bool]]:
-        """Pairs of a cell and an attacker that may fail, and whether they surely do.
+    ) -> Iterator[tuple[int, int, int]]:
+        """Pairs of a cell and an attacker that may fail, and what of them fails.
 
-        Surely unless the attacker cannot be made to believe all of the lower level.
+        The lower level may fail only because nobody can be asked to believe it.
         """
         cells = moves.cells[first:last]
         one = self.share if self.whole else _ZERO
@@ -218,14 +226,18 @@ class Levels:
                 full = self.share * ceil(level) if self.whole else level
                 side.append(full if level else None)
             wide.append(width > over + under)
-        found: dict[tuple[int, int], bool] = {}
-        for levels, way in ((sides[0], 1), (sides[1], -1), (either, 0)):
+        found: dict[tuple[int, int], int] = {}
+        for levels, way, kind_of in (
+            (sides[1], -1, _LOWER),
+            (sides[0], 1, _ANY_ROOM),
+            (either, 0, _ANY_ROOM),
+        ):
             for at, who in moves.failing(excluded, first, levels, way):
-                found[cells[at], who] = True
+                found[cells[at], who] = kind_of
         for at in np.flatnonzero(wide).tolist():
             for who in moves.near(excluded, first + at):
-                found.setdefault((cells[at], who), False)
-        return ((cell, who, sure) for (cell, who), sure in found.items())
+                found.setdefault((cells[at], who), _SLIDING)
+        return ((cell, who, level) for (cell, who), level in found.items())
 
 
 def sums_uncovered(
@@ -261,7 +273,7 @@ def sums_uncovered(
     for s in range(len(sums)):
         levels = _sum_levels(table, sums, s, strict, whole)
         share = 1 - Fraction(tolerance)
-        asked = None if levels is None else (*(share * x for x in levels), _ZERO)
+        asked = levels and (share * levels[0], share * levels[1], _ZERO)
         alone = Levels([0], np.ones(1, dtype=bool), {0: asked}, whole, share)
         if not alone.covers(0, *best[s]):
             out.append(s)
@@ -281,13 +293,11 @@ def _sum_levels(
         if table.is_integer or table.origin.whole:
             margin = 1.0
         rooms = [_rooms(table, cell) for cell in cells.tolist()]
-        up, down = (
-            min(level + _decimal(margin), max(level, sum(side, _ZERO)))
-            if None not in side
-            else level + _decimal(margin)
-            for level, side in zip(
-                (up, down), ([r[k] for r in rooms] for k in (0, 1)), strict=True
-            )
+        up = _with_margin(
+            float(sums.upl[number]), margin, _total([r[0] for r in rooms])
+        )
+        down = _with_margin(
+            float(sums.lpl[number]), margin, _total([r[1] for r in rooms])
         )
     if whole:
         up, down = Fraction(ceil(up)), Fraction(ceil(down))
@@ -329,10 +339,13 @@ def excluding(
     )
     owner = _owners(c)
     entry, belief = _joined(believes, c.indices, accepted[owner] & (c.numerators != 0))
-    num, den = c.numerators[entry], c.denominators[owner[entry]]
-    up, down = attackers.up[belief], attackers.down[belief]
+    # Any move is beyond what is known exactly.
+    beyond = (attackers.up[belief] == 0) & (attackers.down[belief] == 0)
+    rest = np.flatnonzero(~beyond)
+    num, den = c.numerators[entry[rest]], c.denominators[owner[entry[rest]]]
+    up, down = attackers.up[belief[rest]], attackers.down[belief[rest]]
     scale, (above, below) = _over_one_scale(up, down)
-    beyond = np.where(
+    beyond[rest] = np.where(
         num > 0,
         _exceeds(num, den, above, scale) & ~np.isposinf(up),
         _exceeds(-num, den, below, scale) & ~np.isposinf(down),
@@ -417,6 +430,10 @@ class _Moves:
         return up, down
 
 
+def _late(deadline: float | None) -> bool:
+    return deadline is not None and moment() >= deadline
+
+
 def _portions(moves: _Moves, excluded: Excluded) -> Iterator[tuple[int, int]]:
     """Part the cells so that each part counts a limited number of pairs."""
     each = np.diff(excluded.by_witness.indptr)[moves.witness]
@@ -461,8 +478,8 @@ def _exceeds(num: Any, den: Any, other: Any, scale: Any) -> NDArray[np.bool_]:
     wide = np.max(scale)
     size = max(largest(num) * int(wide), largest(other) * largest(den))
     form = kind(size)
-    left = np.asarray(num).astype(form) * np.asarray(scale).astype(form)
-    right = np.asarray(other).astype(form) * np.asarray(den).astype(form)
+    left: Any = np.asarray(num).astype(form) * np.asarray(scale).astype(form)
+    right: Any = np.asarray(other).astype(form) * np.asarray(den).astype(form)
     return np.asarray(left > right, dtype=bool)
 
 
@@ -489,6 +506,12 @@ def largest(numbers: Any) -> int:
 def kind(*sizes: int) -> type:
     """Return the dtype in which numbers of this size do not overflow."""
     return np.int64 if max(sizes) < _FITS else object
+
+
+def _total(rooms: list[Fraction | None]) -> Fraction | None:
+    """Add up rooms; None where one of them has no bound."""
+    bounded = [room for room in rooms if room is not None]
+    return sum(bounded, _ZERO) if len(bounded) == len(rooms) else None
 
 
 def _decimal(number: float) -> Fraction:

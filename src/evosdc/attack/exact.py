@@ -109,8 +109,14 @@ def _solved(
         return None
     indptr, factors = rows.indptr.tolist(), [int(f) for f in rows.data.tolist()]
     columns = rows.indices.tolist()
+    # What does not move is left out: it stays where it is.
     equations: list[Terms] = [
-        dict(zip(columns[a:b], factors[a:b], strict=True)) for a, b in pairwise(indptr)
+        {
+            j: f
+            for j, f in zip(columns[a:b], factors[a:b], strict=True)
+            if fixed.get(j) != 0
+        }
+        for a, b in pairwise(indptr)
     ]
     least = [0] * len(x)
     solution = exact_solution(
@@ -255,7 +261,7 @@ def _eliminate(
             where.setdefault(j, set()).add(i)
 
     def length(row: _Row) -> int:
-        return len(row.terms) - len(held & row.terms.keys()) if held else len(row.terms)
+        return sum(j not in held for j in row.terms)
 
     steps: list[tuple[int, _Row]] = []
     left: list[_Row] = []
@@ -327,13 +333,13 @@ def _without_contradiction(
         row, gap = next(((row, gap) for row, gap in gaps if gap), (None, 0))
         if row is None:
             break
-        free = [
-            (least[j] > 0, j, v)
-            for j, f in row.terms.items()
-            if abs(off := _ratio(gap, f)) <= close + _HAIR * abs(fixed[j])
-            and least[j] <= (v := value[j] - off)
-            and ((top := most[j]) is None or v <= top)
-        ]
+        free: list[tuple[bool, int, Number]] = []
+        for j, f in row.terms.items():
+            off = _ratio(gap, f)
+            new, top = value[j] - off, most[j]
+            inside = least[j] <= new and (top is None or new <= top)
+            if inside and abs(float(off)) <= close + _HAIR * float(fixed[j]):
+                free.append((least[j] > 0, j, new))
         if not free:
             return None
         # A level is met exactly wherever a bound can be kept off instead.

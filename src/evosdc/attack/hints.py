@@ -22,6 +22,7 @@ from evosdc.attack.certificate import Witness
 from evosdc.attack.exact import Terms, exact_solution, over_one_denominator
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel
+from evosdc.clock import moment
 from evosdc.results import Certificate
 
 Hint = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -95,21 +96,31 @@ class Suggestion:
         return bool(size.max() <= size.min() * (1 + _EQUAL))
 
 
-def take_hints(ledger: Ledger, hints: Sequence[Hint]) -> Places:
+def take_hints(
+    ledger: Ledger, hints: Sequence[Hint], deadline: float | None = None
+) -> Places:
     """Take what suggested deviations prove.
 
     Where one cannot be made exact by rounding, its cells are returned by the level that
     they might cover: a program over so few cells is quick.
     """
-    return take_suggestions(ledger, (Suggestion(h, ledger.attacker) for h in hints))
+    suggestions = (Suggestion(hint, ledger.attacker) for hint in hints)
+    return take_suggestions(ledger, suggestions, deadline)
 
 
-def take_suggestions(ledger: Ledger, suggestions: Iterable[Suggestion]) -> Places:
-    """Take what suggestions prove; they may have been read for another attacker."""
+def take_suggestions(
+    ledger: Ledger, suggestions: Iterable[Suggestion], deadline: float | None = None
+) -> Places:
+    """Take what suggestions prove; they may have been read for another attacker.
+
+    Those for which there is no time are left out.
+    """
     places: Places = {}
     free = ledger.attacker.free
     for suggestion in suggestions:
         if not (ledger.open_up or ledger.open_down):
+            break
+        if deadline is not None and moment() >= deadline:
             break
         # Published, or known to who asks: no reading of it holds.
         if not suggestion.makes_sense or not free[suggestion.cells].all():

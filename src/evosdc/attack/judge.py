@@ -103,7 +103,7 @@ def judge(
         if attacker.free.any() and len(demands.cells):
             if seen is not None:
                 take_seen(ledger, seen)
-            places = take_hints(ledger, hints)
+            places = take_hints(ledger, hints, deadline)
             finder, spread = _finders(attacker, deadline, places, help or Help())
             helpers.enter_context(nullcontext() if spread is None else spread)
             with suppress(Unfinished):

@@ -365,6 +365,8 @@ class OwnShares:
         self._total[row[odd]] = -1
         self._total[table.rhs != 0] = -1
         self._rows, self._columns = matrix, table.columns
+        self._decimals: dict[int, Decimal] = {}
+        self._sums: dict[int, Decimal] = {}  # of the parts, by equation
 
     def room_alone(self, cells: NDArray[np.int64]) -> dict[int, float]:
         """Return how far totals can be below their value, for who is alone in cells."""
@@ -383,12 +385,14 @@ class OwnShares:
             Those of them that it knows exactly, which are left out of the answer.
 
         Cells that are not there are not bounded by what the attacker knows. Added up as
-        decimals: what is written with a few digits stays so.
+        decimals, from the parts of a total: where the total itself was rounded, they
+        are what it can be moved by.
         """
-        known = {
-            cell: decimal_of(self._value[cell]) - decimal_of(down)
-            for cell, down in own.items()
-        }
+        known: dict[int, Decimal] = {}
+        room: dict[int, Decimal] = {}
+        for cell, down in own.items():
+            room[cell] = decimal_of(down)
+            known[cell] = self._decimal(cell) - room[cell]
         queue = list(known)
         nothing = Decimal(0)
         while queue:
@@ -400,22 +404,49 @@ class OwnShares:
                     continue
                 first, last = self._rows.indptr[row : row + 2]
                 parts = self._rows.indices[first:last].tolist()
-                parts.remove(total)
                 if cell != total:
                     above = total
-                elif len(parts) == 1:
+                elif len(parts) == 2:
                     # The only part of a total is the same cell under another code.
-                    above, parts = parts[0], [total]
+                    above = parts[0] if parts[1] == total else parts[1]
                 else:
                     continue
                 if above in exact:
                     continue
-                least = sum((known.get(p, nothing) for p in parts), nothing)
+                mine = [p for p in parts if p in known and p != above]
+                least = sum((known[p] for p in mine), nothing)
                 if least > known.get(above, nothing):
                     known[above] = least
+                    rest = sum((room[p] - self._decimal(p) for p in mine), nothing)
+                    if cell == total:
+                        rest += self._decimal(total)
+                    else:
+                        rest += self._parts_of(row, parts)
+                    room[above] = min(self._decimal(above) - least, rest)
                     queue.append(above)
         return {
-            cell: max(0.0, float(decimal_of(self._value[cell]) - least))
-            for cell, least in known.items()
+            cell: max(0.0, _rounded_down(most))
+            for cell, most in room.items()
             if cell not in exact
         }
+
+    def _parts_of(self, row: int, cells: list[int]) -> Decimal:
+        """Add up the parts of a total."""
+        if row not in self._sums:
+            total = int(self._total[row])
+            parts = (self._decimal(cell) for cell in cells if cell != total)
+            self._sums[row] = sum(parts, Decimal(0))
+        return self._sums[row]
+
+    def _decimal(self, cell: int) -> Decimal:
+        if cell not in self._decimals:
+            self._decimals[cell] = decimal_of(self._value[cell])
+        return self._decimals[cell]
+
+
+def _rounded_down(number: Decimal) -> float:
+    """Return the largest double that, as a shortest decimal, is not above a number."""
+    near = float(number)
+    if decimal_of(near) > number:
+        return float(np.nextafter(near, -np.inf))
+    return near
