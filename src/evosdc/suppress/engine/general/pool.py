@@ -138,8 +138,8 @@ class RowList:
         self._public[side[attacker == 0]] = new[attacker == 0]
         base = np.where(attacker < knowledge.real, self._public[side], -1)
         parts = (cell, sign, amount, attacker, base)
-        if old + len(cell) > self._space:
-            self._space = 2 * (old + len(cell))
+        if not self._space or old + len(cell) > self._space:
+            self._space = 2 * (old + len(cell)) + 1
             self._buffers = [np.empty(self._space, part.dtype) for part in parts]
             for buffer, kept in zip(self._buffers, self.rows, strict=False):
                 buffer[:old] = kept
