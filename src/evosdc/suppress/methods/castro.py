@@ -80,7 +80,7 @@ def run_castro(
         if work.done[level] or work.cover(level):
             continue
         if parameters.recovery:
-            state.hide(np.flatnonzero(network.cheapest_flow(level, state.hidden)))
+            state.cover_by_flows([level])
             work.done[level] = True
         else:
             failed.append(int(network.demands.cell[level]))

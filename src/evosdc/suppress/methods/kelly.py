@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.methods.sp import cell_order
@@ -36,10 +34,7 @@ def run_kelly(problem: Problem, parameters: KellyParameters, search: Search) -> 
     network = TableNetwork(problem)
     state = PatternState(network)
     cells = cell_order(problem, parameters.order, search.rng(0))
-    for level in network.level_order(cells, by_side=False):
-        if level in state.check([level]):
-            flow = network.cheapest_flow(level, state.hidden)
-            state.hide(np.flatnonzero(flow))
+    state.cover_by_flows(network.level_order(cells, by_side=False))
     state.cover()
     return finish(state, search, parameters.clean_up, "minimum cost flows")
 

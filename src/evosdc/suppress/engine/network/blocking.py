@@ -8,7 +8,9 @@ leads nowhere is passed by for the rest of the phase.
 from __future__ import annotations
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Arcs, PatternArrays, Work
+from evosdc.suppress.engine.network.arrays import (
+    Net,
+)
 from evosdc.suppress.engine.network.paths import (
     augment,
     residual,
@@ -18,75 +20,65 @@ from evosdc.suppress.engine.network.paths import (
 
 
 @kernel(inner=True)
-def _layers(
-    arcs: Arcs, live: PatternArrays, work: Work, source: int, target: int, banned: int
-) -> bool:
+def _layers(net: Net, source: int, target: int, banned: int) -> bool:
     """Number nodes by their distance from the source, up to the target's."""
-    work.clock[0] += 1
-    now, side = work.clock[0], work.ahead
+    net.work.clock[0] += 1
+    now, side = net.work.clock[0], net.work.ahead
     side.seen[source] = now
     side.distance[source] = 0.0
-    side.pointer[source] = live.first[source]
+    side.pointer[source] = net.live.first[source]
     side.queue[0] = source
     done, size = 0, 1
     while done < size and side.seen[target] != now:
         node = side.queue[done]
         done += 1
-        slot = live.first[node]
+        slot = net.live.first[node]
         while slot >= 0:
-            end = slot_end(arcs, slot)
+            end = slot_end(net.arcs, slot)
             if (
                 side.seen[end] != now
                 and slot >> 1 != banned
-                and residual(arcs, work, slot) > 0
+                and residual(net.arcs, net.work, slot) > 0
             ):
                 side.seen[end] = now
                 side.distance[end] = side.distance[node] + 1
-                side.pointer[end] = live.first[end]
+                side.pointer[end] = net.live.first[end]
                 side.queue[size] = end
                 size += 1
-            slot = live.following[slot]
+            slot = net.live.following[slot]
     return side.seen[target] == now
 
 
 @kernel(inner=True)
-def send_in_phases(
-    arcs: Arcs,
-    live: PatternArrays,
-    work: Work,
-    source: int,
-    target: int,
-    banned: int,
-    amount: int,
-) -> int:
+def send_in_phases(net: Net, source: int, target: int, banned: int, amount: int) -> int:
     """Send what hidden cells take, at most `amount`; return what is left to send."""
-    side = work.ahead
-    while amount > 0 and _layers(arcs, live, work, source, target, banned):
-        now = work.clock[0]
+    side = net.work.ahead
+    while amount > 0 and _layers(net, source, target, banned):
+        now = net.work.clock[0]
         node = source
         while amount > 0:
             slot = side.pointer[node]
             while slot >= 0:
-                end = slot_end(arcs, slot)
+                end = slot_end(net.arcs, slot)
                 if (
                     side.seen[end] == now
                     and side.distance[end] == side.distance[node] + 1
                     and slot >> 1 != banned
-                    and residual(arcs, work, slot) > 0
+                    and residual(net.arcs, net.work, slot) > 0
                 ):
                     break
-                slot = live.following[slot]
+                slot = net.live.following[slot]
             side.pointer[node] = slot
             if slot >= 0:
-                node = slot_end(arcs, slot)
+                node = slot_end(net.arcs, slot)
                 side.via[node] = slot
                 if node == target:
-                    amount -= augment(arcs, work, source, target, amount)
+                    amount -= augment(net.arcs, net.work, source, target, amount)
                     node = source
             elif node == source:
                 break
             else:
                 # A dead end: nothing leads through it in this phase.
                 side.distance[node] = -1.0
-                node = slot_origin(arcs, side.via[node])
+                node = slot_origin(net.arcs, side.via[node])
     return amount

@@ -35,6 +35,22 @@ class Log(NamedTuple):
     counts: Long
 
 
+def make_log(live: PatternArrays) -> Log:
+    """Allocate an empty log of changes to a state."""
+    cells, levels, pool = len(live.hidden), len(live.length), len(live.pool_cell)
+    return Log(
+        mark=np.zeros(cells, dtype=np.int8),
+        cell=np.zeros(cells, dtype=np.int32),
+        level=np.zeros(levels, dtype=np.int32),
+        start=np.zeros(levels, dtype=np.int64),
+        length=np.zeros(levels, dtype=np.int32),
+        logged=np.zeros(levels, dtype=np.bool_),
+        flow_cell=np.zeros(pool, dtype=np.int32),
+        flow=np.zeros(pool, dtype=np.int64),
+        counts=np.zeros(3, dtype=np.int64),
+    )
+
+
 @kernel(inner=True)
 def note_cell(log: Log, cell: int, mark: int) -> None:
     if log.mark[cell] == 0:

@@ -13,12 +13,17 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
 from evosdc.suppress.engine.network import cover
-from evosdc.suppress.engine.network.arrays import PatternArrays, copy_live, make_work
+from evosdc.suppress.engine.network.arrays import (
+    Net,
+    PatternArrays,
+    copy_live,
+    make_work,
+)
 from evosdc.suppress.engine.network.cheapest_flow import Flows, make_flows
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.order_kernels import run_order
 from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem, unreachable
+from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 from evosdc.suppress.structure.elements import Grouping, by_weight, group_cells
 from evosdc.suppress.structure.movable import movable
@@ -140,26 +145,18 @@ class FlowEvaluator:
     ) -> None:
         network = self.network
         level = run_order(
-            network.arcs,
-            network.demands,
-            worker.live,
-            worker.network.work,
+            Net(network.arcs, network.demands, worker.live, worker.network.work),
             worker.flows,
             network.cost,
             self._start,
             self._levels,
             self._together,
             order,
-            first,
-            len(order) if end is None else end,
+            (first, len(order) if end is None else end),
             upto,
             worker.left,
         )
-        if level >= 0:
-            best = (int(network.demands.amount[level]) - int(worker.left[0])) * (
-                network.unit
-            )
-            raise unreachable(self._problem, [int(network.row[level])], [best])
+        network.refuse(level, worker.left)
 
     def _reset(self, worker: _Worker, hidden: NDArray[np.int64]) -> None:
         live, bare = worker.live, self._bare

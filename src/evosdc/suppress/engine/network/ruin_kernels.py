@@ -15,10 +15,9 @@ from evosdc.suppress.draw import draw
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
     Long,
-    NetworkDemands,
+    Net,
     PatternArrays,
     Real,
-    Work,
 )
 from evosdc.suppress.engine.network.changes import Log, forget, gain_of, remove, undo
 from evosdc.suppress.engine.network.cover import DONE, FULL
@@ -95,32 +94,24 @@ def _ruin_witness(
 
 
 @kernel(inner=True)
-def ruin(
-    arcs: Arcs,
-    demands: NetworkDemands,
-    live: PatternArrays,
-    log: Log,
-    cost: Real,
-    state: np.ndarray,
-    most: int,
-) -> None:
+def ruin(net: Net, log: Log, cost: Real, state: np.ndarray, most: int) -> None:
     """Publish a few hidden cells."""
     way = draw(state, 4)
-    many = min(1 + draw(state, most), live.tally[0])
+    many = min(1 + draw(state, most), net.live.tally[0])
     if way == _NEAR:
-        _ruin_near(arcs, live, log, state, many)
+        _ruin_near(net.arcs, net.live, log, state, many)
         return
     if way == _WITNESS:
-        level = draw(state, len(demands.cell))
-        _ruin_witness(arcs, live, log, state, level, many)
+        level = draw(state, len(net.demands.cell))
+        _ruin_witness(net.arcs, net.live, log, state, level, many)
         return
     for _ in range(many):
-        cell = live.extra[draw(state, live.tally[0])]
+        cell = net.live.extra[draw(state, net.live.tally[0])]
         if way == _DEAR:
-            other = live.extra[draw(state, live.tally[0])]
+            other = net.live.extra[draw(state, net.live.tally[0])]
             if cost[other] > cost[cell]:
                 cell = other
-        remove(arcs, live, log, cell)
+        remove(net.arcs, net.live, log, cell)
 
 
 @kernel(inner=True)
@@ -132,40 +123,24 @@ def _keep_best(live: PatternArrays, walk: WalkArrays) -> None:
 
 @kernel(inner=True)
 def _step(
-    arcs: Arcs,
-    demands: NetworkDemands,
-    live: PatternArrays,
-    work: Work,
-    log: Log,
-    walk: WalkArrays,
-    cost: Real,
-    most: int,
-    levels: Long,
+    net: Net, log: Log, walk: WalkArrays, cost: Real, most: int, levels: Long
 ) -> int:
     """Ruin, recreate and tidy up; say whether the step is worth looking at."""
-    ruin(arcs, demands, live, log, cost, walk.state, most)
+    ruin(net.arcs, net.demands, net.live, log, cost, walk.state, most)
     at = walk.steps[0] % len(walk.history)
     room = max(0.0, walk.history[at] - walk.cost[0])
-    room += walk.slack[0] - gain_of(live, log, cost)
-    result = recreate(arcs, demands, live, work, log, walk.state, cost, levels, room)
+    room += walk.slack[0] - gain_of(net.live, log, cost)
+    result = recreate(net, log, walk.state, cost, levels, room)
     if result != DONE:
         return result
-    if not tidy(arcs, demands, live, work, log, cost, levels, walk.critic):
+    if not tidy(net, log, cost, levels, walk.critic):
         return FULL
     return DONE
 
 
 @kernel
 def walk_on(
-    arcs: Arcs,
-    demands: NetworkDemands,
-    live: PatternArrays,
-    work: Work,
-    log: Log,
-    walk: WalkArrays,
-    cost: Real,
-    most: int,
-    steps: int,
+    net: Net, log: Log, walk: WalkArrays, cost: Real, most: int, steps: int
 ) -> int:
     """Make steps of ruin and recreate; return how many were made.
 
@@ -173,25 +148,25 @@ def walk_on(
     acceptance (Burke & Bykov 2017): a step stands if its cost is no more than the
     present one or than the one `len(history)` steps ago.
     """
-    levels = np.empty(len(demands.cell), dtype=np.int64)
+    levels = np.empty(len(net.demands.cell), dtype=np.int64)
     for step in range(steps):
-        if live.tally[0] == 0:
+        if net.live.tally[0] == 0:
             # Nothing to ruin: the steps count, or callers would ask for them for ever.
             walk.steps[0] += steps - step
             return steps
-        result = _step(arcs, demands, live, work, log, walk, cost, most, levels)
+        result = _step(net, log, walk, cost, most, levels)
         if result == FULL:
-            undo(arcs, live, log)
+            undo(net.arcs, net.live, log)
             return step
-        now = walk.cost[0] + gain_of(live, log, cost)
+        now = walk.cost[0] + gain_of(net.live, log, cost)
         at = walk.steps[0] % len(walk.history)
         if result == DONE and (now <= walk.cost[0] or now <= walk.history[at]):
             walk.cost[0] = now
             forget(log)
             if now < walk.cost[1] * (1 - 1e-12):
-                _keep_best(live, walk)
+                _keep_best(net.live, walk)
         else:
-            undo(arcs, live, log)
+            undo(net.arcs, net.live, log)
         walk.history[at] = walk.cost[0]
         walk.steps[0] += 1
     return steps

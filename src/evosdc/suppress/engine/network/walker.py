@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.suppress.engine.base import Stopped, WalkOptions
+from evosdc.suppress.engine.network.changes import make_log
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.engine.network.mend import make_log
 from evosdc.suppress.engine.network.ruin_kernels import WalkArrays, walk_on
 from evosdc.suppress.pattern import Pattern
 
@@ -41,7 +41,7 @@ class NetworkWalker:
         self._network = state.network
         self._rng = rng
         self._walk = _make_walk(state, rng, options.memory)
-        self._log = make_log(state)
+        self._log = make_log(state.live)
         self._lowest, self._since = self.best_cost, 0
 
     @property
@@ -59,7 +59,7 @@ class NetworkWalker:
         return problem.pattern(hidden)
 
     def turn(self, stopped: Stopped, most: int | None = None) -> bool:
-        network, cost = self._network, self._network.problem.cost
+        cost = self._network.problem.cost
         if self._is_stuck():
             self._begin_anew(stopped)
         arcs = self._blurred().arcs
@@ -68,10 +68,7 @@ class NetworkWalker:
         while self.steps < end and not stopped():
             wanted = min(_PIECE, end - self.steps)
             made = walk_on(
-                arcs,
-                network.demands,
-                self._state.live,
-                network.work,
+                self._state.net._replace(arcs=arcs),
                 self._log,
                 self._walk,
                 cost,
@@ -80,7 +77,7 @@ class NetworkWalker:
             )
             if made < wanted:
                 self._state.make_room()
-                self._log = make_log(self._state)
+                self._log = make_log(self._state.live)
         return True
 
     def _is_stuck(self) -> bool:
@@ -113,7 +110,7 @@ class NetworkWalker:
             walk.cost[1] = cost
             walk.size[0] = len(found)
             walk.best[: len(found)] = found
-        self._log = make_log(state)
+        self._log = make_log(state.live)
 
     def _blurred(self) -> TableNetwork:
         cost = self._network.problem.cost
