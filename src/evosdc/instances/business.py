@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.instances.checks import need_count
+from evosdc.errors import InputError
+from evosdc.instances.grid import MOST
 from evosdc.table import TOTAL, Hierarchy
 
 _Parts = dict[str, dict[str, tuple[str, ...]]]
@@ -66,7 +67,8 @@ def business(seed: int = 0, firms: int = 6000) -> Business:
     """
     import pyarrow as pa
 
-    need_count("firms", firms)
+    if not 1 <= firms <= MOST:
+        raise InputError(f"{firms} firms", expected=f"from 1 to {MOST}")
     rng = np.random.default_rng(seed)
     place, trade = regions(), activities()
     region = _uneven(rng, place, firms)

@@ -30,6 +30,8 @@ Mask = NDArray[np.bool_]
 # External bounds: "open" is [0, infinity), "tau" the 0.5 a .. 1.5 a that tau-Argus
 # writes into JJ files (Staggemeier et al., section 3.1), widened to whole units.
 BOUNDS = ("open", "tau")
+# Codes of a dimension, or firms, at most: a slip of the finger is told at once.
+MOST = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)

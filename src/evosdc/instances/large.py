@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.instances.checks import need_one_of, need_share
 from evosdc.instances.contributors import UNIT_DECIMALS, contributors
 from evosdc.instances.grid import BOUNDS, Amounts, Grid, Mask, add_totals
 from evosdc.instances.trees import flat, tree
+from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table
 
 
@@ -48,20 +48,15 @@ LARGE = {
 
 
 @dataclass(frozen=True)
-class Large:
+class Large(Declared):
     """Options of the large tables.
 
     `table` is the line of the source's table VII, 1 (48,600 cells) to 14 (209,300).
     """
 
-    table: int = 1
-    level: float = 0.1
-    bounds: str = "open"
-
-    def __post_init__(self) -> None:
-        need_one_of("table", self.table, LARGE)
-        need_one_of("bounds", self.bounds, BOUNDS)
-        need_share("level", self.level, most=0.5)
+    table: int = option(1, known=LARGE)
+    level: float = option(0.1, least=0, most=0.5)
+    bounds: str = option("open", known=BOUNDS)
 
 
 def large(options: Large, rng: np.random.Generator) -> Table:

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.relaxed.check import RelaxedArrays
-from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
+from evosdc.suppress.relaxed.options import CHECKS, RULES
 from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
@@ -30,7 +31,7 @@ _BANDS = 10
 
 
 @dataclass(frozen=True)
-class AntsParameters:
+class AntsParameters(MethodOptions):
     """Options of the ant colonies; the document gives no figures.
 
     Attributes
@@ -55,29 +56,16 @@ class AntsParameters:
         The relaxed check: slack as published, or claims.
     """
 
-    model: str = "direct"
-    ants: int = 10
-    cycles: int = 10
-    evaporation: float = 0.1
-    trail_weight: float = 1.0
-    visibility_weight: float = 2.0
-    candidates: int = 5
-    rule: str = "ahead"
+    model: str = option("direct", known=MODELS)
+    ants: int = option(10, least=1)
+    cycles: int = option(10, least=1)
+    evaporation: float = option(0.1, least=0, most=1)
+    trail_weight: float = option(1.0, least=0)
+    visibility_weight: float = option(2.0, least=0)
+    candidates: int = option(5, least=1)
+    rule: str = option("ahead", known=RULES)
     descent: bool = True
-    check: str = "slack"
-
-    def __post_init__(self) -> None:
-        known("model", self.model, MODELS)
-        known("rule", self.rule, RULES)
-        known("check", self.check, CHECKS)
-        at_least(1, ants=self.ants, cycles=self.cycles, candidates=self.candidates)
-        at_least(
-            0,
-            evaporation=self.evaporation,
-            trail_weight=self.trail_weight,
-            visibility_weight=self.visibility_weight,
-        )
-        at_least(0, **{"1 - evaporation": 1 - self.evaporation})
+    check: str = option("slack", known=CHECKS)
 
 
 class DirectColony:

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import MethodError
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.strata import stratified_path
 from evosdc.suppress.methods.hypercube_2d import protection_failed
-from evosdc.suppress.methods.sp import cell_order
+from evosdc.suppress.methods.sp import ORDERS, cell_order
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only
@@ -31,7 +31,7 @@ STRATA = ("cost", "cells")
 
 
 @dataclass(frozen=True)
-class CastroParameters:
+class CastroParameters(MethodOptions):
     """Options of Castro's heuristic.
 
     Attributes
@@ -52,19 +52,12 @@ class CastroParameters:
         Paths that a level may take; 0 stands for any number.
     """
 
-    order: str = "given"
+    order: str = option("given", known=ORDERS)
     recovery: bool = True
     clean_up: bool = True
-    strata: str = "cost"
+    strata: str = option("cost", known=STRATA)
     both_ways: bool = False
-    paths: int = 0
-
-    def __post_init__(self) -> None:
-        if self.strata not in STRATA or self.paths < 0:
-            raise MethodError(
-                f"strata {self.strata!r} and {self.paths} paths",
-                expected=f"strata {' or '.join(STRATA)} and 0 paths or more",
-            )
+    paths: int = option(0, least=0)
 
 
 def run_castro(

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
+from evosdc.suppress.relaxed.options import CHECKS, RULES
 from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
 
 @dataclass(frozen=True)
-class DescentParameters:
+class DescentParameters(MethodOptions):
     """Options of descent.
 
     Attributes
@@ -35,15 +36,10 @@ class DescentParameters:
         The relaxed check: slack as published, or claims.
     """
 
-    rule: str = "ahead"
-    passes: int = 20
+    rule: str = option("ahead", known=RULES)
+    passes: int = option(20, least=1)
     swaps: bool = True
-    check: str = "slack"
-
-    def __post_init__(self) -> None:
-        known("rule", self.rule, RULES)
-        known("check", self.check, CHECKS)
-        at_least(1, passes=self.passes)
+    check: str = option("slack", known=CHECKS)
 
 
 def run_descent(

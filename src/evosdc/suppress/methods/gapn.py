@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import MethodError
 from evosdc.evolution.replacement import worst
 from evosdc.evolution.selection import tournament
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.methods.circuits import (
@@ -31,7 +31,7 @@ from evosdc.suppress.search import Search
 
 
 @dataclass(frozen=True)
-class GapnParameters:
+class GapnParameters(MethodOptions):
     """Options of GAPN.
 
     Attributes
@@ -44,16 +44,10 @@ class GapnParameters:
         Redundant cells that one mutation publishes at most.
     """
 
-    population: int = 20
+    population: int = option(20, least=2)
     generations: int = 500
     patience: int = 100
     removals: int = 4
-
-    def __post_init__(self) -> None:
-        if self.population < 2:
-            raise MethodError(
-                f"a population of {self.population}", expected="at least 2"
-            )
 
 
 def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pattern:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from evosdc.errors import MethodError
 from evosdc.evolution.selection import elite
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.bounds.cut_loop import node_bound
 from evosdc.suppress.engine.base import AnyEngine, Mender, State, Stopped, never
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
@@ -37,7 +38,7 @@ _CELLS_A_CALL = 64
 
 
 @dataclass(frozen=True)
-class GensupParameters:
+class GensupParameters(MethodOptions):
     """Options of GenSup, with the published defaults.
 
     Attributes
@@ -62,24 +63,19 @@ class GensupParameters:
         those that only the other hides have the chance that is left.
     """
 
-    population: int = 20
+    population: int = option(20, least=2)
     iterations: int = 20
     patience: int = 10
     elite_share: float = 0.25
     best_share: float = 0.75
-    guide: str = "share"
+    guide: str = option("share", known=GUIDES)
     pruned: bool = True
 
     def __post_init__(self) -> None:
-        if self.guide not in GUIDES:
+        super().__post_init__()
+        if not 0 < self.elite_share < 1:
             raise MethodError(
-                f"guide {self.guide!r}", expected=f"one of {', '.join(GUIDES)}"
-            )
-        if self.population < 2 or not 0 < self.elite_share < 1:
-            raise MethodError(
-                f"a population of {self.population} with an elite of "
-                f"{self.elite_share}",
-                expected="at least 2 individuals and an elite share between 0 and 1",
+                f"an elite share of {self.elite_share}", expected="between 0 and 1"
             )
 
 

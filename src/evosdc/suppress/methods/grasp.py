@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
+from evosdc.suppress.relaxed.options import CHECKS, RULES
 from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
@@ -25,7 +26,7 @@ HIERARCHICAL = ("auto", "yes", "no")
 
 
 @dataclass(frozen=True)
-class GraspParameters:
+class GraspParameters(MethodOptions):
     """Options of GRASP; the document gives no figures.
 
     Attributes
@@ -47,21 +48,13 @@ class GraspParameters:
         The relaxed check: slack as published, or claims.
     """
 
-    cycles: int = 20
-    repairs: int = 10
-    candidates: int = 3
-    rule: str = "ahead"
-    hierarchical: str = "auto"
+    cycles: int = option(20, least=1)
+    repairs: int = option(10, least=1)
+    candidates: int = option(3, least=1)
+    rule: str = option("ahead", known=RULES)
+    hierarchical: str = option("auto", known=HIERARCHICAL)
     descent: bool = True
-    check: str = "slack"
-
-    def __post_init__(self) -> None:
-        known("rule", self.rule, RULES)
-        known("check", self.check, CHECKS)
-        known("hierarchical", self.hierarchical, HIERARCHICAL)
-        at_least(
-            1, cycles=self.cycles, repairs=self.repairs, candidates=self.candidates
-        )
+    check: str = option("slack", known=CHECKS)
 
 
 def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> Pattern:

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.relaxed.options import CHECKS, ORDERS, known
+from evosdc.suppress.relaxed.options import CHECKS, ORDERS
 from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
@@ -29,7 +30,7 @@ VARIANTS = {
 
 
 @dataclass(frozen=True)
-class GreedyParameters:
+class GreedyParameters(MethodOptions):
     """Options of the greedy heuristics.
 
     Attributes
@@ -41,12 +42,8 @@ class GreedyParameters:
         The relaxed check: slack as published, or claims.
     """
 
-    order: str = "weight"
-    check: str = "slack"
-
-    def __post_init__(self) -> None:
-        known("order", self.order, ORDERS)
-        known("check", self.check, CHECKS)
+    order: str = option("weight", known=ORDERS)
+    check: str = option("slack", known=CHECKS)
 
 
 def _run(rule: str) -> Callable[[Problem, GreedyParameters, Search], Pattern]:

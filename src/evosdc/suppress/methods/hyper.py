@@ -15,12 +15,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.relaxed.balance import Choice
 from evosdc.suppress.relaxed.moves import ANYWHERE, DEAR, TOGETHER, move
-from evosdc.suppress.relaxed.options import CHECKS, at_least, known
+from evosdc.suppress.relaxed.options import CHECKS
 from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
@@ -57,7 +58,7 @@ SELECTIONS = ("choice", "adaptive", "random")
 
 
 @dataclass(frozen=True)
-class HyperParameters:
+class HyperParameters(MethodOptions):
     """Options of the hyper-heuristic; the document gives no figures.
 
     Attributes
@@ -78,25 +79,13 @@ class HyperParameters:
         The relaxed check: slack as published, or claims.
     """
 
-    selection: str = "choice"
-    rounds: int = 10_000
-    patience: int = 300
-    moves: int = 5
-    most: int = 4
-    deviation: float = 0.005
-    check: str = "slack"
-
-    def __post_init__(self) -> None:
-        known("selection", self.selection, SELECTIONS)
-        known("check", self.check, CHECKS)
-        at_least(
-            1,
-            rounds=self.rounds,
-            patience=self.patience,
-            moves=self.moves,
-            most=self.most,
-        )
-        at_least(0, deviation=self.deviation)
+    selection: str = option("choice", known=SELECTIONS)
+    rounds: int = option(10_000, least=1)
+    patience: int = option(300, least=1)
+    moves: int = option(5, least=1)
+    most: int = option(4, least=1)
+    deviation: float = option(0.005, least=0)
+    check: str = option("slack", known=CHECKS)
 
 
 class Selector(Protocol):

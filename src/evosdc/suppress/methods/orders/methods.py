@@ -12,14 +12,9 @@ from evosdc.suppress.engine.evaluator import Evaluator
 from evosdc.suppress.methods.companions import Companions
 from evosdc.suppress.methods.orders.genetic import Evolution
 from evosdc.suppress.methods.orders.parameters import (
-    InsertParameters,
-    InvertParameters,
-    LocalInsertParameters,
-    LocalInvertParameters,
-    LocalSwapParameters,
     OrderParameters,
-    SwapParameters,
     WeightParameters,
+    preset,
 )
 from evosdc.suppress.methods.orders.refine import Refiner
 from evosdc.suppress.pattern import Pattern
@@ -98,15 +93,10 @@ def _answer(evaluator: Evaluator, search: Search) -> Pattern:
     return search.best
 
 
-def _method(name: str, summary: str, parameters: type[OrderParameters]) -> Method:
-    return Method(
-        name=name,
-        summary=summary,
-        tables="any",
-        source=_SOURCE,
-        parameters=parameters,
-        run=run_orders,
-    )
+def _method(
+    name: str, summary: str, parameters: type[OrderParameters] = OrderParameters
+) -> Method:
+    return Method(name, summary, "any", _SOURCE, parameters, run_orders)
 
 
 BY_WEIGHT = Method(
@@ -117,28 +107,17 @@ BY_WEIGHT = Method(
     parameters=WeightParameters,
     run=run_by_weight,
 )
-GENETIC = _method(
-    "order-ga", "genetic algorithm over orders that adapts itself", OrderParameters
+GENETIC = _method("order-ga", "genetic algorithm over orders that adapts itself")
+_BY = {"swap": "swaps", "insert": "insertions", "invert": "inversions"}
+GENETIC_SWAP, GENETIC_INSERT, GENETIC_INVERT = (
+    _method(
+        f"order-ga-{mutation}",
+        f"genetic algorithm over orders, {mutation} mutation",
+        preset(mutation),
+    )
+    for mutation in _BY
 )
-GENETIC_SWAP = _method(
-    "order-ga-swap", "genetic algorithm over orders, swap mutation", SwapParameters
-)
-GENETIC_INSERT = _method(
-    "order-ga-insert",
-    "genetic algorithm over orders, insert mutation",
-    InsertParameters,
-)
-GENETIC_INVERT = _method(
-    "order-ga-invert",
-    "genetic algorithm over orders, invert mutation",
-    InvertParameters,
-)
-LOCAL_SWAP = _method(
-    "ls-swap", "local search over orders by swaps", LocalSwapParameters
-)
-LOCAL_INSERT = _method(
-    "ls-insert", "local search over orders by insertions", LocalInsertParameters
-)
-LOCAL_INVERT = _method(
-    "ls-invert", "local search over orders by inversions", LocalInvertParameters
+LOCAL_SWAP, LOCAL_INSERT, LOCAL_INVERT = (
+    _method(f"ls-{mutation}", f"local search over orders by {by}", preset(mutation, 1))
+    for mutation, by in _BY.items()
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evosdc.errors import MethodError
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.base import AnyEngine
 from evosdc.suppress.methods.orders.operators import OPERATORS
 from evosdc.suppress.structure.elements import CELLS, GROUPINGS, Grouping
@@ -19,7 +20,7 @@ _GROUPS = {"all": 40, "exposed": 40, "unpicked": 20}
 
 
 @dataclass(frozen=True)
-class WeightParameters:
+class WeightParameters(MethodOptions):
     """Options of the plain heuristic.
 
     Attributes
@@ -45,16 +46,11 @@ class WeightParameters:
         order is judged).
     """
 
-    cells: str = "auto"
+    cells: str = option("auto", known=("auto", *CELLS))
     groups: int = -1
-    grouping: str = "weight"
+    grouping: str = option("weight", known=GROUPINGS)
     together: bool | None = None
-    clean: str = "never"
-
-    def __post_init__(self) -> None:
-        _need("cells", self.cells, ("auto", *CELLS))
-        _need("grouping", self.grouping, GROUPINGS)
-        _need("clean", self.clean, CLEAN)
+    clean: str = option("never", known=CLEAN)
 
     def grouping_for(self, engine: AnyEngine) -> Grouping:
         """Settle what is left to the table."""
@@ -109,9 +105,9 @@ class OrderParameters(WeightParameters):
         for a half on networks of up to 30,000 cells and none elsewhere.
     """
 
-    clean: str = "best"
-    mutation: str = "adapt"
-    population: int = 10
+    clean: str = option("best", known=CLEAN)
+    mutation: str = option("adapt", known=("adapt", *OPERATORS))
+    population: int = option(10, least=1)
     crossover: float = 0.7
     change: float = 0.1
     evaluations: int = 10_000
@@ -119,17 +115,11 @@ class OrderParameters(WeightParameters):
     converged: int = 0
     within: float = 0.01
     ties: bool = False
-    batch: int = 1
+    batch: int = option(1, least=1)
     ruin: float = -1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _need("mutation", self.mutation, ("adapt", *OPERATORS))
-        if self.population < 1 or self.batch < 1:
-            raise MethodError(
-                f"a population of {self.population} with batches of {self.batch}",
-                expected="at least 1 of each",
-            )
         if not (self.ruin >= 0 or self.ruin == -1):
             raise MethodError(
                 f"option ruin is {self.ruin:g}",
@@ -144,56 +134,16 @@ class OrderParameters(WeightParameters):
         return _RUIN if engine.quick and small else 0.0
 
 
-@dataclass(frozen=True)
-class SwapParameters(OrderParameters):
-    """The genetic algorithm with the swap mutation."""
+def preset(by: str, size: int = 10) -> type[OrderParameters]:
+    """Return the options for one mutation; of one order it makes a local search."""
 
-    mutation: str = "swap"
-    converged: int = 100
-    ruin: float = 0.0
+    @dataclass(frozen=True)
+    class Preset(OrderParameters):
+        """The genetic algorithm, or local search, with a fixed mutation."""
 
+        mutation: str = option(by, known=("adapt", *OPERATORS))
+        population: int = option(size, least=1)
+        converged: int = 100
+        ruin: float = 0.0
 
-@dataclass(frozen=True)
-class InsertParameters(OrderParameters):
-    """The genetic algorithm with the insert mutation."""
-
-    mutation: str = "insert"
-    converged: int = 100
-    ruin: float = 0.0
-
-
-@dataclass(frozen=True)
-class InvertParameters(OrderParameters):
-    """The genetic algorithm with the invert mutation."""
-
-    mutation: str = "invert"
-    converged: int = 100
-    ruin: float = 0.0
-
-
-@dataclass(frozen=True)
-class LocalSwapParameters(SwapParameters):
-    """Local search by swaps."""
-
-    population: int = 1
-
-
-@dataclass(frozen=True)
-class LocalInsertParameters(InsertParameters):
-    """Local search by insertions."""
-
-    population: int = 1
-
-
-@dataclass(frozen=True)
-class LocalInvertParameters(InvertParameters):
-    """Local search by inversions."""
-
-    population: int = 1
-
-
-def _need(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise MethodError(
-            f"option {name} is {value!r}", expected=f"one of {', '.join(known)}"
-        )
+    return Preset
