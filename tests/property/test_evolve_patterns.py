@@ -15,13 +15,11 @@ from evosdc.attack import judge
 from evosdc.errors import EvosdcError, LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.suppress.engine.network import levels
-from evosdc.suppress.engine.network.changes import make_log, undo
 from evosdc.suppress.engine.network.cover import FAILED, change
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
-from evosdc.suppress.engine.network.mend_kernels import recreate
-from evosdc.suppress.engine.network.ruin_kernels import ruin
-from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker
+from evosdc.suppress.engine.network.mend_kernels import make_log, recreate, undo
+from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker, ruin
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search

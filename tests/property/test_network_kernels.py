@@ -15,7 +15,6 @@ from network_twins import (
 from scipy.sparse.csgraph import maximum_flow
 
 from evosdc.attack import judge
-from evosdc.suppress.engine.network.blocking import send_in_phases
 from evosdc.suppress.engine.network.cheapest import cheapest_path
 from evosdc.suppress.engine.network.cover import drop_flow, send_hidden
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
@@ -24,7 +23,7 @@ from evosdc.suppress.engine.network.flow import (
     max_flow,
     min_cut,
 )
-from evosdc.suppress.engine.network.paths import hidden_path
+from evosdc.suppress.engine.network.paths import hidden_path, send_in_phases
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure import heap
 

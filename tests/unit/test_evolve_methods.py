@@ -13,8 +13,15 @@ from evosdc.instances import make
 from evosdc.suppress.draw import draw
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
-from evosdc.suppress.methods.castro import CastroParameters, run_castro
-from evosdc.suppress.methods.circuits import (
+from evosdc.suppress.methods.gensup import (
+    GensupParameters,
+    Population,
+    cross,
+    run_gensup,
+)
+from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
+from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
+from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
     add_and_publish,
     further_rectangle,
@@ -25,20 +32,13 @@ from evosdc.suppress.methods.circuits import (
     rectangles,
     renew,
 )
-from evosdc.suppress.methods.gensup import (
-    GensupParameters,
-    Population,
-    cross,
-    run_gensup,
-)
-from evosdc.suppress.methods.heurgene import (
+from evosdc.suppress.papers.flows import CastroParameters, run_castro
+from evosdc.suppress.papers.heurgene import (
     PROBABILISTIC,
     STRATEGIES,
     HeurgeneParameters,
     run_heurgene,
 )
-from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
-from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 

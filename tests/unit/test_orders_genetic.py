@@ -13,8 +13,8 @@ from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
-from evosdc.suppress.methods.orders.genetic import Evolution
-from evosdc.suppress.methods.orders.parameters import (
+from evosdc.suppress.papers.order_search import (
+    Evolution,
     InvertParameters,
     LocalSwapParameters,
     OrderParameters,

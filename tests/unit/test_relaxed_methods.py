@@ -11,16 +11,20 @@ from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.repair import Repair
-from evosdc.suppress.methods.ants import AntsParameters, DirectColony, IndirectColony
-from evosdc.suppress.methods.hyper import (
+from evosdc.suppress.papers.ants import AntsParameters, DirectColony, IndirectColony
+from evosdc.suppress.papers.hyper import (
     LOW_LEVEL,
     AdaptiveChances,
     ChoiceFunction,
     RandomChoice,
 )
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.relaxed.balance import (
+from evosdc.suppress.papers.relaxed_check import (
+    make_frame,
+    make_live,
+    shortfalls,
+    start_from,
+)
+from evosdc.suppress.papers.relaxed_moves import (
     AHEAD,
     CHEAPEST,
     LARGEST,
@@ -29,8 +33,9 @@ from evosdc.suppress.relaxed.balance import (
     make_choice,
     rows_of,
 )
-from evosdc.suppress.relaxed.check import make_frame, make_live, shortfalls, start_from
-from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch, equation_depth
+from evosdc.suppress.papers.relaxed_search import RelaxedSearch, equation_depth
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 

@@ -11,6 +11,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Real
+
 Costs = NDArray[np.float64]
 
 
@@ -25,7 +27,7 @@ class Replacement(Protocol):
         self,
         cost: Costs,
         newcomer: float,
-        distance: NDArray[np.float64],
+        distance: Real,
         rng: np.random.Generator,
     ) -> int: ...
 
@@ -33,7 +35,7 @@ class Replacement(Protocol):
 def worst(
     cost: Costs,
     newcomer: float,
-    distance: NDArray[np.float64],
+    distance: Real,
     rng: np.random.Generator,
 ) -> int:
     """Replace the dearest, if the newcomer is cheaper (steady state)."""
@@ -45,7 +47,7 @@ def worst(
 def elite(
     cost: Costs,
     newcomer: float,
-    distance: NDArray[np.float64],
+    distance: Real,
     rng: np.random.Generator,
 ) -> int:
     """Admit only a newcomer that beats the cheapest; it replaces the dearest."""
@@ -56,7 +58,7 @@ def elite(
 def kill_tournament(
     cost: Costs,
     newcomer: float,
-    distance: NDArray[np.float64],
+    distance: Real,
     rng: np.random.Generator,
     size: int = 2,
 ) -> int:
@@ -70,7 +72,7 @@ def kill_tournament(
 def most_similar(
     cost: Costs,
     newcomer: float,
-    distance: NDArray[np.float64],
+    distance: Real,
     rng: np.random.Generator,
 ) -> int:
     """Replace the individual most like the newcomer, to keep the population diverse."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long
 from evosdc.errors import InputError
 from evosdc.instances.grid import MOST
 from evosdc.table import TOTAL, Hierarchy
@@ -116,15 +116,15 @@ def _tree(parts: _Parts) -> Hierarchy:
     return Hierarchy.from_parents(parent_of)
 
 
-def _uneven(rng: np.random.Generator, tree: Hierarchy, firms: int) -> NDArray[np.int64]:
+def _uneven(rng: np.random.Generator, tree: Hierarchy, firms: int) -> Long:
     """Draw a leaf for each firm, leaves by very different chances."""
     leaves = np.flatnonzero(tree.is_leaf)
     chance = rng.pareto(2.0, size=len(leaves)) + 0.8
-    drawn: NDArray[np.int64] = rng.choice(leaves, size=firms, p=chance / chance.sum())
+    drawn: Long = rng.choice(leaves, size=firms, p=chance / chance.sum())
     return drawn
 
 
-def _labels(tree: Hierarchy, nodes: NDArray[np.int64]) -> Any:
+def _labels(tree: Hierarchy, nodes: Long) -> Any:
     import pyarrow as pa
 
     return pa.array(np.array(tree.codes)[nodes])

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Flags, Int, Real
 from evosdc.table import Dimension, Hierarchy, Table
 from evosdc.table.build import equations
 from evosdc.table.status import FIXED, PRIMARY, SAFE
 
 Amounts = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 # External bounds: "open" is [0, infinity), "tau" the 0.5 a .. 1.5 a that tau-Argus
 # writes into JJ files (Staggemeier et al., section 3.1), widened to whole units.
@@ -49,10 +49,10 @@ class Grid:
     """
 
     dimensions: tuple[Dimension, ...]
-    codes: NDArray[np.int32]
+    codes: Int
     amount: Amounts
-    empty: Mask
-    inner: Mask
+    empty: Flags
+    inner: Flags
     decimals: int
 
     @classmethod
@@ -100,7 +100,7 @@ class Grid:
 
     def table(
         self,
-        primary: Mask,
+        primary: Flags,
         lower_level: Amounts,
         upper_level: Amounts,
         *,
@@ -130,7 +130,7 @@ class Grid:
             name=name,
         )
 
-    def _bounds(self, bounds: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _bounds(self, bounds: str) -> tuple[Real, Real]:
         if bounds == "tau":
             return (
                 self._decimal(self.amount // 2),
@@ -140,7 +140,7 @@ class Grid:
         n = len(self.amount)
         return np.full(n, low), np.full(n, np.inf)
 
-    def _decimal(self, amount: Amounts) -> NDArray[np.float64]:
+    def _decimal(self, amount: Amounts) -> Real:
         # One correctly rounded division: the double that reads back as this decimal.
         return amount / 10**self.decimals
 
@@ -161,7 +161,7 @@ def share_of(amount: Amounts, share: float) -> Amounts:
     return -(-amount * part.numerator // part.denominator)
 
 
-def pick(rng: np.random.Generator, candidates: Mask, count: int) -> Mask:
+def pick(rng: np.random.Generator, candidates: Flags, count: int) -> Flags:
     """Choose `count` of the candidates, or all where there are not so many."""
     pool = np.flatnonzero(candidates)
     chosen = np.zeros(len(candidates), dtype=bool)
@@ -182,3 +182,29 @@ def _under(tree: Hierarchy) -> Any:
     row, col = np.concatenate(rows), np.concatenate(cols)
     ones = np.ones(len(row), dtype=np.int64)
     return sparse.csr_array((ones, (row, col)), shape=(len(tree), len(leaves)))
+
+
+# Contributors to cells, as the generator of Smith et al. (2011) draws them.
+
+# Contributions are kept to hundredths and below this: -1/log r has no mean, and one
+# giant would use up the digits that make totals exact.
+UNIT_DECIMALS = 2
+_LARGEST = 1e9
+
+
+def contributors(
+    size: tuple[int, ...], mean: float, rng: np.random.Generator
+) -> tuple[Amounts, Amounts]:
+    """Draw how many contribute to each inner cell, and how much in all.
+
+    Numbers are Poisson with the given mean, each contribution is -1/log r for a random
+    r between 0 and 1 (section VII of the source). Amounts count hundredths.
+    """
+    counts = rng.poisson(mean, size=size).astype(np.int64)
+    cell = np.repeat(np.arange(counts.size), counts.ravel())
+    # -log r is a standard exponential.
+    each = 1 / np.maximum(rng.exponential(size=len(cell)), 1 / _LARGEST)
+    hundredths = np.maximum(np.rint(each * 10**UNIT_DECIMALS), 1).astype(np.int64)
+    amount = np.zeros(counts.size, dtype=np.int64)
+    np.add.at(amount, cell, hundredths)
+    return counts, amount.reshape(size)

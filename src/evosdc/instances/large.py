@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.instances.contributors import UNIT_DECIMALS, contributors
-from evosdc.instances.grid import BOUNDS, Amounts, Grid, Mask, add_totals
+from evosdc.arrays import Flags, Real
+from evosdc.instances.grid import (
+    BOUNDS,
+    UNIT_DECIMALS,
+    Amounts,
+    Grid,
+    add_totals,
+    contributors,
+)
 from evosdc.instances.trees import flat, tree
 from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table
@@ -84,7 +90,7 @@ def _mean_for(dims: tuple[Dimension, ...], zeros: float) -> float:
     size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
     under = add_totals(dims, np.ones(size, dtype=np.int64)).ravel()
     inside, times = np.unique(under, return_counts=True)
-    share: NDArray[np.float64] = times / times.sum()
+    share: Real = times / times.sum()
 
     def surplus(mean: float) -> float:
         return float(share @ np.exp(-mean * inside)) - zeros
@@ -94,7 +100,7 @@ def _mean_for(dims: tuple[Dimension, ...], zeros: float) -> float:
 
 def _fewest(
     rng: np.random.Generator, grid: Grid, frequency: Amounts, count: int
-) -> Mask:
+) -> Flags:
     pool = np.flatnonzero(~grid.empty)
     order = np.lexsort((rng.random(len(pool)), frequency[pool]))
     chosen = np.zeros(len(frequency), dtype=bool)

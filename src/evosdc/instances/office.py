@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.instances.contributors import contributors
-from evosdc.instances.grid import BOUNDS, MOST, Grid, Mask, pick
+from evosdc.arrays import Flags
+from evosdc.instances.grid import BOUNDS, MOST, Grid, contributors, pick
 from evosdc.instances.trees import flat, tree
 from evosdc.instances.twoway import rows_and_columns
 from evosdc.options import Declared, option
@@ -102,7 +102,7 @@ def office(options: Office, rng: np.random.Generator) -> Table:
 
 def _generated(
     shape: Shape, dims: tuple[Dimension, ...], rng: np.random.Generator
-) -> tuple[Grid, Mask]:
+) -> tuple[Grid, Flags]:
     size = (shape.rows, shape.columns)
     # A Poisson number is zero with the chance exp(-mean). Hundredths are the unit, so
     # that amounts are whole and small cells have levels too.
@@ -113,7 +113,7 @@ def _generated(
 
 def _survey(
     shape: Shape, dims: tuple[Dimension, ...], rng: np.random.Generator
-) -> tuple[Grid, Mask]:
+) -> tuple[Grid, Flags]:
     size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
     amount = np.ceil(rng.lognormal(3.0, 1.2, size=size)).astype(np.int64)
     # Of all cells in trees, where nearly every zero is an inner cell.
@@ -142,8 +142,8 @@ def _dimensions(shape: Shape, rng: np.random.Generator) -> tuple[Dimension, ...]
 
 
 def _pick_small(
-    rng: np.random.Generator, grid: Grid, candidates: Mask, count: int
-) -> Mask:
+    rng: np.random.Generator, grid: Grid, candidates: Flags, count: int
+) -> Flags:
     # Weighted draw without replacement by exponential keys (Efraimidis and Spirakis
     # 2006), a cell's weight being one over the root of its amount.
     pool = np.flatnonzero(candidates & ~grid.empty)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long
 from evosdc.instances.grid import MOST, Grid, share_of
 from evosdc.instances.trees import tree
 from evosdc.options import Declared, option
@@ -89,9 +89,7 @@ def _with_chains(
     return Dimension(dimension.name, Hierarchy(tuple(codes), tuple(parents)))
 
 
-def _largest(
-    dims: tuple[Dimension, ...], inner: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _largest(dims: tuple[Dimension, ...], inner: Long) -> Long:
     """The largest firm of every cell, totals included."""
     found = inner
     for axis, dimension in enumerate(dims):

@@ -16,13 +16,12 @@ from typing import Any
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Real
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.bounds.interrupts import held_back
 from evosdc.suppress.engine.cut import Cut
 
-Mask = NDArray[np.bool_]
 # HiGHS proves bounds to this relative tolerance; ours are lowered by as much.
 _TOLERANCE = 1e-6
 # Tolerance of the solver, and by how much rows that are not whole give way.
@@ -52,9 +51,9 @@ class Candidate:
     `earlier` are solutions that it met on the way, the best last.
     """
 
-    hidden: Mask | None
+    hidden: Flags | None
     bound: float
-    earlier: tuple[Mask, ...] = ()
+    earlier: tuple[Flags, ...] = ()
 
 
 class Branch:
@@ -66,8 +65,8 @@ class Branch:
     def __init__(
         self,
         loop: CutLoop,
-        cost: NDArray[np.float64],
-        free: NDArray[np.bool_],
+        cost: Real,
+        free: Flags,
         *,
         trusted: bool = True,
     ) -> None:
@@ -78,7 +77,7 @@ class Branch:
         self._column = np.full(len(cost), -1, dtype=np.int64)
         self._column[self._cells] = np.arange(len(self._cells))
         self._inside: dict[int, Cut] = {}
-        self._met: list[NDArray[np.float64]] = []
+        self._met: list[Real] = []
         self._mip = highspy.Highs()
         self._mip.setOptionValue("output_flag", False)
         self._mip.setOptionValue("threads", 1)
@@ -112,7 +111,7 @@ class Branch:
             cut.coefficients[inside],
         )
 
-    def restrict(self, free: Mask) -> Branch:
+    def restrict(self, free: Flags) -> Branch:
         """Publish cells that can lead to nothing cheaper by now.
 
         Returns a smaller programme over the same cuts where that leaves few cells:
@@ -147,7 +146,7 @@ class Branch:
         self._add_rows()
         return found
 
-    def _cut_off(self, hidden: Mask, stopped: Callable[[], bool]) -> int:
+    def _cut_off(self, hidden: Flags, stopped: Callable[[], bool]) -> int:
         x = hidden.astype(np.float64)
         self._loop.separate(x, stopped)
         found = 0
@@ -167,7 +166,7 @@ class Branch:
 
     def solve(
         self,
-        best: NDArray[np.bool_],
+        best: Flags,
         seconds: float,
         gap: float,
         nodes: int | None = None,
@@ -190,7 +189,7 @@ class Branch:
 
     def _solve_once(
         self,
-        best: NDArray[np.bool_],
+        best: Flags,
         seconds: float,
         gap: float,
         nodes: int | None,
@@ -221,7 +220,7 @@ class Branch:
             last, bound, tuple(x for x in earlier if not np.array_equal(x, last))
         )
 
-    def _hidden(self, values: NDArray[np.float64]) -> Mask:
+    def _hidden(self, values: Real) -> Flags:
         hidden = np.zeros(len(self._cost), dtype=bool)
         hidden[self._cells[values > 0.5]] = True
         return hidden

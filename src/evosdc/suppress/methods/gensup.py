@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.errors import MethodError
 from evosdc.evolution.selection import elite
 from evosdc.options import MethodOptions, option
@@ -29,7 +29,6 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
-Flags = NDArray[np.bool_]
 GUIDES = ("share", "zero")
 # A relaxation hides more than this of a cell, or none of it.
 _HIDDEN = 1e-9
@@ -177,10 +176,10 @@ def first_generation(
 def guided_state(
     engine: AnyEngine,
     mender: Mender[Any],
-    fractions: NDArray[np.float64],
-    noise: NDArray[np.float64] | float = 1.0,
+    fractions: Real,
+    noise: Real | float = 1.0,
     stopped: Stopped = never,
-    order: NDArray[np.int64] | None = None,
+    order: Long | None = None,
     hopeless: float = np.inf,
 ) -> State:
     """Cover everything with cells cheap to the extent a relaxation hides them.

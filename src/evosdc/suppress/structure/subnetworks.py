@@ -19,19 +19,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Long
 from evosdc.suppress.problem import Problem
 
-Ints = NDArray[np.int64]
 # What closing a cell counts whose two equations have met before.
 _MET = 1.0 / 64
 # A set is worth having if so large a share of its pairs is new.
 _WORTH = 0.02
 
 
-def subnetworks(problem: Problem, most: int) -> Iterator[Ints]:
+def subnetworks(problem: Problem, most: int) -> Iterator[Long]:
     """Yield at most so many sets of equations that are networks each.
 
     Cells that cannot move do not count: no attacker learns from them. Equations that
@@ -82,7 +81,7 @@ class _Packing:
         self.fresh: set[tuple[int, int]] = set()  # pairs that meet for the first time
         self._again: set[tuple[int, int]] = set()
 
-    def run(self) -> Ints:
+    def run(self) -> Long:
         """Grow the set until nothing fits; return the equations that close a cell."""
         waiting = [(0.0, row) for row, fits in enumerate(self._fits) if fits]
         heapq.heapify(waiting)

@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Flags, Long
 from evosdc.table import Table
 
 
@@ -36,8 +36,8 @@ class UpSets:
     """
 
     reach: Any
-    sound: NDArray[np.bool_]
-    row_heads: NDArray[np.int64]
+    sound: Flags
+    row_heads: Long
     part_of: Any
 
     @cached_property
@@ -50,7 +50,7 @@ class UpSets:
         """CSR: a row an equation, a column an inner cell that moves a part of it."""
         return sparse.csr_array(self.part_of.T)
 
-    def inner_below(self, cell: int) -> NDArray[np.int64]:
+    def inner_below(self, cell: int) -> Long:
         """Rows of `reach` that contain a cell."""
         start, end = self.below.indptr[cell : cell + 2]
         return np.asarray(self.below.indices[start:end], dtype=np.int64)
@@ -99,7 +99,7 @@ def independent_equations(table: Table, sets: UpSets | None) -> Any:
     return sparse.csc_array(table.matrix[np.sort(order[first])])
 
 
-def totals_of(matrix: Any) -> tuple[Any, NDArray[np.int64], Any] | None:
+def totals_of(matrix: Any) -> tuple[Any, Long, Any] | None:
     """Part -> total relation, total of each equation, and cell -> equation of parts."""
     rows, n = matrix.shape
     if not rows or np.any(np.abs(matrix.data) != 1.0):

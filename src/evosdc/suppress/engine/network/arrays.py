@@ -11,12 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.table import Network
-
-Int = NDArray[np.int32]
-Long = NDArray[np.int64]
-Real = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 class Arcs(NamedTuple):

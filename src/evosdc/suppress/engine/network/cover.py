@@ -18,7 +18,6 @@ from evosdc.suppress.engine.network.arrays import (
     PatternArrays,
     Work,
 )
-from evosdc.suppress.engine.network.blocking import send_in_phases
 from evosdc.suppress.engine.network.cheapest import cheapest_path
 from evosdc.suppress.engine.network.paths import (
     augment,
@@ -26,6 +25,7 @@ from evosdc.suppress.engine.network.paths import (
     hide,
     hide_path,
     publish,
+    send_in_phases,
 )
 from evosdc.suppress.engine.network.simplex import send_by_simplex
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.errors import MethodError
 from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped, never
 from evosdc.suppress.engine.network import cover
@@ -25,14 +26,12 @@ from evosdc.suppress.engine.network.arrays import (
     make_live,
     make_work,
 )
-from evosdc.suppress.engine.network.changes import forget, make_log
 from evosdc.suppress.engine.network.cheapest_flow import make_flows
 from evosdc.suppress.engine.network.flow import Graph, graph_of
-from evosdc.suppress.engine.network.levels import network_levels
-from evosdc.suppress.engine.network.mend_kernels import prune
+from evosdc.suppress.engine.network.levels import network_levels, whole_capacities
+from evosdc.suppress.engine.network.mend_kernels import forget, make_log, prune
 from evosdc.suppress.engine.network.order_kernels import run_order
 from evosdc.suppress.engine.network.paths import hide_primaries
-from evosdc.suppress.engine.network.scale import whole_capacities
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem, unreachable
 
@@ -64,9 +63,7 @@ class TableNetwork:
         What one unit of capacity is worth.
     """
 
-    def __init__(
-        self, problem: Problem, cost: NDArray[np.float64] | None = None
-    ) -> None:
+    def __init__(self, problem: Problem, cost: Real | None = None) -> None:
         network = problem.network
         if network is None:
             raise MethodError(
@@ -94,7 +91,7 @@ class TableNetwork:
         self.row = row[still]
         self.dropped = int(len(cell) - still.sum())
 
-    def with_cost(self, cost: NDArray[np.float64]) -> TableNetwork:
+    def with_cost(self, cost: Real) -> TableNetwork:
         """Return the same network with other costs for the shortest paths."""
         other = TableNetwork.__new__(TableNetwork)
         other.__dict__.update(self.__dict__)
@@ -116,7 +113,7 @@ class TableNetwork:
             self.arcs.tail, self.arcs.head, self.problem.hideable, self.nodes, self.cost
         )
 
-    def refuse(self, level: int, left: NDArray[np.int64]) -> None:
+    def refuse(self, level: int, left: Long) -> None:
         """Raise an error for a level of which something is left, unless it is -1."""
         if level >= 0:
             best = (int(self.demands.amount[level]) - int(left[0])) * self.unit
@@ -168,7 +165,7 @@ class PatternState:
         return Net(network.arcs, network.demands, self.live, network.work)
 
     @property
-    def hidden(self) -> NDArray[np.bool_]:
+    def hidden(self) -> Flags:
         """Which cells are hidden; a view that must not be written to."""
         return self.live.hidden
 
@@ -199,7 +196,7 @@ class PatternState:
         """Return the hidden cells as a priced pattern."""
         return self.network.problem.pattern(self.live.hidden)
 
-    def witness(self, level: int) -> tuple[Cells, NDArray[np.int64]]:
+    def witness(self, level: int) -> tuple[Cells, Long]:
         """Return the cells and flows (in units, up positive) that cover a level."""
         begin = int(self.live.begin[level])
         part = slice(begin, begin + max(0, int(self.live.length[level])))
@@ -313,7 +310,7 @@ class PatternState:
         self,
         order: ArrayLike | None = None,
         stopped: Stopped = never,
-        critic: NDArray[np.int32] | None = None,
+        critic: Int | None = None,
     ) -> bool:
         """Publish every cell that is not needed, dearest first unless told otherwise.
 
@@ -343,7 +340,7 @@ class PatternState:
                     log = make_log(self.live)
         return True
 
-    def _send(self, order: ArrayLike | None, may_hide: bool) -> NDArray[np.int64]:
+    def _send(self, order: ArrayLike | None, may_hide: bool) -> Long:
         """Cover levels in order; return what could not be sent of each."""
         chosen = (
             np.arange(len(self.network), dtype=np.int64)

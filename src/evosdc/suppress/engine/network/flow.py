@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Flags, Int, Long, Real
 
 
 class Graph(NamedTuple):

@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Flags
 from evosdc.errors import EvosdcError
 from evosdc.suppress.engine.network import mend_kernels as kernels
-from evosdc.suppress.engine.network.changes import Log, forget, make_log
 from evosdc.suppress.engine.network.cover import FAILED, FULL, change
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.mend_kernels import Log, forget, make_log
 
 Cells = NDArray[np.int64]
 
@@ -38,7 +39,7 @@ class Mender:
         self._levels = np.empty(len(network), dtype=np.int64)
         self._log: Log | None = None
 
-    def child(self, parent: PatternState, hidden: NDArray[np.bool_]) -> PatternState:
+    def child(self, parent: PatternState, hidden: Flags) -> PatternState:
         """Return a safe pattern that hides these cells, or as few more as it takes.
 
         It starts from a copy of `parent`, all of whose levels are covered; redundant

@@ -9,16 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from evosdc.arrays import Int, Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import (
-    Arcs,
-    Int,
-    Long,
-    Net,
-    NetworkDemands,
-    Real,
-    Work,
-)
+from evosdc.suppress.engine.network.arrays import Arcs, Net, NetworkDemands, Work
 from evosdc.suppress.engine.network.cheapest_flow import Flows, send_cheapest
 from evosdc.suppress.engine.network.cover import drop_flow, level_ends, send_hidden
 from evosdc.suppress.engine.network.paths import hide

@@ -14,16 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import (
-    Arcs,
-    Flags,
-    Int,
-    Long,
-    Net,
-    PatternArrays,
-    Real,
-)
+from evosdc.suppress.engine.network.arrays import Arcs, Net, PatternArrays
 from evosdc.suppress.engine.network.paths import slot_end, slot_origin, touch
 
 _LOWER, _BASIC, _UPPER = 1, 0, -1

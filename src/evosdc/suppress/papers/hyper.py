@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long
 from evosdc.options import MethodOptions, option
+from evosdc.suppress.papers.relaxed_moves import ANYWHERE, DEAR, TOGETHER, Choice, move
+from evosdc.suppress.papers.relaxed_search import CHECKS, RelaxedSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.relaxed.balance import Choice
-from evosdc.suppress.relaxed.moves import ANYWHERE, DEAR, TOGETHER, move
-from evosdc.suppress.relaxed.options import CHECKS
-from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
 
@@ -201,7 +199,7 @@ class _Moves:
         gone = np.flatnonzero(now.hidden & ~hidden)
         return self._relaxed.repair(hidden, event, gone)
 
-    def _move(self, now: Pattern, low: LowLevel, choice: Choice) -> NDArray[np.bool_]:
+    def _move(self, now: Pattern, low: LowLevel, choice: Choice) -> Flags:
         """Make a few moves under the relaxed check, none much dearer than the start."""
         relaxed, live = self._relaxed, self._live
         relaxed.restart(live, now.hidden, self._ahead)
@@ -212,7 +210,7 @@ class _Moves:
             move(relaxed.frame, live, choice, way, -1, many, may_hide, ceiling)
         return live.hidden.copy()
 
-    def _pick(self, now: Pattern, way: str) -> NDArray[np.int64]:
+    def _pick(self, now: Pattern, way: str) -> Long:
         """Choose secondaries to publish."""
         problem, rng = self._relaxed.problem, self._rng
         cells = np.flatnonzero(now.hidden & ~problem.primary)
@@ -261,7 +259,7 @@ def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> 
     return relaxed.answer()
 
 
-def _shares(used: NDArray[np.int64]) -> str:
+def _shares(used: Long) -> str:
     total = max(1, int(used.sum()))
     return ", ".join(
         f"{low.name} {100 * count / total:.0f} %"

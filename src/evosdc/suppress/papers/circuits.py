@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Int
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
-from evosdc.suppress.engine.network.rectangle import cheapest_rectangle
+from evosdc.suppress.papers.rectangles import cheapest_rectangle
 
 Cells = NDArray[np.int64]
 # Hidden cells of a row or column that is not crowded.
@@ -38,7 +39,7 @@ class CircuitIndividual:
 
     state: PatternState
     circuits: dict[int, Cells]
-    shared: NDArray[np.int32]
+    shared: Int
     cost: float
 
     @classmethod

@@ -24,7 +24,8 @@ from evosdc.evolution.stopping import CostBenefit
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
-from evosdc.suppress.methods.circuits import (
+from evosdc.suppress.methods.pbp import bound_and_path
+from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
     add_and_publish,
     publish_crowded,
@@ -34,7 +35,6 @@ from evosdc.suppress.methods.circuits import (
     renew,
     witness_circuit,
 )
-from evosdc.suppress.methods.pbp import bound_and_path
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only

@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long
 from evosdc.evolution.replacement import worst
 from evosdc.evolution.selection import tournament
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
-from evosdc.suppress.methods.circuits import (
+from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
     publish_redundant,
     rectangles,
@@ -114,7 +114,7 @@ def _offspring(
     return children
 
 
-def crowded_first(state: PatternState) -> NDArray[np.int64]:
+def crowded_first(state: PatternState) -> Long:
     """Order the secondaries by how much is hidden in their row and column."""
     arcs, hidden = state.network.arcs, np.flatnonzero(state.hidden)
     crowd = np.bincount(arcs.tail[hidden], minlength=state.network.nodes)

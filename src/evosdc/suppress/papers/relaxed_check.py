@@ -21,16 +21,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.structure.movable import movable
-
-Long = NDArray[np.int64]
-Real = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from evosdc.suppress.structure.unpick import movable
 
 # An equation short by less than this share is balanced: sums of rounded numbers.
 TOLERANCE = 1e-9
