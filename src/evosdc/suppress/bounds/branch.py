@@ -63,12 +63,7 @@ class Branch:
     """
 
     def __init__(
-        self,
-        loop: CutLoop,
-        cost: Real,
-        free: Flags,
-        *,
-        trusted: bool = True,
+        self, loop: CutLoop, cost: Real, free: Flags, *, trusted: bool = True
     ) -> None:
         self._loop = loop
         self._cost = cost
@@ -165,11 +160,7 @@ class Branch:
                 self.add(cut)
 
     def solve(
-        self,
-        best: Flags,
-        seconds: float,
-        gap: float,
-        nodes: int | None = None,
+        self, best: Flags, seconds: float, gap: float, nodes: int | None = None
     ) -> Candidate:
         """Solve to `gap`, for so many seconds or nodes, starting from a pattern.
 
@@ -188,11 +179,7 @@ class Branch:
         return replace(first, bound=min(first.bound, again.bound))
 
     def _solve_once(
-        self,
-        best: Flags,
-        seconds: float,
-        gap: float,
-        nodes: int | None,
+        self, best: Flags, seconds: float, gap: float, nodes: int | None
     ) -> Candidate:
         if nodes is not None:
             self._mip.setOptionValue("mip_max_nodes", nodes)

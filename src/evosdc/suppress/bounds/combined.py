@@ -304,10 +304,7 @@ class CombinedEquations:
         yield from self._levels(share)
 
     def _combinations(
-        self,
-        share: Real,
-        about: Long,
-        levels: Real,
+        self, share: Real, about: Long, levels: Real
     ) -> Iterator[tuple[int, Long, Real]]:
         """Yield the number of a question, and cells and terms of its combination."""
         problem, found = self._problem, self._found

@@ -177,9 +177,7 @@ class Master:
         return len(cells)
 
 
-def _entries(
-    cuts: list[Cut],
-) -> tuple[Long, Long, Real]:
+def _entries(cuts: list[Cut]) -> tuple[Long, Long, Real]:
     """Return the terms of cuts as triplets: number of the cut, cell, coefficient."""
     if not cuts:
         none = np.zeros(0, dtype=np.int64)

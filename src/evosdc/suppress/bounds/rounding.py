@@ -82,13 +82,7 @@ def _round(cut: Cut, taken: Long, step: float) -> Cut | None:
 
 
 @kernel(inner=True)
-def _violation(
-    a: Real,
-    x: Real,
-    taken: Flags,
-    left: float,
-    step: float,
-) -> float:
+def _violation(a: Real, x: Real, taken: Flags, left: float, step: float) -> float:
     """By how much of its length a rounded cut is violated."""
     if left <= 1e-9 or step <= 1e-9:
         return -1.0
@@ -109,11 +103,7 @@ def _violation(
 
 @kernel(inner=True)
 def _best_step(
-    a: Real,
-    x: Real,
-    taken: Flags,
-    left: float,
-    order: Long,
+    a: Real, x: Real, taken: Flags, left: float, order: Long
 ) -> tuple[float, float]:
     """Try the steps that coefficients suggest; return the best violation and it."""
     best, best_step = -1.0, 1.0

@@ -76,7 +76,7 @@ def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pa
             if search.offer(child.state.pattern(), "child"):
                 held = 0
             cost = np.array([individual.cost for individual in population])
-            at = worst(cost, child.cost, np.zeros(len(cost)), rng)
+            at = worst(cost, child.cost)
             if at >= 0:
                 population[at] = child
     # What was never crossed away is still redundant in the best pattern.

@@ -30,7 +30,6 @@ from evosdc.suppress.papers.circuits import (
     add_and_publish,
     publish_crowded,
     publish_redundant,
-    rectangle_each,
     rectangles,
     renew,
     witness_circuit,
@@ -170,10 +169,7 @@ class _Run:
     def _first(self, number: int) -> tuple[PatternState, dict[int, Cells]]:
         if self.parameters.seeding == "random":
             order = self.search.rng(2, number).permutation(self.open)
-            how = self.parameters.rectangles
-            if how == "both":
-                return rectangles(self.network, order)
-            return rectangle_each(self.network, order, further=how == "further")
+            return rectangles(self.network, order, self.parameters.rectangles)
         state = bound_and_path(self.network, number)
         most = self.parameters.circuit
         return state, {k: witness_circuit(state, k, most) for k in self.open.tolist()}

@@ -416,7 +416,7 @@ class Evolution:
 
     def _let_in(self, newcomer: OrderIndividual) -> None:
         cost = np.array([one.priced.cost for one in self.population])
-        at = worst(cost, newcomer.priced.cost, np.zeros(0), self._rng)
+        at = worst(cost, newcomer.priced.cost)
         if at < 0 and self._parameters.ties and newcomer.priced.cost == cost.max():
             at = int(cost.argmax())
         if at >= 0:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.arrays import Flags, Real
+from evosdc.arrays import Flags, Long, Real
 from evosdc.errors import ProtectionFailed
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.finish import finish
@@ -119,37 +119,41 @@ def run_hypercube(
     """Hide the cheapest rectangle of each sensitive cell."""
     network = TableNetwork(problem)
     state = PatternState(network)
-    demands, arcs = network.demands, network.arcs
     failed: list[int] = []
     for cell in cell_order(problem, parameters.order, search.rng(0)):
-        open_levels = np.flatnonzero(demands.cell == cell)
+        open_levels = np.flatnonzero(network.demands.cell == cell)
         if parameters.skip_covered:
             state.check(open_levels)
             open_levels = open_levels[state.live.length[open_levels] < 0]
         if not len(open_levels):
             continue
-        sign, amount = demands.sign[open_levels], demands.amount[open_levels]
-        rise, fall = (int(amount[sign == side].sum()) for side in (1, -1))
-        cost, corners = cheapest_rectangle(
-            network.graph,
-            arcs.up,
-            arcs.down,
-            problem.cost,
-            state.hidden,
-            cell,
-            rise,
-            fall,
-        )
-        if np.isinf(cost):
+        corners = cheapest_corners(state, int(cell), open_levels)
+        if not len(corners):
             failed.append(int(cell))
-        else:
-            state.hide(corners)
+        state.hide(corners)
     if failed:
         raise protection_failed(
             problem, "hypercube-2d", failed, "no rectangle of hidden cells covers"
         )
     state.check()
     return finish(state, search, parameters.clean_up, "rectangles")
+
+
+def cheapest_corners(state: PatternState, cell: int, levels: Long) -> Long:
+    """Return the corners of the cheapest rectangle for some levels, none if without."""
+    network, demands = state.network, state.network.demands
+    sign, amount = demands.sign[levels], demands.amount[levels]
+    cost, corners = cheapest_rectangle(
+        network.graph,
+        network.arcs.up,
+        network.arcs.down,
+        network.problem.cost,
+        state.hidden,
+        cell,
+        int(amount[sign > 0].sum()),
+        int(amount[sign < 0].sum()),
+    )
+    return corners if np.isfinite(cost) else corners[:0]
 
 
 def protection_failed(

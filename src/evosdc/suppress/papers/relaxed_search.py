@@ -29,6 +29,7 @@ from evosdc.suppress.papers.relaxed_moves import (
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
+from evosdc.suppress.structure.upsets import single_totals
 
 # What options that several methods share may be.
 
@@ -75,11 +76,7 @@ class RelaxedSearch:
         return equation_depth(self.problem.table.matrix)
 
     def build(
-        self,
-        choice: Choice,
-        cells: Long | None = None,
-        *,
-        by_level: bool = False,
+        self, choice: Choice, cells: Long | None = None, *, by_level: bool = False
     ) -> RelaxedArrays:
         """Build a pattern for the sensitive cells in order, or from the top down."""
         live = make_live(self.frame)
@@ -143,12 +140,7 @@ def equation_depth(matrix: Any) -> Long:
     """
     rows, n = matrix.shape
     row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
-    negative = np.bincount(row, weights=matrix.data < 0, minlength=rows)
-    positive = np.bincount(row, weights=matrix.data > 0, minlength=rows)
-    sign = np.where(negative == 1, -1.0, np.where(positive == 1, 1.0, 0.0))
-    is_head = np.sign(matrix.data) == sign[row]
-    head = np.full(rows, -1, dtype=np.int64)
-    head[row[is_head]] = matrix.indices[is_head]
+    head, is_head = single_totals(matrix)
     parts = ~is_head & (head[row] >= 0)
     part, above = matrix.indices[parts], head[row[parts]]
     depth = np.zeros(n, dtype=np.int64)

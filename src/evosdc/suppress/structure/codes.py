@@ -25,9 +25,7 @@ from evosdc.table import Dimension, Hierarchy, Table
 MOST_DIMENSIONS = 6
 
 
-def dimensions_of(
-    table: Table,
-) -> tuple[tuple[Dimension, ...], Int] | None:
+def dimensions_of(table: Table) -> tuple[tuple[Dimension, ...], Int] | None:
     """Return the dimensions and codes of a table: its own, or those of its equations.
 
     None where it has no labels and its equations do not tell.
@@ -35,9 +33,7 @@ def dimensions_of(
     return (table.dimensions, table.codes) if table.dimensions else find_codes(table)
 
 
-def find_codes(
-    table: Table,
-) -> tuple[tuple[Dimension, ...], Int] | None:
+def find_codes(table: Table) -> tuple[tuple[Dimension, ...], Int] | None:
     """Return dimensions and the codes of each cell, or None where there are none."""
     relation = totals_of(table.matrix)
     if relation is None:

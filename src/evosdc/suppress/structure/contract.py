@@ -178,8 +178,7 @@ def _classes(problem: Problem) -> tuple[Long, Real, Any]:
         group[inside] = follow[group[inside]]
         moves = np.flatnonzero(follow >= 0)
         onto = sparse.csr_array(
-            (sign[moves], (moves, follow[moves])),
-            shape=(len(parent), int(stays.sum())),
+            (sign[moves], (moves, follow[moves])), shape=(len(parent), int(stays.sum()))
         )
         matrix = sparse.csr_array(matrix @ onto)
 

@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 
 from evosdc.arrays import Flags, Long
 from evosdc.kernels import kernel
+from evosdc.suppress.structure.upsets import single_totals
 from evosdc.table import Table
 
 # Compiled searches for the structure that equations of a table have in common.
@@ -94,11 +95,7 @@ def _below(
 
 @kernel
 def depths(
-    part_start: Long,
-    parts: Long,
-    above_start: Long,
-    headed_start: Long,
-    headed: Long,
+    part_start: Long, parts: Long, above_start: Long, headed_start: Long, headed: Long
 ) -> Long:
     """Longest way from each cell up to a total that is part of nothing."""
     waits = np.diff(above_start)
@@ -195,16 +192,10 @@ def _totals(matrix: Any) -> _Totals:
     """Read which cell of each equation is the total of the others."""
     rows, n = matrix.shape
     row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
-    negative = np.bincount(row, weights=matrix.data < 0, minlength=rows)
-    sign = np.where(negative == 1, -1.0, 1.0)
-    is_head = np.sign(matrix.data) == sign[row]
-    plain = np.bincount(row, weights=is_head, minlength=rows) == 1
-    head = np.full(rows, -1, dtype=np.int64)
-    use = is_head & plain[row]
-    head[row[use]] = matrix.indices[use]
-    part = ~is_head & plain[row]
+    head, is_head = single_totals(matrix)
+    part = ~is_head & (head[row] >= 0)
     part_row, part_cell = row[part], matrix.indices[part].astype(np.int64)
-    whole = np.flatnonzero(plain)
+    whole = np.flatnonzero(head >= 0)
     return _Totals(
         head=head,
         part_start=_starts(part_row, rows),
@@ -236,10 +227,7 @@ def _crossing(family: Long, one: Long, other: Long) -> set[tuple[int, int]]:
 
 
 def _cliques(
-    totals: _Totals,
-    family: Long,
-    crossing: set[tuple[int, int]],
-    n: int,
+    totals: _Totals, family: Long, crossing: set[tuple[int, int]], n: int
 ) -> set[Clique]:
     """Families that split the same total and cross each other, as many as can be."""
     together: set[tuple[int, ...]] = set()
@@ -290,11 +278,7 @@ def _undominated(cliques: set[Clique]) -> list[Clique]:
 
 
 def _collect(
-    matrix: Any,
-    head: Long,
-    family: Long,
-    cliques: list[Clique],
-    depth: Long,
+    matrix: Any, head: Long, family: Long, cliques: list[Clique], depth: Long
 ) -> list[Subtable]:
     """Gather the cells that every family of a clique has, and the equations of them."""
     order = np.argsort(family, kind="stable")

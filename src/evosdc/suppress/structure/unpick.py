@@ -22,11 +22,7 @@ from evosdc.suppress.structure import heap
 
 @kernel
 def movable(
-    hidden: Flags,
-    row_start: Int,
-    row_cells: Int,
-    column_start: Int,
-    column_rows: Int,
+    hidden: Flags, row_start: Int, row_cells: Int, column_start: Int, column_rows: Int
 ) -> Flags:
     """Hidden cells that do not follow from an equation with one unknown, repeated."""
     left = hidden.copy()

@@ -99,19 +99,30 @@ def independent_equations(table: Table, sets: UpSets | None) -> Any:
     return sparse.csc_array(table.matrix[np.sort(order[first])])
 
 
+def single_totals(matrix: Any) -> tuple[Long, Flags]:
+    """Total of each equation, -1 where there is not one, and which entries they are.
+
+    The total is the one cell whose factor has another sign than all the others.
+    """
+    rows = matrix.shape[0]
+    row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
+    negative = np.bincount(row, weights=matrix.data < 0, minlength=rows)
+    is_head = np.sign(matrix.data) == np.where(negative == 1, -1.0, 1.0)[row]
+    is_head &= (np.bincount(row, weights=is_head, minlength=rows) == 1)[row]
+    heads = np.full(rows, -1, dtype=np.int64)
+    heads[row[is_head]] = matrix.indices[is_head]
+    return heads, is_head
+
+
 def totals_of(matrix: Any) -> tuple[Any, Long, Any] | None:
     """Part -> total relation, total of each equation, and cell -> equation of parts."""
     rows, n = matrix.shape
     if not rows or np.any(np.abs(matrix.data) != 1.0):
         return None
     row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
-    negative = np.bincount(row, weights=matrix.data < 0, minlength=rows)
-    sign = np.where(negative == 1, -1.0, 1.0)
-    is_head = matrix.data == sign[row]
-    if np.any(np.bincount(row, weights=is_head, minlength=rows) != 1):
+    heads, is_head = single_totals(matrix)
+    if (heads < 0).any():
         return None
-    heads = np.empty(rows, dtype=np.int64)
-    heads[row[is_head]] = matrix.indices[is_head]
     cells, equation = matrix.indices[~is_head], row[~is_head]
     ones = np.ones(len(cells))
     above = sparse.csr_array((ones, (cells, heads[equation])), shape=(n, n))

@@ -116,13 +116,7 @@ def _along_hidden(
 
 @kernel(inner=True, borrows=True)
 def _along_flow(
-    arcs: Arcs,
-    work: Work,
-    flows: Flows,
-    cost: Real,
-    node: int,
-    size: int,
-    best: float,
+    arcs: Arcs, work: Work, flows: Flows, cost: Real, node: int, size: int, best: float
 ) -> tuple[int, float]:
     """Look back along flow through published cells: its price is taken back too."""
     here, potential = flows.distance[node], flows.potential

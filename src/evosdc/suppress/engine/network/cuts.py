@@ -197,12 +197,7 @@ class BridgeCuts:
 
 @kernel
 def bridges(
-    graph: Graph,
-    share: Real,
-    up: Flags,
-    down: Flags,
-    asked: Long,
-    least: float,
+    graph: Graph, share: Real, up: Flags, down: Flags, asked: Long, least: float
 ) -> tuple[Long, Flags, Flags]:
     """Find cells of which more is hidden than of a set that cuts off their way back.
 
@@ -244,12 +239,7 @@ def bridges(
 
 @kernel
 def _way_back(
-    tail: Int,
-    head: Int,
-    up: Flags,
-    down: Flags,
-    side: Flags,
-    cell: int,
+    tail: Int, head: Int, up: Flags, down: Flags, side: Flags, cell: int
 ) -> Long:
     """List the cells that lead out of a node set on a cell's way back, and itself."""
     both = up[cell] and down[cell]

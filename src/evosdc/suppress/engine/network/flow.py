@@ -24,11 +24,7 @@ class Graph(NamedTuple):
 
 
 def graph_of(
-    tail: Int,
-    head: Int,
-    use: Flags,
-    nodes: int | None = None,
-    cost: Real | None = None,
+    tail: Int, head: Int, use: Flags, nodes: int | None = None, cost: Real | None = None
 ) -> Graph:
     """Collect the slots of the cells to use, cheapest first if there are costs.
 

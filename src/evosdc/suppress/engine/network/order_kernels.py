@@ -62,11 +62,7 @@ def protect_level(net: Net, flows: Flows, cost: Real, levels: np.ndarray) -> int
     if source == target:
         return 0
     left = send_hidden(
-        net,
-        source,
-        target,
-        net.demands.cell[level],
-        net.demands.amount[level],
+        net, source, target, net.demands.cell[level], net.demands.amount[level]
     )
     if left > 0:
         _ask(net.demands, flows, level, source, target, left)
@@ -116,11 +112,7 @@ def protect_together(
         if source == target:
             continue
         short = send_hidden(
-            net,
-            source,
-            target,
-            net.demands.cell[level],
-            net.demands.amount[level],
+            net, source, target, net.demands.cell[level], net.demands.amount[level]
         )
         drop_flow(net.work)
         if short > 0:

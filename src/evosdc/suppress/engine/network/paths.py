@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import (
-    Arcs,
-    Net,
-    PatternArrays,
-    Work,
-)
+from evosdc.suppress.engine.network.arrays import Arcs, Net, PatternArrays, Work
 
 
 @kernel(inline="always")
