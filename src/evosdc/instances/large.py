@@ -14,8 +14,9 @@ from evosdc.instances.grid import (
     Grid,
     add_totals,
     contributors,
+    flat,
+    tree,
 )
-from evosdc.instances.trees import flat, tree
 from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Flags
-from evosdc.instances.grid import BOUNDS, MOST, Grid, contributors, pick
-from evosdc.instances.trees import flat, tree
+from evosdc.instances.grid import BOUNDS, MOST, Grid, contributors, flat, pick, tree
 from evosdc.instances.twoway import rows_and_columns
 from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.errors import InputError
-from evosdc.instances.grid import BOUNDS, MOST, Amounts, Grid, share_of
-from evosdc.instances.trees import flat, tree
+from evosdc.instances.grid import BOUNDS, MOST, Amounts, Grid, flat, share_of, tree
 from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table, link_tables
 

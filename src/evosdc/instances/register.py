@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Long
-from evosdc.instances.grid import MOST, Grid, share_of
-from evosdc.instances.trees import tree
+from evosdc.instances.grid import MOST, Grid, share_of, tree
 from evosdc.options import Declared, option
 from evosdc.table import Dimension, Hierarchy, Table
 

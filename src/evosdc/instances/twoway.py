@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.instances.grid import MOST, Amounts, Grid, pick
-from evosdc.instances.trees import flat
+from evosdc.instances.grid import MOST, Amounts, Grid, flat, pick
 from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table
 

@@ -9,20 +9,45 @@ cuts take turns, since the solver has no safe way to add cuts while it branches.
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import highspy
 import numpy as np
 
-from evosdc.arrays import Flags, Real
+from evosdc.arrays import Flags, Long, Real
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.bounds.interrupts import held_back
 from evosdc.suppress.engine.cut import Cut
 
-# HiGHS proves bounds to this relative tolerance; ours are lowered by as much.
+# Let Ctrl-C end a solver that must not be left by an exception.
+#
+# An exception must not travel through compiled code that calls back, so for the time of
+# a run the interrupt only raises a flag that the callbacks ask for; it is raised after
+# it.
+
+
+@contextmanager
+def held_back() -> Iterator[list[int]]:
+    """Yield a list that is not empty once Ctrl-C was pressed."""
+    asked: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    before = signal.signal(signal.SIGINT, lambda number, _frame: asked.append(number))
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        raise KeyboardInterrupt
+
+
+# Solvers prove bounds to this relative tolerance; ours are lowered by as much.
 _TOLERANCE = 1e-6
 # Tolerance of the solver, and by how much rows that are not whole give way.
 _EXACT = 1e-9
@@ -56,7 +81,34 @@ class Candidate:
     earlier: tuple[Flags, ...] = ()
 
 
-class Branch:
+class OpenCells:
+    """The columns of an integer programme: cells that may lead to something cheaper."""
+
+    def __init__(self, cost: Real, free: Flags) -> None:
+        self._cost = cost
+        # Costs that are all whole numbers add up to one.
+        self._whole = bool(np.all(cost == np.rint(cost)))
+        self._cells = np.flatnonzero(free)
+        self._column = np.full(len(cost), -1, dtype=np.int64)
+        self._column[self._cells] = np.arange(len(self._cells))
+
+    def _row(self, cut: Cut) -> tuple[Long, Real, float]:
+        """Columns, coefficients and least sum of a cut; some give way a little."""
+        column = self._column[cut.cells]
+        inside = column >= 0
+        whole = np.all(cut.coefficients == np.rint(cut.coefficients))
+        least = float(cut.least if whole else cut.least - _GIVES_WAY)
+        return column[inside], cut.coefficients[inside], least
+
+    def _proven(self, bound: float) -> float:
+        """A bound less what the solver takes for equal, rounded up where costs are."""
+        if not np.isfinite(bound):
+            return bound
+        bound -= _TOLERANCE * abs(bound)
+        return float(np.ceil(bound)) if self._whole else bound
+
+
+class Branch(OpenCells):
     """A persistent integer programme that grows by cuts and loses cells.
 
     One that is not `trusted` is for candidates only: it is quicker.
@@ -65,12 +117,8 @@ class Branch:
     def __init__(
         self, loop: CutLoop, cost: Real, free: Flags, *, trusted: bool = True
     ) -> None:
+        super().__init__(cost, free)
         self._loop = loop
-        self._cost = cost
-        self._whole = bool(np.all(cost == np.rint(cost)))
-        self._cells = np.flatnonzero(free)
-        self._column = np.full(len(cost), -1, dtype=np.int64)
-        self._column[self._cells] = np.arange(len(self._cells))
         self._inside: dict[int, Cut] = {}
         self._met: list[Real] = []
         self._mip = highspy.Highs()
@@ -95,15 +143,9 @@ class Branch:
     def add(self, cut: Cut) -> None:
         """Add a cut."""
         self._inside[id(cut)] = cut
-        column = self._column[cut.cells]
-        inside = column >= 0
-        whole = np.all(cut.coefficients == np.rint(cut.coefficients))
+        column, by, least = self._row(cut)
         self._mip.addRow(
-            cut.least if whole else cut.least - _GIVES_WAY,
-            highspy.kHighsInf,
-            int(inside.sum()),
-            column[inside].astype(np.int32),
-            cut.coefficients[inside],
+            least, highspy.kHighsInf, len(column), column.astype(np.int32), by
         )
 
     def restrict(self, free: Flags) -> Branch:
@@ -195,10 +237,7 @@ class Branch:
             bound = -np.inf
         if not np.isfinite(bound):
             bound = -np.inf if bound < 0 else np.inf
-        bound -= _TOLERANCE * abs(bound) if np.isfinite(bound) else 0.0
-        if self._whole and np.isfinite(bound):
-            # Costs that are all whole numbers add up to one.
-            bound = float(np.ceil(bound))
+        bound = self._proven(bound)
         if info.primal_solution_status != 2:
             return Candidate(None, bound)
         last = self._hidden(np.array(self._mip.getSolution().col_value))

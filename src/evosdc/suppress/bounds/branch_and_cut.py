@@ -28,14 +28,11 @@ from pyscipopt import (
 )
 
 from evosdc.arrays import Flags, Real
+from evosdc.suppress.bounds.branch import OpenCells, held_back
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.bounds.interrupts import held_back
 from evosdc.suppress.engine.cut import Cut
 
 Result = dict[str, Any]
-# SCIP proves bounds to this relative tolerance; ours are lowered by as much.
-_TOLERANCE = 1e-6
-_GIVES_WAY = 1e-7
 # The stage of SCIP in which a problem is made; later ones have a time.
 _SET_UP = 3
 # The stages of SCIP that take a new limit on the objective.
@@ -53,7 +50,7 @@ _DEEP = 0.02
 _NODES_A_MENDING = 20
 
 
-class BranchAndCut:
+class BranchAndCut(OpenCells):
     """A tree over the open cells of a table, kept from one call to the next.
 
     Parameters
@@ -67,12 +64,9 @@ class BranchAndCut:
     """
 
     def __init__(self, loop: CutLoop, cost: Real, free: Flags, best: float) -> None:
-        self._cost, self._best = cost, best
+        super().__init__(cost, free)
+        self._best = best
         self._limit = best  # the objective limit that SCIP has
-        self._whole = bool(np.all(cost == np.rint(cost)))
-        self._cells = np.flatnonzero(free)
-        self._column = np.full(len(cost), -1, dtype=np.int64)
-        self._column[self._cells] = np.arange(len(self._cells))
         self.relaxed: Real | None = None  # of the node looked at last
         self._model = Model()
         self._model.hideOutput()
@@ -111,15 +105,12 @@ class BranchAndCut:
 
     def add(self, cut: Cut) -> None:
         """Add a cut that holds in the whole tree."""
-        column = self._column[cut.cells]
-        inside = column >= 0
-        whole = np.all(cut.coefficients == np.rint(cut.coefficients))
+        column, factors, least = self._row(cut)
         terms = quicksum(
             float(by) * self.variables[at]
-            for at, by in zip(column[inside], cut.coefficients[inside], strict=True)
+            for at, by in zip(column, factors, strict=True)
         )
-        least = cut.least if whole else cut.least - _GIVES_WAY
-        self._model.addCons(terms >= float(least))
+        self._model.addCons(terms >= least)
 
     def pattern(self, solution: Any = None) -> Real:
         """Return to what extent the relaxation, or a solution, hides each cell."""
@@ -177,8 +168,7 @@ class BranchAndCut:
         model = self._model
         nothing = model.getStatus() == "infeasible"
         bound = self._best if nothing else min(float(model.getDualbound()), self._best)
-        bound -= _TOLERANCE * abs(bound)
-        return float(np.ceil(bound)) if self._whole else bound
+        return self._proven(bound)
 
 
 def _deepest(cuts: list[Cut], x: Real) -> list[Cut]:

@@ -23,6 +23,7 @@ from evosdc.arrays import Flags, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.cut import Cut, leaning_cut
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure.subnetworks import moving_equations
 
 # Adding up equations until what they say of one cell leans on little (kernels).
 #
@@ -352,10 +353,7 @@ class CombinedEquations:
 
 def _equations(problem: Problem) -> Equations:
     """Return the equations in whole numbers, without cells that cannot move."""
-    matrix = sparse.csr_array(problem.table.matrix, copy=True)
-    moves = problem.hideable & (problem.up + problem.down > 0)
-    matrix.data = np.where(moves[matrix.indices], matrix.data, 0.0)
-    matrix.eliminate_zeros()
+    matrix = moving_equations(problem)
     exact = (matrix.data == np.rint(matrix.data)) & (np.abs(matrix.data) <= _LARGEST)
     broken = np.zeros(matrix.shape[0], dtype=bool)
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))

@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
 
 from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.network.cuts import NetworkCuts
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.structure.subnetworks import subnetworks
+from evosdc.suppress.structure.subnetworks import moving_equations, subnetworks
 
 # Sets of equations that are looked at: the three pairs of flat dimensions, and more
 # where trees give a cell up to six equations.
@@ -79,9 +78,6 @@ class PlaneCuts:
 def _part(problem: Problem, rows: Long) -> Problem:
     """Return the problem of an attacker who knows some of the equations only."""
     table = problem.table
-    matrix = sparse.csr_array(table.matrix[rows], copy=True)
-    moves = problem.hideable & (problem.up + problem.down > 0)
-    matrix.data = np.where(moves[matrix.indices], matrix.data, 0.0)
-    matrix.eliminate_zeros()
+    matrix = moving_equations(problem, rows)
     known = replace(table, matrix=matrix, rhs=np.asarray(matrix @ table.value))
     return replace(problem, table=known)

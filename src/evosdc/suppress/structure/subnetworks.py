@@ -30,16 +30,23 @@ _MET = 1.0 / 64
 _WORTH = 0.02
 
 
+def moving_equations(problem: Problem, rows: Long | None = None) -> Any:
+    """Return the equations, or some of them, without the cells that cannot move."""
+    chosen = problem.table.matrix if rows is None else problem.table.matrix[rows]
+    matrix = sparse.csr_array(chosen, copy=True)
+    moves = problem.hideable & (problem.up + problem.down > 0)
+    matrix.data = np.where(moves[matrix.indices], matrix.data, 0.0)
+    matrix.eliminate_zeros()
+    return matrix
+
+
 def subnetworks(problem: Problem, most: int) -> Iterator[Long]:
     """Yield at most so many sets of equations that are networks each.
 
     Cells that cannot move do not count: no attacker learns from them. Equations that
     close no cell are left out: alone they give the cuts of single equations.
     """
-    matrix = sparse.csr_array(problem.table.matrix, copy=True)
-    moves = problem.hideable & (problem.up + problem.down > 0)
-    matrix.data = np.where(moves[matrix.indices], matrix.data, 0.0)
-    matrix.eliminate_zeros()
+    matrix = moving_equations(problem)
     met: set[tuple[int, int]] = set()
     for _ in range(most):
         packing = _Packing(matrix, met)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
@@ -19,8 +19,7 @@ from evosdc.suppress.problem import Levels, Problem
 # The connected pieces of a network, each with cells and nodes numbered by itself.
 
 
-@dataclass(frozen=True, eq=False)
-class Arcs:
+class Arcs(NamedTuple):
     """Cells of a network as arcs, with what an attacker knows of them.
 
     `cells` are their numbers in the table, in ascending order.
@@ -92,39 +91,22 @@ EPSILON = 1e-7
 
 @kernel
 def crossing(
-    tail: Int,
-    head: Int,
-    up: Real,
-    down: Real,
-    state: NDArray[np.int8],
-    side: Flags,
-    cell: int,
-    amount: float,
+    arcs: Arcs, side: Flags, cell: int, amount: float
 ) -> tuple[float, Long, Real]:
-    """Write the cut of a node set: its right-hand side, cells and coefficients.
-
-    `state` is 2 for primaries, 1 for cells that may be hidden, 0 for the others.
-    """
-    rest = amount
-    count = 0
+    """Write the cut of a node set: its right-hand side, cells and coefficients."""
+    tail, head = arcs.tail, arcs.head
+    cells, room = np.empty(len(tail), np.int64), np.empty(len(tail))
+    rest, count = amount, 0
     for i in range(len(tail)):
-        if state[i] != 0 and side[tail[i]] != side[head[i]] and i != cell:
-            room = up[i] if side[tail[i]] else down[i]
-            if state[i] == 2:
-                rest -= min(room, amount)
-            elif room > 0:
-                count += 1
-    cells = np.empty(count, np.int64)
-    coefficients = np.empty(count, np.float64)
-    count = 0
-    for i in range(len(tail)):
-        if state[i] == 1 and side[tail[i]] != side[head[i]] and i != cell:
-            room = up[i] if side[tail[i]] else down[i]
-            if room > 0:
-                cells[count] = i
-                coefficients[count] = min(room, rest)
-                count += 1
-    return rest, cells, coefficients
+        if side[tail[i]] == side[head[i]] or i == cell:
+            continue
+        lends = arcs.up[i] if side[tail[i]] else arcs.down[i]
+        if arcs.primary[i]:
+            rest -= min(lends, amount)
+        elif arcs.hideable[i] and lends > 0:
+            cells[count], room[count] = i, lends
+            count += 1
+    return rest, cells[:count].copy(), np.minimum(room[:count], rest)
 
 
 # Bridge cuts of a network table: a secondary lies on a cycle of hidden cells.
@@ -155,7 +137,7 @@ class BridgeCuts:
     """Find the bridge cuts that a fractional pattern violates."""
 
     def __init__(self, arcs: Arcs) -> None:
-        self._tail, self._head, self._nodes = arcs.tail, arcs.head, arcs.nodes
+        self._arcs = arcs
         self._goes_up = arcs.hideable & (arcs.up > 0)
         self._goes_down = arcs.hideable & (arcs.down > 0)
         self._primary = arcs.primary
@@ -166,10 +148,10 @@ class BridgeCuts:
         weight = np.where(self._primary, _ANY, x)
         support = np.flatnonzero((weight > _HIDDEN) & (self._goes_up | self._goes_down))
         graph = graph_of(
-            self._tail[support],
-            self._head[support],
+            self._arcs.tail[support],
+            self._arcs.head[support],
             np.ones(len(support), dtype=bool),
-            self._nodes,
+            self._arcs.nodes,
         )
         share = weight[support]
         up, down = self._goes_up[support], self._goes_down[support]
@@ -187,9 +169,7 @@ class BridgeCuts:
 
     def _cut(self, cell: int, side: Flags) -> Cut:
         """Write the cut of a cell for a set of nodes that holds its head."""
-        cells = _way_back(
-            self._tail, self._head, self._goes_up, self._goes_down, side, cell
-        )
+        cells = _way_back(self._arcs, self._goes_up, self._goes_down, side, cell)
         coefficients = np.ones(len(cells))
         coefficients[cells == cell] = -1.0
         return Cut(cells, coefficients, 0.0)
@@ -238,11 +218,10 @@ def bridges(
 
 
 @kernel
-def _way_back(
-    tail: Int, head: Int, up: Flags, down: Flags, side: Flags, cell: int
-) -> Long:
+def _way_back(arcs: Arcs, up: Flags, down: Flags, side: Flags, cell: int) -> Long:
     """List the cells that lead out of a node set on a cell's way back, and itself."""
     both = up[cell] and down[cell]
+    tail, head = arcs.tail, arcs.head
     cells = np.empty(len(tail), np.int64)
     count = 0
     for i in range(len(tail)):
@@ -322,8 +301,6 @@ class _Piece:
 
     def __init__(self, arcs: Arcs, levels: Levels, here: Long) -> None:
         self._arcs = arcs
-        self._state = np.where(arcs.hideable, 1, 0).astype(np.int8)
-        self._state[arcs.primary] = 2
         self._bridges = BridgeCuts(arcs)
         # Raising a cell sends flow tail -> head; the way back leads from head to tail.
         cell = np.searchsorted(arcs.cells, levels.cell[here])
@@ -416,14 +393,7 @@ class _Piece:
         """Write the cut of a node set for a level, unless it asks for nothing."""
         arcs = self._arcs
         rest, cells, coefficients = crossing(
-            arcs.tail,
-            arcs.head,
-            arcs.up,
-            arcs.down,
-            self._state,
-            side,
-            self._cell[row],
-            self._amount[row],
+            arcs, side, self._cell[row], self._amount[row]
         )
         # The margin keeps the cut valid where `rest` is only the noise of a sum.
         if rest <= EPSILON * self._amount[row] or not len(cells):
