@@ -50,15 +50,8 @@ class Refiner:
     def work(self, orders: int) -> None:
         """Make the steps that go with so many orders, in whole turns."""
         self._owed += self._steps * orders
-        while self._owed > 0 and not self._search.stopped():
-            walker = self._present()
-            if walker is None:
-                return
-            before = walker.steps
-            if not walker.turn(self._search.stopped):
-                return
-            self._report(walker)
-            self._owed -= max(1, walker.steps - before)
+        while self._owed > 0 and (made := self._turn()) is not None:
+            self._owed -= made[0]
 
     def close(self) -> None:
         """Walk on once the orders are done, until nothing better is met for long.
@@ -67,16 +60,19 @@ class Refiner:
         them are soon made.
         """
         held = 0
-        while held < _CLOSING and not self._search.stopped():
-            walker = self._present()
-            if walker is None:
-                return
-            before, cost = walker.steps, walker.best_cost
-            if not walker.turn(self._search.stopped):
-                return
-            self._report(walker)
-            better = walker.best_cost < cost
-            held = 0 if better else held + max(1, walker.steps - before)
+        while held < _CLOSING and (made := self._turn()) is not None:
+            held = 0 if made[1] else held + made[0]
+
+    def _turn(self) -> tuple[int, bool] | None:
+        """Make a turn; return its steps, at least one, and if it was of any use."""
+        walker = None if self._search.stopped() else self._present()
+        if walker is None:
+            return None
+        before, cost = walker.steps, walker.best_cost
+        if not walker.turn(self._search.stopped):
+            return None
+        self._report(walker)
+        return max(1, walker.steps - before), walker.best_cost < cost
 
     def _present(self) -> Walker | None:
         """The walker, begun anew where an order led to something better."""

@@ -133,7 +133,7 @@ def _step(
     net: Net, log: Log, walk: WalkArrays, cost: Real, most: int, levels: Long
 ) -> int:
     """Ruin, recreate and tidy up; say whether the step is worth looking at."""
-    ruin(net.arcs, net.demands, net.live, log, cost, walk.state, most)
+    ruin(net, log, cost, walk.state, most)
     at = walk.steps[0] % len(walk.history)
     room = max(0.0, walk.history[at] - walk.cost[0])
     room += walk.slack[0] - gain_of(net.live, log, cost)
