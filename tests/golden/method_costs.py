@@ -70,7 +70,7 @@ CASES: dict[str, Case] = {
     ),
     "register": Case(
         make("register", seed=2, rows=14, columns=10),
-        ("sp", "kelly", "ls-ruin", "order-by-weight"),
+        ("attacker", "order-by-weight"),
         contracted=True,
     ),
     "two workers": Case(_TREES, ("order-ga",), {"batch": 2}, workers=2),
