@@ -344,16 +344,6 @@ def undo(frame: Frame, live: RelaxedArrays) -> None:
             live.queued[frame.column_row[p]] = False
 
 
-@kernel(inner=True)
-def shortfalls(frame: Frame, live: RelaxedArrays) -> int:
-    """How many equations fail the relaxed check."""
-    count = 0
-    for row in range(len(frame.row_start) - 1):
-        if lacking(frame, live, row):
-            count += 1
-    return count
-
-
 @kernel
 def start_from(frame: Frame, live: RelaxedArrays, hidden: Flags) -> None:
     """Hide exactly these cells and the primaries, all claims but levels dropped."""
