@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 import evosdc
 from benchmarks.tabulate import industry_codes, region_codes, write_records
-from evosdc.instances.trees import tree
+from evosdc.instances.grid import tree
 from evosdc.table import Hierarchy
 from evosdc.table.attackers import lone_respondents
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import field, fields
 from functools import wraps
 from inspect import Parameter, signature
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import (
     Any,
+    ClassVar,
     Literal,
     ParamSpec,
     Protocol,
@@ -21,7 +22,7 @@ from typing import (
     get_type_hints,
 )
 
-from evosdc.errors import EvosdcError, InputError
+from evosdc.errors import EvosdcError, InputError, MethodError
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -81,17 +82,67 @@ def configure(
     return parameters(**chosen)
 
 
+def option(
+    default: Any,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    known: Collection[Any] = (),
+) -> Any:
+    """Declare the default of an option and which values it may have, None aside."""
+    return field(
+        default=default, metadata={"least": least, "most": most, "known": known}
+    )
+
+
+class Declared:
+    """Base of options that refuse what their fields do not declare with `option`."""
+
+    refused: ClassVar[type[EvosdcError]] = InputError
+
+    def __post_init__(self) -> None:
+        for one in fields(self):  # type: ignore[arg-type]  # dataclasses inherit this
+            value = getattr(self, one.name)
+            if not one.metadata or value is None:
+                continue
+            for part in value if isinstance(value, tuple) else (value,):
+                expected = _expected(part, **one.metadata)
+                if expected:
+                    name = one.name.replace("_", " ")
+                    raise self.refused(f"option {name} is {part!r}", expected=expected)
+
+
+class MethodOptions(Declared):
+    """Base of the options of a method."""
+
+    refused = MethodError
+
+
+def _expected(
+    value: Any, least: float | None, most: float | None, known: Collection[Any]
+) -> str:
+    """Say what would have been right instead of a value, nothing if it is right."""
+    if known:
+        return "" if value in known else f"one of {', '.join(map(str, known))}"
+    # Written so that what is not a number is refused.
+    low, high = least is None or value >= least, most is None or value <= most
+    if low and high:
+        return ""
+    bounds = (("at least", least), ("at most", most))
+    return " and ".join(f"{word} {at}" for word, at in bounds if at is not None)
+
+
 def check_types(options: Any) -> None:
     """Refuse fields that are not of the type they say: any text is true to Python.
 
     Fields of types other than switches, numbers and text are left to their users.
     """
     hints = get_type_hints(type(options))
-    for field in fields(options):
-        value, kind = getattr(options, field.name), hints[field.name]
+    for one in fields(options):
+        value, kind = getattr(options, one.name), hints[one.name]
         if not _is_of(value, kind):
             raise InputError(
-                f"{field.name.replace('_', ' ')} is {value!r}",
+                f"{one.name.replace('_', ' ')} is {value!r}",
                 expected=f"a value of type {type_name(kind)}",
                 hint=f"see help(evosdc.{type(options).__name__})"
                 if type(options).__module__.startswith("evosdc.api")

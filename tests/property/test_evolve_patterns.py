@@ -15,13 +15,11 @@ from evosdc.attack import judge
 from evosdc.errors import EvosdcError, LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.suppress.engine.network import levels
-from evosdc.suppress.engine.network.changes import undo
 from evosdc.suppress.engine.network.cover import FAILED, change
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.engine.network.mend import Mender, make_log
-from evosdc.suppress.engine.network.mend_kernels import recreate
-from evosdc.suppress.engine.network.ruin_kernels import ruin
-from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker
+from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.engine.network.mend_kernels import make_log, recreate, undo
+from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker, ruin
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -123,14 +121,11 @@ def test_an_undone_step_leaves_no_trace(problem, seed):
     network = state.network
     before = [state.witness(level) for level in range(len(network))]
     hidden = state.hidden.copy()
-    log = make_log(state)
+    log = make_log(state.live)
     random_state = np.array([seed], dtype=np.uint64)
     levels = np.empty(len(network), dtype=np.int64)
-    parts = (network.arcs, network.demands, state.live)
-    ruin(*parts, log, problem.cost, random_state, 4)
-    result = recreate(
-        *parts, network.work, log, random_state, problem.cost, levels, np.inf
-    )
+    ruin(state.net, log, problem.cost, random_state, 4)
+    result = recreate(state.net, log, random_state, problem.cost, levels, np.inf)
     assert result != FAILED
     undo(network.arcs, state.live, log)
     np.testing.assert_array_equal(state.hidden, hidden)

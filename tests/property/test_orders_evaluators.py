@@ -14,7 +14,7 @@ from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.evaluator import Prefix
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.network.arrays import NetworkDemands
+from evosdc.suppress.engine.network.arrays import Net, NetworkDemands
 from evosdc.suppress.engine.network.cheapest_flow import make_flows
 from evosdc.suppress.engine.network.cover import drop_flow, level_ends
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
@@ -72,6 +72,7 @@ def test_the_simplex_method_is_as_cheap_as_programs(seed: int) -> None:
     problem = Problem.of(random_table(seed))
     network = TableNetwork(problem)
     arcs, work, live = network.arcs, network.work, network.bare()
+    net = Net(arcs, network.demands, live, work)
     # The network's own room: it has no more than the largest level asks for.
     capped = Problem(
         problem.table,
@@ -92,7 +93,7 @@ def test_the_simplex_method_is_as_cheap_as_programs(seed: int) -> None:
             amount = times * int(network.demands.amount[level])
             supply = np.zeros(network.nodes, dtype=np.int64)
             supply[source], supply[target] = amount, -amount
-            left = send_by_simplex(arcs, live, work, shut, supply, network.cost)
+            left = send_by_simplex(net, shut, supply, network.cost)
             flow = work.flow.copy()
             drop_flow(work)
             assert flow[cell] == 0
@@ -134,18 +135,14 @@ def test_flows_are_as_cheap_as_programs(seed: int) -> None:
         one = NetworkDemands(*(a[level : level + 1] for a in demands))
         begin = np.array([0, 1])
         failed = run_order(
-            network.arcs,
-            one,
-            live,
-            network.work,
+            Net(network.arcs, one, live, network.work),
             flows,
             network.cost,
             begin,
             every[:1],
             False,
             every[:1],
-            0,
-            1,
+            (0, 1),
             np.zeros(1, dtype=np.int32),
             np.zeros(1, dtype=np.int64),
         )

@@ -13,9 +13,7 @@ from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.relaxed.balance import construct, make_choice, rows_of
-from evosdc.suppress.relaxed.check import (
+from evosdc.suppress.papers.relaxed_check import (
     Frame,
     RelaxedArrays,
     forget,
@@ -25,15 +23,29 @@ from evosdc.suppress.relaxed.check import (
     make_live,
     publish,
     recount_all,
-    shortfalls,
     start_from,
     undo,
 )
-from evosdc.suppress.relaxed.moves import ONE, TOGETHER, descend, move
+from evosdc.suppress.papers.relaxed_moves import (
+    ONE,
+    TOGETHER,
+    construct,
+    descend,
+    make_choice,
+    move,
+    rows_of,
+)
+from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 
 COMMON = settings(max_examples=20)
+
+
+def shortfalls(frame, live) -> int:
+    """How many equations fail the relaxed check."""
+    rows = range(len(frame.row_start) - 1)
+    return sum(bool(lacking(frame, live, row)) for row in rows)
 
 
 @st.composite

@@ -22,9 +22,8 @@ from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.cut import Cut
-from evosdc.suppress.engine.network.bridge_cuts import BridgeCuts
+from evosdc.suppress.engine.network.cuts import BridgeCuts, pieces
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
-from evosdc.suppress.engine.network.pieces import pieces
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
 from evosdc.suppress.problem import Problem

@@ -17,7 +17,7 @@ from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.programs import Programs
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.movable import movable, nearest
+from evosdc.suppress.structure.unpick import movable, nearest
 from evosdc.table import Table
 
 COMMON = settings(max_examples=25)

@@ -8,7 +8,7 @@ import pytest
 import evosdc
 from evosdc.instances import make
 from evosdc.parallel import Hands, Help
-from evosdc.parallel import hands as helping
+from evosdc.parallel import crew as helping
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.general.cuts import AttackCuts
 from evosdc.suppress.engine.general.level_programs import AskedLevels, LevelPrograms

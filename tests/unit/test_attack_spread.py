@@ -16,7 +16,7 @@ from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel, unpick
 from evosdc.clock import moment
 from evosdc.parallel import Help
-from evosdc.parallel import hands as helping
+from evosdc.parallel import crew as helping
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 from evosdc.table.attackers import lone_respondents
 

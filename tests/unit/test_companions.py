@@ -16,9 +16,9 @@ from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
 from evosdc.suppress.methods import stretches
 from evosdc.suppress.methods.companions import Companions, Stretch, go_on
-from evosdc.suppress.methods.orders.methods import OrderSearch
-from evosdc.suppress.methods.orders.parameters import OrderParameters
 from evosdc.suppress.methods.walking import Plan, Walk
+from evosdc.suppress.papers.order_search import OrderParameters
+from evosdc.suppress.papers.orders import OrderSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search

@@ -25,7 +25,7 @@ from crew_tasks import deadly_once, process, scaled
 from evosdc.attack import judge, judge_attackers, spread
 from evosdc.errors import EvosdcError, LevelError
 from evosdc.instances import make
-from evosdc.parallel import Help, hands, joined, open_crew
+from evosdc.parallel import Help, crew, joined, open_crew
 from evosdc.parallel import cluster as clusters
 from evosdc.suppress.methods import hitas_ahead, stretches
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
@@ -174,7 +174,7 @@ def test_sub_tables_of_hitas_are_solved_by_workers(
 
 
 def test_cuts_are_separated_by_workers(both: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(hands, "_PATIENCE", -1.0)
+    monkeypatch.setattr(crew, "_PATIENCE", -1.0)
     monkeypatch.setattr("evosdc.small_jobs._FEW_CELLS", 0)
     given: list[Any] = []
     scatter = both.scatter
@@ -236,7 +236,7 @@ def test_the_judge_gives_the_same_certificate_whoever_is_lost(
         return task
 
     monkeypatch.setattr(DaskCrew, "_give", listening)
-    monkeypatch.setattr(hands, "_PATIENCE", -1.0)
+    monkeypatch.setattr(crew, "_PATIENCE", -1.0)
     with joined(both) as cluster:
         help = Help.of(None, cluster)
         assert_same_judgement(insiders, judge_attackers(table, *alone, help=help))

@@ -13,32 +13,31 @@ from evosdc.instances import make
 from evosdc.suppress.draw import draw
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
-from evosdc.suppress.methods.castro import CastroParameters, run_castro
-from evosdc.suppress.methods.circuits import (
-    CircuitIndividual,
-    add_and_publish,
-    further_rectangle,
-    protects,
-    publish_crowded,
-    publish_redundant,
-    rectangle_each,
-    rectangles,
-    renew,
-)
 from evosdc.suppress.methods.gensup import (
     GensupParameters,
     Population,
     cross,
     run_gensup,
 )
-from evosdc.suppress.methods.heurgene import (
+from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
+from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
+from evosdc.suppress.papers.circuits import (
+    CircuitIndividual,
+    add_and_publish,
+    further_rectangle,
+    protects,
+    publish_crowded,
+    publish_redundant,
+    rectangles,
+    renew,
+)
+from evosdc.suppress.papers.flows import CastroParameters, run_castro
+from evosdc.suppress.papers.heurgene import (
     PROBABILISTIC,
     STRATEGIES,
     HeurgeneParameters,
     run_heurgene,
 )
-from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
-from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 
@@ -150,7 +149,7 @@ def test_a_rectangle_for_each_level_costs_less_than_one_for_both():
     cost = []
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(cells)
-        states = (rectangles(network, order), rectangle_each(network, order, False))
+        states = (rectangles(network, order), rectangles(network, order, "each"))
         for state, circuits in states:
             assert not len(state.uncovered)
             assert sorted(circuits) == cells.tolist()
@@ -177,7 +176,7 @@ def test_further_rectangles_are_rectangles_that_hide_something_new():
             seen += 1
             state.hide(corners)
     assert seen
-    state, _ = rectangle_each(network, np.unique(network.demands.cell), True)
+    state, _ = rectangles(network, np.unique(network.demands.cell), "further")
     assert not len(state.uncovered)
 
 
@@ -185,9 +184,7 @@ def test_clean_up_as_published_looks_at_crowded_rows_and_columns_only():
     network = TableNetwork(Problem.of(make("heurgene", 1, rows=30, columns=30)))
     arcs = network.arcs
     cells = np.unique(network.demands.cell)
-    made, crowded, cleaned = (
-        rectangle_each(network, cells, False)[0] for _ in range(3)
-    )
+    made, crowded, cleaned = (rectangles(network, cells, "each")[0] for _ in range(3))
     publish_crowded(crowded, Mender(network, np.random.default_rng(0)))
     Mender(network, np.random.default_rng(0)).prune(cleaned)
     assert cleaned.cost < crowded.cost < made.cost
@@ -203,8 +200,8 @@ def test_clean_up_by_circuits_leaves_every_circuit_whole():
     network = TableNetwork(Problem.of(make("heurgene", 1, rows=30, columns=30)))
     mender = Mender(network, np.random.default_rng(0))
     cells = np.unique(network.demands.cell)
-    exact, _ = rectangle_each(network, cells, False)
-    state, circuits = rectangle_each(network, cells, False)
+    exact, _ = rectangles(network, cells, "each")
+    state, circuits = rectangles(network, cells, "each")
     before = state.cost
     publish_crowded(exact, mender)
     publish_crowded(state, mender, circuits)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from evosdc.suppress.engine.network.scale import whole_capacities
+from evosdc.suppress.engine.network.levels import whole_capacities
 from evosdc.suppress.problem import Problem
 from evosdc.table import Table
 

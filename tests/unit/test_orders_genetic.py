@@ -13,11 +13,10 @@ from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
-from evosdc.suppress.methods.orders.genetic import Evolution
-from evosdc.suppress.methods.orders.parameters import (
-    InvertParameters,
-    LocalSwapParameters,
+from evosdc.suppress.papers.order_search import (
+    Evolution,
     OrderParameters,
+    preset,
 )
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -76,8 +75,8 @@ def test_the_first_orders_are_falling_and_rising_weight() -> None:
     "parameters",
     [
         OrderParameters(evaluations=1500, converged=0),
-        InvertParameters(evaluations=1500, converged=0),
-        LocalSwapParameters(evaluations=1500),
+        preset("invert")(evaluations=1500, converged=0),
+        preset("swap", 1)(evaluations=1500),
         OrderParameters(evaluations=1500, converged=0, batch=4),
     ],
 )
@@ -105,7 +104,7 @@ def test_stops() -> None:
     _, search, _ = evolve(OrderParameters(converged=20, within=10.0))
     assert search.generations == 20
     # A local search has one order, which is always its own mean.
-    _, search, _ = evolve(LocalSwapParameters(converged=20, within=10.0, patience=60))
+    _, search, _ = evolve(preset("swap", 1)(converged=20, within=10.0, patience=60))
     assert search.generations >= 60
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from evosdc.errors import MethodError
-from evosdc.suppress.methods.orders.operators import (
+from evosdc.suppress.papers.order_search import (
     OPERATORS,
     Genes,
+    OrderParameters,
     adapt,
     cross,
     davis,
@@ -18,7 +19,6 @@ from evosdc.suppress.methods.orders.operators import (
     mutate,
     swap,
 )
-from evosdc.suppress.methods.orders.parameters import OrderParameters
 
 
 def listed(order: np.ndarray) -> list[int]:

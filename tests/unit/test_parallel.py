@@ -17,7 +17,7 @@ from evosdc import small_jobs
 from evosdc.clock import moment
 from evosdc.errors import EvosdcError
 from evosdc.parallel import Hands, Help, joined, open_crew
-from evosdc.parallel import hands as helping
+from evosdc.parallel import crew as helping
 
 
 def deadly(_: int, __: int) -> None:

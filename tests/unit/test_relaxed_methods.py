@@ -11,16 +11,20 @@ from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.repair import Repair
-from evosdc.suppress.methods.ants import AntsParameters, DirectColony, IndirectColony
-from evosdc.suppress.methods.hyper import (
+from evosdc.suppress.papers.ants import AntsParameters, DirectColony, IndirectColony
+from evosdc.suppress.papers.hyper import (
     LOW_LEVEL,
     AdaptiveChances,
     ChoiceFunction,
     RandomChoice,
 )
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.relaxed.balance import (
+from evosdc.suppress.papers.relaxed_check import (
+    lacking,
+    make_frame,
+    make_live,
+    start_from,
+)
+from evosdc.suppress.papers.relaxed_moves import (
     AHEAD,
     CHEAPEST,
     LARGEST,
@@ -29,10 +33,17 @@ from evosdc.suppress.relaxed.balance import (
     make_choice,
     rows_of,
 )
-from evosdc.suppress.relaxed.check import make_frame, make_live, shortfalls, start_from
-from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch, equation_depth
+from evosdc.suppress.papers.relaxed_search import RelaxedSearch, equation_depth
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
 from evosdc.table import Table
+
+
+def shortfalls(frame, live) -> int:
+    """How many equations fail the relaxed check."""
+    rows = range(len(frame.row_start) - 1)
+    return sum(bool(lacking(frame, live, row)) for row in rows)
 
 
 def line(values: list[float], weights: list[float], room: list[float]) -> Problem:

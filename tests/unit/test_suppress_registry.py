@@ -38,7 +38,7 @@ def test_a_lookup_imports_one_method() -> None:
     others = {entry.partition(":")[0] for entry in METHODS.values()}
     assert loaded & others == {"evosdc.suppress.methods.sp"}
     assert "evosdc.suppress.methods.gensup" not in loaded
-    for folder in ("bounds", "relaxed", "engine.general"):
+    for folder in ("bounds", "papers", "engine.general"):
         assert import_module(f"evosdc.suppress.{folder}")
         assert f"evosdc.suppress.{folder}" not in loaded
 

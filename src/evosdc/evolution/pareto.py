@@ -5,26 +5,28 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
+
 Points = NDArray[np.float64]
 
 
-def dominance_matrix(points: Points) -> NDArray[np.bool_]:
+def dominance_matrix(points: Points) -> Flags:
     """``[i, j]``: point `i` dominates point `j`."""
     a, b = points[:, None, :], points[None, :, :]
     return np.all(a <= b, axis=2) & np.any(a < b, axis=2)
 
 
-def non_dominated(points: Points) -> NDArray[np.int64]:
+def non_dominated(points: Points) -> Long:
     """Numbers of the points that no other dominates."""
     return np.flatnonzero(~dominance_matrix(points).any(axis=0))
 
 
-def non_dominated_fronts(points: Points) -> list[NDArray[np.int64]]:
+def non_dominated_fronts(points: Points) -> list[Long]:
     """Sort points into fronts, the best first (Deb et al. 2002)."""
     beats = dominance_matrix(points)
     left = beats.sum(axis=0)
     alive = np.ones(len(points), dtype=bool)
-    fronts: list[NDArray[np.int64]] = []
+    fronts: list[Long] = []
     while alive.any():
         front = np.flatnonzero(alive & (left == 0))
         fronts.append(front)
@@ -33,7 +35,7 @@ def non_dominated_fronts(points: Points) -> list[NDArray[np.int64]]:
     return fronts
 
 
-def crowding_distance(points: Points) -> NDArray[np.float64]:
+def crowding_distance(points: Points) -> Real:
     """How alone each point of a front is; the ends of the front are infinitely so."""
     n, objectives = points.shape
     distance = np.zeros(n)
@@ -47,12 +49,12 @@ def crowding_distance(points: Points) -> NDArray[np.float64]:
     return distance
 
 
-def gaps_between(points: Points) -> NDArray[np.float64]:
+def gaps_between(points: Points) -> Real:
     """Euclidean distances between points."""
     return np.asarray(np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2))
 
 
-def niche_count(gaps: NDArray[np.float64], radius: float) -> NDArray[np.float64]:
+def niche_count(gaps: Real, radius: float) -> Real:
     """Triangular sharing sum of each one's neighbours (Horn et al. 1994).
 
     `gaps` are distances, between points or whatever has a metric.

@@ -12,6 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Real
+
 Costs = NDArray[np.float64]
 
 
@@ -32,7 +34,7 @@ class Moment:
 class Rate(Protocol):
     """A probability for each individual of a population."""
 
-    def of(self, moment: Moment) -> NDArray[np.float64]: ...
+    def of(self, moment: Moment) -> Real: ...
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Fixed:
 
     rate: float
 
-    def of(self, moment: Moment) -> NDArray[np.float64]:
+    def of(self, moment: Moment) -> Real:
         return np.full(len(moment.cost), self.rate)
 
 
@@ -54,7 +56,7 @@ class Proportional:
 
     k: float
 
-    def of(self, moment: Moment) -> NDArray[np.float64]:
+    def of(self, moment: Moment) -> Real:
         return np.clip(self.k * moment.cost, 0.0, 1.0)
 
 
@@ -70,7 +72,7 @@ class SrinivasPatnaik:
     k_worse: float
     floor: float = 0.0
 
-    def of(self, moment: Moment) -> NDArray[np.float64]:
+    def of(self, moment: Moment) -> Real:
         cost = moment.cost
         best, mean = float(cost.min()), float(cost.mean())
         if mean <= best:
@@ -89,7 +91,7 @@ class Relative:
 
     k: float
 
-    def of(self, moment: Moment) -> NDArray[np.float64]:
+    def of(self, moment: Moment) -> Real:
         cost = moment.cost
         best, mean = float(cost.min()), float(cost.mean())
         if mean <= best:
@@ -106,7 +108,7 @@ class WorseThanMean:
 
     scale: float
 
-    def of(self, moment: Moment) -> NDArray[np.float64]:
+    def of(self, moment: Moment) -> Real:
         excess = moment.cost - moment.cost.mean()
         return np.clip(self.scale * np.maximum(excess, 0.0), 0.0, 1.0)
 
@@ -123,7 +125,7 @@ class Hyperbolic:
 
     length: float
 
-    def of(self, moment: Moment) -> NDArray[np.float64]:
+    def of(self, moment: Moment) -> Real:
         share = min(max(moment.share, 0.0), 1.0)
         return np.full(len(moment.cost), 1.0 / (2.0 + (self.length - 2.0) * share))
 
@@ -136,7 +138,7 @@ class Decreasing:
     end: float
     geometric: bool = False
 
-    def of(self, moment: Moment) -> NDArray[np.float64]:
+    def of(self, moment: Moment) -> Real:
         share = min(max(moment.share, 0.0), 1.0)
         if self.geometric and self.start > 0 and self.end > 0:
             rate = self.start * (self.end / self.start) ** share
@@ -160,7 +162,7 @@ class Conditional:
     dominance: float | None = None
     held: int | None = None
 
-    def of(self, moment: Moment) -> NDArray[np.float64]:
+    def of(self, moment: Moment) -> Real:
         cost = moment.cost
         best = float(cost.min())
         met = (
@@ -176,13 +178,13 @@ class Conditional:
 
 
 def self_adapted(
-    rate: NDArray[np.float64],
+    rate: Real,
     rng: np.random.Generator,
     *,
     low: float,
     high: float,
     change: float = 0.1,
-) -> NDArray[np.float64]:
+) -> Real:
     """Redraw each individual's own rate with probability `change`.
 
     The rate is a gene: it is inherited and survives when its bearer does (Smith et

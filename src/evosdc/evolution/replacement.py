@@ -6,10 +6,12 @@ newcomer away. The cheapest individual is never replaced by a dearer one.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from evosdc.arrays import Real
 
 Costs = NDArray[np.float64]
 
@@ -22,59 +24,31 @@ class Replacement(Protocol):
     """
 
     def __call__(
-        self,
-        cost: Costs,
-        newcomer: float,
-        distance: NDArray[np.float64],
-        rng: np.random.Generator,
+        self, cost: Costs, newcomer: float, distance: Real, rng: np.random.Generator, /
     ) -> int: ...
 
 
-def worst(
-    cost: Costs,
-    newcomer: float,
-    distance: NDArray[np.float64],
-    rng: np.random.Generator,
-) -> int:
+def worst(cost: Costs, newcomer: float, *_: Any) -> int:
     """Replace the dearest, if the newcomer is cheaper (steady state)."""
-    del distance, rng
     at = int(np.argmax(cost))
     return at if newcomer < cost[at] else -1
 
 
-def elite(
-    cost: Costs,
-    newcomer: float,
-    distance: NDArray[np.float64],
-    rng: np.random.Generator,
-) -> int:
+def elite(cost: Costs, newcomer: float, *_: Any) -> int:
     """Admit only a newcomer that beats the cheapest; it replaces the dearest."""
-    del distance, rng
     return int(np.argmax(cost)) if newcomer < cost.min() else -1
 
 
 def kill_tournament(
-    cost: Costs,
-    newcomer: float,
-    distance: NDArray[np.float64],
-    rng: np.random.Generator,
-    size: int = 2,
+    cost: Costs, newcomer: float, _: Real, rng: np.random.Generator, size: int = 2
 ) -> int:
     """Replace the dearest of `size` drawn at random (Herrington 2015)."""
-    del distance
     drawn = rng.integers(0, len(cost), size)
-    at = int(drawn[np.argmax(cost[drawn])])
-    return _keep_best(cost, newcomer, at)
+    return _keep_best(cost, newcomer, int(drawn[np.argmax(cost[drawn])]))
 
 
-def most_similar(
-    cost: Costs,
-    newcomer: float,
-    distance: NDArray[np.float64],
-    rng: np.random.Generator,
-) -> int:
+def most_similar(cost: Costs, newcomer: float, distance: Real, *_: Any) -> int:
     """Replace the individual most like the newcomer, to keep the population diverse."""
-    del rng
     return _keep_best(cost, newcomer, int(np.argmin(distance)))
 
 

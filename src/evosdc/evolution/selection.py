@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.errors import InputError
 
 Costs = NDArray[np.float64]
@@ -37,7 +38,7 @@ def random_choice(cost: Costs, n: int, rng: np.random.Generator) -> Chosen:
     return rng.integers(0, len(cost), n)
 
 
-def fitness_shares(cost: Costs, most: float | None = None) -> NDArray[np.float64]:
+def fitness_shares(cost: Costs, most: float | None = None) -> Real:
     """Turn costs into probabilities: the worst gets 0, unless all are equal.
 
     With `most`, a cost that none exceeds, merit is what is left up to it (Chen 2020,
@@ -101,14 +102,14 @@ def truncation(
     return kept[rng.integers(0, len(kept), n)]
 
 
-def _places(cost: Costs) -> NDArray[np.int64]:
+def _places(cost: Costs) -> Long:
     """Rank of each individual, 0 for the best."""
     place = np.empty(len(cost), dtype=np.int64)
     place[np.argsort(cost, kind="stable")] = np.arange(len(cost))
     return place
 
 
-def _spin(shares: NDArray[np.float64], where: NDArray[np.float64]) -> Chosen:
+def _spin(shares: Real, where: Real) -> Chosen:
     wheel = np.cumsum(shares)
     at = np.searchsorted(wheel / wheel[-1], where, side="right")
     return np.minimum(at, len(shares) - 1).astype(np.int64)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.instances.checks import need_count
+from evosdc.arrays import Long
+from evosdc.errors import InputError
+from evosdc.instances.grid import MOST
 from evosdc.table import TOTAL, Hierarchy
 
 _Parts = dict[str, dict[str, tuple[str, ...]]]
@@ -66,7 +67,8 @@ def business(seed: int = 0, firms: int = 6000) -> Business:
     """
     import pyarrow as pa
 
-    need_count("firms", firms)
+    if not 1 <= firms <= MOST:
+        raise InputError(f"{firms} firms", expected=f"from 1 to {MOST}")
     rng = np.random.default_rng(seed)
     place, trade = regions(), activities()
     region = _uneven(rng, place, firms)
@@ -114,15 +116,15 @@ def _tree(parts: _Parts) -> Hierarchy:
     return Hierarchy.from_parents(parent_of)
 
 
-def _uneven(rng: np.random.Generator, tree: Hierarchy, firms: int) -> NDArray[np.int64]:
+def _uneven(rng: np.random.Generator, tree: Hierarchy, firms: int) -> Long:
     """Draw a leaf for each firm, leaves by very different chances."""
     leaves = np.flatnonzero(tree.is_leaf)
     chance = rng.pareto(2.0, size=len(leaves)) + 0.8
-    drawn: NDArray[np.int64] = rng.choice(leaves, size=firms, p=chance / chance.sum())
+    drawn: Long = rng.choice(leaves, size=firms, p=chance / chance.sum())
     return drawn
 
 
-def _labels(tree: Hierarchy, nodes: NDArray[np.int64]) -> Any:
+def _labels(tree: Hierarchy, nodes: Long) -> Any:
     import pyarrow as pa
 
     return pa.array(np.array(tree.codes)[nodes])

@@ -20,16 +20,75 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.table import Dimension, Hierarchy, Table
+from evosdc.arrays import Flags, Int, Real
+from evosdc.table import TOTAL, Dimension, Hierarchy, Table
 from evosdc.table.build import equations
 from evosdc.table.status import FIXED, PRIMARY, SAFE
 
+# Codes for generated tables: flat lists and random trees of a given size.
+
+
+def flat(name: str, parts: int, letter: str) -> Dimension:
+    """Make a total and `parts` codes such as R001."""
+    digits = len(str(parts))
+    codes = [f"{letter}{i:0{digits}d}" for i in range(1, parts + 1)]
+    return Dimension(name, Hierarchy.flat(codes))
+
+
+def tree(
+    name: str, nodes: int, levels: int, letter: str, rng: np.random.Generator
+) -> Dimension:
+    """Make a random tree of `nodes` codes, the total included, in `levels` levels.
+
+    Level sizes grow by one ratio. The tree is ragged: about a third of the codes of a
+    middle level have no parts, the others at least two. Small trees get as many levels
+    as fit.
+    """
+    codes, parents = [TOTAL], [-1]
+    above = [0]
+    for size in _level_sizes(nodes - 1, levels):
+        keep = -(-2 * len(above) // 3)
+        above = sorted(rng.choice(above, size=keep, replace=False).tolist())
+        least = min(2, size)
+        extra = size - least * len(above)
+        spread = rng.multinomial(extra, np.full(len(above), 1 / len(above))) + least
+        below: list[int] = []
+        for parent, children in zip(above, spread.tolist(), strict=True):
+            stem = letter if parent == 0 else codes[parent] + "."
+            digits = len(str(children))
+            for i in range(1, children + 1):
+                codes.append(f"{stem}{i:0{digits}d}")
+                parents.append(parent)
+                below.append(len(codes) - 1)
+        above = below
+    return Dimension(name, Hierarchy(tuple(codes), tuple(parents)))
+
+
+def _level_sizes(nodes: int, levels: int) -> list[int]:
+    """Split nodes into levels, each at least twice the one above."""
+    while levels > 1 and nodes < 2 * (2**levels - 1):
+        levels -= 1
+    if levels == 1:
+        return [nodes]
+    from scipy.optimize import brentq  # slow to import, needed for trees only
+
+    def surplus(ratio: float) -> float:
+        return float(sum(ratio**k for k in range(1, levels + 1))) - nodes
+
+    ratio = brentq(surplus, 1.0, float(nodes))
+    sizes = [max(2, int(ratio))]
+    for _ in range(levels - 2):
+        sizes.append(max(2 * sizes[-1], int(sizes[-1] * ratio)))
+    return [*sizes, nodes - sum(sizes)]
+
+
 Amounts = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 # External bounds: "open" is [0, infinity), "tau" the 0.5 a .. 1.5 a that tau-Argus
 # writes into JJ files (Staggemeier et al., section 3.1), widened to whole units.
 BOUNDS = ("open", "tau")
+# Codes of a dimension, or firms, at most: a slip of the finger is told at once.
+MOST = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +106,10 @@ class Grid:
     """
 
     dimensions: tuple[Dimension, ...]
-    codes: NDArray[np.int32]
+    codes: Int
     amount: Amounts
-    empty: Mask
-    inner: Mask
+    empty: Flags
+    inner: Flags
     decimals: int
 
     @classmethod
@@ -98,7 +157,7 @@ class Grid:
 
     def table(
         self,
-        primary: Mask,
+        primary: Flags,
         lower_level: Amounts,
         upper_level: Amounts,
         *,
@@ -128,7 +187,7 @@ class Grid:
             name=name,
         )
 
-    def _bounds(self, bounds: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _bounds(self, bounds: str) -> tuple[Real, Real]:
         if bounds == "tau":
             return (
                 self._decimal(self.amount // 2),
@@ -138,7 +197,7 @@ class Grid:
         n = len(self.amount)
         return np.full(n, low), np.full(n, np.inf)
 
-    def _decimal(self, amount: Amounts) -> NDArray[np.float64]:
+    def _decimal(self, amount: Amounts) -> Real:
         # One correctly rounded division: the double that reads back as this decimal.
         return amount / 10**self.decimals
 
@@ -159,7 +218,7 @@ def share_of(amount: Amounts, share: float) -> Amounts:
     return -(-amount * part.numerator // part.denominator)
 
 
-def pick(rng: np.random.Generator, candidates: Mask, count: int) -> Mask:
+def pick(rng: np.random.Generator, candidates: Flags, count: int) -> Flags:
     """Choose `count` of the candidates, or all where there are not so many."""
     pool = np.flatnonzero(candidates)
     chosen = np.zeros(len(candidates), dtype=bool)
@@ -180,3 +239,29 @@ def _under(tree: Hierarchy) -> Any:
     row, col = np.concatenate(rows), np.concatenate(cols)
     ones = np.ones(len(row), dtype=np.int64)
     return sparse.csr_array((ones, (row, col)), shape=(len(tree), len(leaves)))
+
+
+# Contributors to cells, as the generator of Smith et al. (2011) draws them.
+
+# Contributions are kept to hundredths and below this: -1/log r has no mean, and one
+# giant would use up the digits that make totals exact.
+UNIT_DECIMALS = 2
+_LARGEST = 1e9
+
+
+def contributors(
+    size: tuple[int, ...], mean: float, rng: np.random.Generator
+) -> tuple[Amounts, Amounts]:
+    """Draw how many contribute to each inner cell, and how much in all.
+
+    Numbers are Poisson with the given mean, each contribution is -1/log r for a random
+    r between 0 and 1 (section VII of the source). Amounts count hundredths.
+    """
+    counts = rng.poisson(mean, size=size).astype(np.int64)
+    cell = np.repeat(np.arange(counts.size), counts.ravel())
+    # -log r is a standard exponential.
+    each = 1 / np.maximum(rng.exponential(size=len(cell)), 1 / _LARGEST)
+    hundredths = np.maximum(np.rint(each * 10**UNIT_DECIMALS), 1).astype(np.int64)
+    amount = np.zeros(counts.size, dtype=np.int64)
+    np.add.at(amount, cell, hundredths)
+    return counts, amount.reshape(size)

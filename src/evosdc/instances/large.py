@@ -5,12 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.instances.checks import need_one_of, need_share
-from evosdc.instances.contributors import UNIT_DECIMALS, contributors
-from evosdc.instances.grid import BOUNDS, Amounts, Grid, Mask, add_totals
-from evosdc.instances.trees import flat, tree
+from evosdc.arrays import Flags, Real
+from evosdc.instances.grid import (
+    BOUNDS,
+    UNIT_DECIMALS,
+    Amounts,
+    Grid,
+    add_totals,
+    contributors,
+    flat,
+    tree,
+)
+from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table
 
 
@@ -48,20 +55,15 @@ LARGE = {
 
 
 @dataclass(frozen=True)
-class Large:
+class Large(Declared):
     """Options of the large tables.
 
     `table` is the line of the source's table VII, 1 (48,600 cells) to 14 (209,300).
     """
 
-    table: int = 1
-    level: float = 0.1
-    bounds: str = "open"
-
-    def __post_init__(self) -> None:
-        need_one_of("table", self.table, LARGE)
-        need_one_of("bounds", self.bounds, BOUNDS)
-        need_share("level", self.level, most=0.5)
+    table: int = option(1, known=LARGE)
+    level: float = option(0.1, least=0, most=0.5)
+    bounds: str = option("open", known=BOUNDS)
 
 
 def large(options: Large, rng: np.random.Generator) -> Table:
@@ -89,7 +91,7 @@ def _mean_for(dims: tuple[Dimension, ...], zeros: float) -> float:
     size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
     under = add_totals(dims, np.ones(size, dtype=np.int64)).ravel()
     inside, times = np.unique(under, return_counts=True)
-    share: NDArray[np.float64] = times / times.sum()
+    share: Real = times / times.sum()
 
     def surplus(mean: float) -> float:
         return float(share @ np.exp(-mean * inside)) - zeros
@@ -99,7 +101,7 @@ def _mean_for(dims: tuple[Dimension, ...], zeros: float) -> float:
 
 def _fewest(
     rng: np.random.Generator, grid: Grid, frequency: Amounts, count: int
-) -> Mask:
+) -> Flags:
     pool = np.flatnonzero(~grid.empty)
     order = np.lexsort((rng.random(len(pool)), frequency[pool]))
     chosen = np.zeros(len(frequency), dtype=bool)

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.instances.checks import need_count, need_one_of, need_share
-from evosdc.instances.contributors import contributors
-from evosdc.instances.grid import BOUNDS, Grid, Mask, pick
-from evosdc.instances.trees import flat, tree
+from evosdc.arrays import Flags
+from evosdc.instances.grid import BOUNDS, MOST, Grid, contributors, flat, pick, tree
 from evosdc.instances.twoway import rows_and_columns
+from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table
 
 
@@ -65,7 +64,7 @@ _SURVEY_LEVEL = 0.1
 
 
 @dataclass(frozen=True)
-class Office:
+class Office(Declared):
     """Options of the ONS-like tables.
 
     `table` is the letter in the source: A and B are 200x5, C and D 200x50, E and F
@@ -73,15 +72,9 @@ class Office:
     levels ask for: by default a fifth in A to F, a tenth in G to H6.
     """
 
-    table: str = "B"
-    level: float | None = None
-    bounds: str = "tau"
-
-    def __post_init__(self) -> None:
-        need_one_of("table", self.table, OFFICE)
-        need_one_of("bounds", self.bounds, BOUNDS)
-        if self.level is not None:
-            need_share("level", self.level, most=0.5)
+    table: str = option("B", known=OFFICE)
+    level: float | None = option(None, least=0, most=0.5)
+    bounds: str = option("tau", known=BOUNDS)
 
 
 def office(options: Office, rng: np.random.Generator) -> Table:
@@ -108,7 +101,7 @@ def office(options: Office, rng: np.random.Generator) -> Table:
 
 def _generated(
     shape: Shape, dims: tuple[Dimension, ...], rng: np.random.Generator
-) -> tuple[Grid, Mask]:
+) -> tuple[Grid, Flags]:
     size = (shape.rows, shape.columns)
     # A Poisson number is zero with the chance exp(-mean). Hundredths are the unit, so
     # that amounts are whole and small cells have levels too.
@@ -119,7 +112,7 @@ def _generated(
 
 def _survey(
     shape: Shape, dims: tuple[Dimension, ...], rng: np.random.Generator
-) -> tuple[Grid, Mask]:
+) -> tuple[Grid, Flags]:
     size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
     amount = np.ceil(rng.lognormal(3.0, 1.2, size=size)).astype(np.int64)
     # Of all cells in trees, where nearly every zero is an inner cell.
@@ -148,8 +141,8 @@ def _dimensions(shape: Shape, rng: np.random.Generator) -> tuple[Dimension, ...]
 
 
 def _pick_small(
-    rng: np.random.Generator, grid: Grid, candidates: Mask, count: int
-) -> Mask:
+    rng: np.random.Generator, grid: Grid, candidates: Flags, count: int
+) -> Flags:
     # Weighted draw without replacement by exponential keys (Efraimidis and Spirakis
     # 2006), a cell's weight being one over the root of its amount.
     pool = np.flatnonzero(candidates & ~grid.empty)
@@ -160,24 +153,17 @@ def _pick_small(
 
 
 @dataclass(frozen=True)
-class Frequency:
+class Frequency(Declared):
     """Options of frequency tables.
 
     `mean` is the mean count of an inner cell, `threshold` the smallest count that is
     not sensitive, `spread` how uneven the counts are (0 is Poisson).
     """
 
-    shape: tuple[int, ...] = (30, 12)
-    mean: float = 8.0
-    spread: float = 1.0
-    threshold: int = 3
-
-    def __post_init__(self) -> None:
-        for size in self.shape:
-            need_count("shape", size)
-        need_count("threshold", self.threshold, least=1, most=1000)
-        need_count("mean", int(np.ceil(self.mean)))
-        need_share("spread", self.spread, most=10.0)
+    shape: tuple[int, ...] = option((30, 12), least=1, most=MOST)
+    mean: float = option(8.0, least=1e-9, most=MOST)
+    spread: float = option(1.0, least=0, most=10)
+    threshold: int = option(3, least=1, most=1000)
 
 
 def frequency(options: Frequency, rng: np.random.Generator) -> Table:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.errors import InputError
-from evosdc.instances.checks import need_count, need_one_of, need_share
-from evosdc.instances.grid import BOUNDS, Amounts, Grid, share_of
-from evosdc.instances.trees import flat, tree
+from evosdc.instances.grid import BOUNDS, MOST, Amounts, Grid, flat, share_of, tree
+from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table, link_tables
 
 # What is drawn and how many decimals it has.
@@ -24,7 +23,7 @@ VALUES = {
 
 
 @dataclass(frozen=True)
-class Random:
+class Random(Declared):
     """Options of random tables.
 
     Attributes
@@ -53,31 +52,32 @@ class Random:
         Publish the first dimension by each of the others instead of all at once.
     """
 
-    shape: tuple[int, ...] = (6, 5)
-    trees: int = 0
-    values: str = "integers"
-    sensitive: float = 0.15
-    margins: float = 0.05
-    zeros: float = 0.1
-    empty: int = 0
-    level: float = 0.1
-    width: float = 0.0
-    bounds: str = "open"
+    shape: tuple[int, ...] = option((6, 5), least=1, most=MOST)
+    trees: int = option(0, least=0)
+    values: str = option("integers", known=VALUES)
+    sensitive: float = option(0.15, least=0, most=1)
+    margins: float = option(0.05, least=0, most=1)
+    zeros: float = option(0.1, least=0, most=1)
+    empty: int = option(0, least=0)
+    level: float = option(0.1, least=0, most=1)
+    width: float = option(0.0, least=0, most=1)
+    bounds: str = option("open", known=BOUNDS)
     strict: bool = False
-    parts: int = 1
+    parts: int = option(1, least=1, most=100)
     linked: bool = False
 
     def __post_init__(self) -> None:
-        need_count("dimensions in shape", len(self.shape), most=8)
-        for size in self.shape:
-            need_count("shape", size)
-        need_count("trees", self.trees, least=0, most=len(self.shape))
-        need_one_of("values", self.values, VALUES)
-        need_one_of("bounds", self.bounds, BOUNDS)
-        for name in ("sensitive", "margins", "zeros", "level", "width"):
-            need_share(name, getattr(self, name))
-        need_count("empty", self.empty, least=0, most=self.shape[0])
-        need_count("parts", self.parts, most=100)
+        super().__post_init__()
+        dimensions = len(self.shape)
+        if not 1 <= dimensions <= 8 or self.trees > dimensions:
+            raise InputError(
+                f"{dimensions} dimensions in shape, {self.trees} of them trees",
+                expected="1 to 8 dimensions, and no more trees than dimensions",
+            )
+        if self.empty > self.shape[0]:
+            raise InputError(
+                f"option empty is {self.empty}", expected=f"at most {self.shape[0]}"
+            )
         if self.bounds == "tau" and self.values == "negative":
             raise InputError(
                 "bounds of half to one and a half times a negative value",

@@ -11,16 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.instances.checks import need_count, need_share
-from evosdc.instances.grid import Grid, share_of
-from evosdc.instances.trees import tree
+from evosdc.arrays import Long
+from evosdc.instances.grid import MOST, Grid, share_of, tree
+from evosdc.options import Declared, option
 from evosdc.table import Dimension, Hierarchy, Table
 
 
 @dataclass(frozen=True)
-class Register:
+class Register(Declared):
     """Options of tables of a register.
 
     Attributes
@@ -40,19 +39,13 @@ class Register:
         Both levels as shares of the value.
     """
 
-    rows: int = 60
-    columns: int = 40
-    levels: int = 3
-    chains: float = 0.6
-    filled: float = 0.25
-    dominance: float = 0.8
-    level: float = 0.15
-
-    def __post_init__(self) -> None:
-        for name in ("rows", "columns", "levels"):
-            need_count(name, getattr(self, name))
-        for name in ("chains", "filled", "dominance", "level"):
-            need_share(name, getattr(self, name))
+    rows: int = option(60, least=1, most=MOST)
+    columns: int = option(40, least=1, most=MOST)
+    levels: int = option(3, least=1, most=MOST)
+    chains: float = option(0.6, least=0, most=1)
+    filled: float = option(0.25, least=0, most=1)
+    dominance: float = option(0.8, least=0, most=1)
+    level: float = option(0.15, least=0, most=1)
 
 
 def register(options: Register, rng: np.random.Generator) -> Table:
@@ -95,9 +88,7 @@ def _with_chains(
     return Dimension(dimension.name, Hierarchy(tuple(codes), tuple(parents)))
 
 
-def _largest(
-    dims: tuple[Dimension, ...], inner: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _largest(dims: tuple[Dimension, ...], inner: Long) -> Long:
     """The largest firm of every cell, totals included."""
     found = inner
     for axis, dimension in enumerate(dims):

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.instances.checks import need_count, need_one_of, need_share
-from evosdc.instances.grid import Amounts, Grid, pick
-from evosdc.instances.trees import flat
+from evosdc.instances.grid import MOST, Amounts, Grid, flat, pick
+from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table
 
 
@@ -18,15 +17,11 @@ def rows_and_columns(rows: int, columns: int) -> tuple[Dimension, Dimension]:
 
 
 @dataclass(frozen=True)
-class ClassOne:
+class ClassOne(Declared):
     """Options of class I: inner rows and columns."""
 
-    rows: int = 100
-    columns: int = 100
-
-    def __post_init__(self) -> None:
-        need_count("rows", self.rows)
-        need_count("columns", self.columns)
+    rows: int = option(100, least=1, most=MOST)
+    columns: int = option(100, least=1, most=MOST)
 
 
 def class_one(options: ClassOne, rng: np.random.Generator) -> Table:
@@ -41,19 +36,13 @@ def class_one(options: ClassOne, rng: np.random.Generator) -> Table:
 
 
 @dataclass(frozen=True)
-class ClassTwo:
+class ClassTwo(Declared):
     """Options of class II: inner rows and columns, chances of being sensitive."""
 
-    rows: int = 100
-    columns: int = 100
-    inner: float = 0.2
-    margins: float = 0.1
-
-    def __post_init__(self) -> None:
-        need_count("rows", self.rows)
-        need_count("columns", self.columns)
-        need_share("inner", self.inner)
-        need_share("margins", self.margins)
+    rows: int = option(100, least=1, most=MOST)
+    columns: int = option(100, least=1, most=MOST)
+    inner: float = option(0.2, least=0, most=1)
+    margins: float = option(0.1, least=0, most=1)
 
 
 def class_two(options: ClassTwo, rng: np.random.Generator) -> Table:
@@ -86,7 +75,7 @@ HEURGENE = {
 
 
 @dataclass(frozen=True)
-class HeurGene:
+class HeurGene(Declared):
     """Options of the HeurGene sets.
 
     `dataset` is the number in the source's table 1: 1 to 3 are 100x100 with 0.5, 1 and
@@ -94,20 +83,11 @@ class HeurGene:
     other options replace its rows, columns and share; 0 decimals give whole numbers.
     """
 
-    dataset: int = 1
-    decimals: int = 3
-    rows: int | None = None
-    columns: int | None = None
-    sensitive: float | None = None
-
-    def __post_init__(self) -> None:
-        need_one_of("dataset", self.dataset, HEURGENE)
-        need_count("decimals", self.decimals, least=0, most=6)
-        for name, value in (("rows", self.rows), ("columns", self.columns)):
-            if value is not None:
-                need_count(name, value)
-        if self.sensitive is not None:
-            need_share("sensitive", self.sensitive)
+    dataset: int = option(1, known=HEURGENE)
+    decimals: int = option(3, least=0, most=6)
+    rows: int | None = option(None, least=1, most=MOST)
+    columns: int | None = option(None, least=1, most=MOST)
+    sensitive: float | None = option(None, least=0, most=1)
 
 
 def heurgene(options: HeurGene, rng: np.random.Generator) -> Table:

@@ -6,18 +6,16 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 from dask import config
 from distributed import CancelledError, KilledWorker, wait
 
-from evosdc.parallel.closing import Closing
 from evosdc.parallel.cluster import Cluster
-from evosdc.parallel.crew import Task
-from evosdc.parallel.lost import Given, LostWorkerError
+from evosdc.parallel.crew import Crew, Given, LostWorkerError, Task
 
 S = TypeVar("S")
 A = TypeVar("A")
@@ -98,7 +96,7 @@ class _Given(Given[R]):
         self._crew.renew(self._sent)
 
 
-class DaskCrew(Closing, Generic[S]):
+class DaskCrew(Crew[S]):
     """Workers of a cluster. What is shared is sent to each of them once."""
 
     def __init__(self, cluster: Cluster, size: int, shared: S) -> None:
@@ -190,17 +188,9 @@ class DaskCrew(Closing, Generic[S]):
         tasks = [self._give(function, argument, alike=True) for argument in arguments]
         return [task.result() for task in tasks]
 
-    def stream(
-        self, function: Callable[[S, A], R], arguments: Iterable[A]
-    ) -> Iterator[R]:
-        waiting = [self._give(function, argument) for argument in arguments]
-        while waiting:
-            # Where some are lost, asking whether they are done gives them again.
-            with suppress(CancelledError), self.client.as_current():
-                wait([t.future for t in waiting], return_when="FIRST_COMPLETED")
-            done = [task for task in waiting if task.done()]
-            waiting = [task for task in waiting if task not in done]
-            yield from (task.result() for task in done)
+    def _wait(self, tasks: Sequence[Any]) -> None:
+        with suppress(CancelledError), self.client.as_current():
+            wait([task.future for task in tasks], return_when="FIRST_COMPLETED")
 
     def close(self) -> None:
         """Cancel what is asked for; the client and its workers go on.

@@ -6,17 +6,15 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from loky import ProcessPoolExecutor
 
 from evosdc import small_jobs
-from evosdc.parallel.closing import Closing
-from evosdc.parallel.crew import Task
-from evosdc.parallel.lost import Given
+from evosdc.parallel.crew import Crew, Given, Task
 
 S = TypeVar("S")
 A = TypeVar("A")
@@ -83,7 +81,7 @@ class _Given(Given[R]):
         self._crew.renew(self._pool)
 
 
-class ProcessCrew(Closing, Generic[S]):
+class ProcessCrew(Crew[S]):
     """So many processes. They begin when there is work, each with what is shared.
 
     Loky starts them afresh: forked ones would inherit solver and Numba threads half
@@ -112,19 +110,8 @@ class ProcessCrew(Closing, Generic[S]):
     def submit(self, function: Callable[[S, A], R], argument: A) -> Task[R]:
         return _Given(self, function, argument)
 
-    def map(self, function: Callable[[S, A], R], arguments: Iterable[A]) -> list[R]:
-        tasks = [self.submit(function, argument) for argument in arguments]
-        return [task.result() for task in tasks]
-
-    def stream(
-        self, function: Callable[[S, A], R], arguments: Iterable[A]
-    ) -> Iterator[R]:
-        waiting = [_Given(self, function, argument) for argument in arguments]
-        while waiting:
-            wait([task.future for task in waiting], return_when=FIRST_COMPLETED)
-            done = [task for task in waiting if task.done()]
-            waiting = [task for task in waiting if task not in done]
-            yield from (task.result() for task in done)
+    def _wait(self, tasks: Sequence[Any]) -> None:
+        wait([task.future for task in tasks], return_when=FIRST_COMPLETED)
 
     def close(self) -> None:
         if self._pool is not None:

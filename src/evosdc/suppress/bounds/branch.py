@@ -9,21 +9,45 @@ cuts take turns, since the solver has no safe way to add cuts while it branches.
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.bounds.interrupts import held_back
 from evosdc.suppress.engine.cut import Cut
 
-Mask = NDArray[np.bool_]
-# HiGHS proves bounds to this relative tolerance; ours are lowered by as much.
+# Let Ctrl-C end a solver that must not be left by an exception.
+#
+# An exception must not travel through compiled code that calls back, so for the time of
+# a run the interrupt only raises a flag that the callbacks ask for; it is raised after
+# it.
+
+
+@contextmanager
+def held_back() -> Iterator[list[int]]:
+    """Yield a list that is not empty once Ctrl-C was pressed."""
+    asked: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    before = signal.signal(signal.SIGINT, lambda number, _frame: asked.append(number))
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        raise KeyboardInterrupt
+
+
+# Solvers prove bounds to this relative tolerance; ours are lowered by as much.
 _TOLERANCE = 1e-6
 # Tolerance of the solver, and by how much rows that are not whole give way.
 _EXACT = 1e-9
@@ -52,33 +76,51 @@ class Candidate:
     `earlier` are solutions that it met on the way, the best last.
     """
 
-    hidden: Mask | None
+    hidden: Flags | None
     bound: float
-    earlier: tuple[Mask, ...] = ()
+    earlier: tuple[Flags, ...] = ()
 
 
-class Branch:
+class OpenCells:
+    """The columns of an integer programme: cells that may lead to something cheaper."""
+
+    def __init__(self, cost: Real, free: Flags) -> None:
+        self._cost = cost
+        # Costs that are all whole numbers add up to one.
+        self._whole = bool(np.all(cost == np.rint(cost)))
+        self._cells = np.flatnonzero(free)
+        self._column = np.full(len(cost), -1, dtype=np.int64)
+        self._column[self._cells] = np.arange(len(self._cells))
+
+    def _row(self, cut: Cut) -> tuple[Long, Real, float]:
+        """Columns, coefficients and least sum of a cut; some give way a little."""
+        column = self._column[cut.cells]
+        inside = column >= 0
+        whole = np.all(cut.coefficients == np.rint(cut.coefficients))
+        least = float(cut.least if whole else cut.least - _GIVES_WAY)
+        return column[inside], cut.coefficients[inside], least
+
+    def _proven(self, bound: float) -> float:
+        """A bound less what the solver takes for equal, rounded up where costs are."""
+        if not np.isfinite(bound):
+            return bound
+        bound -= _TOLERANCE * abs(bound)
+        return float(np.ceil(bound)) if self._whole else bound
+
+
+class Branch(OpenCells):
     """A persistent integer programme that grows by cuts and loses cells.
 
     One that is not `trusted` is for candidates only: it is quicker.
     """
 
     def __init__(
-        self,
-        loop: CutLoop,
-        cost: NDArray[np.float64],
-        free: NDArray[np.bool_],
-        *,
-        trusted: bool = True,
+        self, loop: CutLoop, cost: Real, free: Flags, *, trusted: bool = True
     ) -> None:
+        super().__init__(cost, free)
         self._loop = loop
-        self._cost = cost
-        self._whole = bool(np.all(cost == np.rint(cost)))
-        self._cells = np.flatnonzero(free)
-        self._column = np.full(len(cost), -1, dtype=np.int64)
-        self._column[self._cells] = np.arange(len(self._cells))
         self._inside: dict[int, Cut] = {}
-        self._met: list[NDArray[np.float64]] = []
+        self._met: list[Real] = []
         self._mip = highspy.Highs()
         self._mip.setOptionValue("output_flag", False)
         self._mip.setOptionValue("threads", 1)
@@ -101,18 +143,12 @@ class Branch:
     def add(self, cut: Cut) -> None:
         """Add a cut."""
         self._inside[id(cut)] = cut
-        column = self._column[cut.cells]
-        inside = column >= 0
-        whole = np.all(cut.coefficients == np.rint(cut.coefficients))
+        column, by, least = self._row(cut)
         self._mip.addRow(
-            cut.least if whole else cut.least - _GIVES_WAY,
-            highspy.kHighsInf,
-            int(inside.sum()),
-            column[inside].astype(np.int32),
-            cut.coefficients[inside],
+            least, highspy.kHighsInf, len(column), column.astype(np.int32), by
         )
 
-    def restrict(self, free: Mask) -> Branch:
+    def restrict(self, free: Flags) -> Branch:
         """Publish cells that can lead to nothing cheaper by now.
 
         Returns a smaller programme over the same cuts where that leaves few cells:
@@ -147,7 +183,7 @@ class Branch:
         self._add_rows()
         return found
 
-    def _cut_off(self, hidden: Mask, stopped: Callable[[], bool]) -> int:
+    def _cut_off(self, hidden: Flags, stopped: Callable[[], bool]) -> int:
         x = hidden.astype(np.float64)
         self._loop.separate(x, stopped)
         found = 0
@@ -166,11 +202,7 @@ class Branch:
                 self.add(cut)
 
     def solve(
-        self,
-        best: NDArray[np.bool_],
-        seconds: float,
-        gap: float,
-        nodes: int | None = None,
+        self, best: Flags, seconds: float, gap: float, nodes: int | None = None
     ) -> Candidate:
         """Solve to `gap`, for so many seconds or nodes, starting from a pattern.
 
@@ -189,11 +221,7 @@ class Branch:
         return replace(first, bound=min(first.bound, again.bound))
 
     def _solve_once(
-        self,
-        best: NDArray[np.bool_],
-        seconds: float,
-        gap: float,
-        nodes: int | None,
+        self, best: Flags, seconds: float, gap: float, nodes: int | None
     ) -> Candidate:
         if nodes is not None:
             self._mip.setOptionValue("mip_max_nodes", nodes)
@@ -209,10 +237,7 @@ class Branch:
             bound = -np.inf
         if not np.isfinite(bound):
             bound = -np.inf if bound < 0 else np.inf
-        bound -= _TOLERANCE * abs(bound) if np.isfinite(bound) else 0.0
-        if self._whole and np.isfinite(bound):
-            # Costs that are all whole numbers add up to one.
-            bound = float(np.ceil(bound))
+        bound = self._proven(bound)
         if info.primal_solution_status != 2:
             return Candidate(None, bound)
         last = self._hidden(np.array(self._mip.getSolution().col_value))
@@ -221,7 +246,7 @@ class Branch:
             last, bound, tuple(x for x in earlier if not np.array_equal(x, last))
         )
 
-    def _hidden(self, values: NDArray[np.float64]) -> Mask:
+    def _hidden(self, values: Real) -> Flags:
         hidden = np.zeros(len(self._cost), dtype=bool)
         hidden[self._cells[values > 0.5]] = True
         return hidden

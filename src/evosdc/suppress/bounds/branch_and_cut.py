@@ -18,7 +18,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pyscipopt import (
     SCIP_PARAMSETTING,
     SCIP_RESULT,
@@ -28,15 +27,12 @@ from pyscipopt import (
     quicksum,
 )
 
+from evosdc.arrays import Flags, Real
+from evosdc.suppress.bounds.branch import OpenCells, held_back
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.bounds.interrupts import held_back
 from evosdc.suppress.engine.cut import Cut
 
-Mask = NDArray[np.bool_]
 Result = dict[str, Any]
-# SCIP proves bounds to this relative tolerance; ours are lowered by as much.
-_TOLERANCE = 1e-6
-_GIVES_WAY = 1e-7
 # The stage of SCIP in which a problem is made; later ones have a time.
 _SET_UP = 3
 # The stages of SCIP that take a new limit on the objective.
@@ -54,7 +50,7 @@ _DEEP = 0.02
 _NODES_A_MENDING = 20
 
 
-class BranchAndCut:
+class BranchAndCut(OpenCells):
     """A tree over the open cells of a table, kept from one call to the next.
 
     Parameters
@@ -67,16 +63,11 @@ class BranchAndCut:
         Cost of the best pattern known: nothing more expensive is looked for.
     """
 
-    def __init__(
-        self, loop: CutLoop, cost: NDArray[np.float64], free: Mask, best: float
-    ) -> None:
-        self._cost, self._best = cost, best
+    def __init__(self, loop: CutLoop, cost: Real, free: Flags, best: float) -> None:
+        super().__init__(cost, free)
+        self._best = best
         self._limit = best  # the objective limit that SCIP has
-        self._whole = bool(np.all(cost == np.rint(cost)))
-        self._cells = np.flatnonzero(free)
-        self._column = np.full(len(cost), -1, dtype=np.int64)
-        self._column[self._cells] = np.arange(len(self._cells))
-        self.relaxed: NDArray[np.float64] | None = None  # of the node looked at last
+        self.relaxed: Real | None = None  # of the node looked at last
         self._model = Model()
         self._model.hideOutput()
         self._model.setPresolve(SCIP_PARAMSETTING.OFF)
@@ -114,17 +105,14 @@ class BranchAndCut:
 
     def add(self, cut: Cut) -> None:
         """Add a cut that holds in the whole tree."""
-        column = self._column[cut.cells]
-        inside = column >= 0
-        whole = np.all(cut.coefficients == np.rint(cut.coefficients))
+        column, factors, least = self._row(cut)
         terms = quicksum(
             float(by) * self.variables[at]
-            for at, by in zip(column[inside], cut.coefficients[inside], strict=True)
+            for at, by in zip(column, factors, strict=True)
         )
-        least = cut.least if whole else cut.least - _GIVES_WAY
-        self._model.addCons(terms >= float(least))
+        self._model.addCons(terms >= least)
 
-    def pattern(self, solution: Any = None) -> NDArray[np.float64]:
+    def pattern(self, solution: Any = None) -> Real:
         """Return to what extent the relaxation, or a solution, hides each cell."""
         value = self._model.getSolVal
         x = np.zeros(len(self._cost))
@@ -147,9 +135,9 @@ class BranchAndCut:
         seconds: float,
         nodes: int | None,
         stopped: Callable[[], bool],
-        found: Callable[[Mask], None],
+        found: Callable[[Flags], None],
         follow: Callable[[float], None] = lambda _: None,
-        nearly: Callable[[Mask], None] = lambda _: None,
+        nearly: Callable[[Flags], None] = lambda _: None,
     ) -> tuple[float, bool]:
         """Go on with the tree; return the bound and whether nothing is left of it.
 
@@ -180,11 +168,10 @@ class BranchAndCut:
         model = self._model
         nothing = model.getStatus() == "infeasible"
         bound = self._best if nothing else min(float(model.getDualbound()), self._best)
-        bound -= _TOLERANCE * abs(bound)
-        return float(np.ceil(bound)) if self._whole else bound
+        return self._proven(bound)
 
 
-def _deepest(cuts: list[Cut], x: NDArray[np.float64]) -> list[Cut]:
+def _deepest(cuts: list[Cut], x: Real) -> list[Cut]:
     """Return the cuts that a relaxation violates most, by their distance from it."""
     missing = [
         (cut.least - float(cut.coefficients @ x[cut.cells]))
@@ -213,9 +200,9 @@ class _Cuts(Conshdlr):
         self,
         seconds: float,
         stopped: Callable[[], bool],
-        found: Callable[[Mask], None],
+        found: Callable[[Flags], None],
         follow: Callable[[float], None],
-        nearly: Callable[[Mask], None],
+        nearly: Callable[[Flags], None],
     ) -> None:
         self._end = time.monotonic() + seconds
         self._told = self._now()
@@ -247,9 +234,7 @@ class _Cuts(Conshdlr):
             self.raised = error
             return True
 
-    def _ask(
-        self, x: NDArray[np.float64], programs: bool, most: int | None = None
-    ) -> list[Cut]:
+    def _ask(self, x: Real, programs: bool, most: int | None = None) -> list[Cut]:
         """Return cuts that a pattern violates; an error ends the run, not SCIP."""
         try:
             return self._loop.fresh(x, programs, most)

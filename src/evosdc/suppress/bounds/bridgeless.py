@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.problem import Problem
 
@@ -40,7 +40,7 @@ class BridgelessRows:
         self._start = np.searchsorted(self._row, np.arange(matrix.shape[0] + 1))
         self._equations = matrix.shape[0]
 
-    def violated(self, x: NDArray[np.float64]) -> Iterator[Cut]:
+    def violated(self, x: Real) -> Iterator[Cut]:
         """Yield rows that cells hidden to the extent `x` violate."""
         mine = x[self._cell]
         total = np.bincount(self._row, weights=mine, minlength=self._equations)

@@ -14,21 +14,255 @@ Combinations are of whole numbers, so that what cancels is zero and every cut is
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.suppress.bounds.combined_kernels import (
-    SHORT,
-    Cells,
-    Equations,
-    Found,
-    Scratch,
-    combinations,
-)
+from evosdc.arrays import Flags, Long, Real
+from evosdc.kernels import kernel
 from evosdc.suppress.engine.cut import Cut, leaning_cut
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.structure.subnetworks import moving_equations
+
+# Adding up equations until what they say of one cell leans on little (kernels).
+#
+# The combination begins with an equation of the cell. Its heaviest other cell is got
+# rid of by adding a multiple of another equation of that cell, the one that leaves the
+# least weight, and so on for some steps. Only entries of size 1 are divided by, so that
+# combinations of equations in whole numbers stay whole and sums that cancel are zero.
+
+# What a sensitive cell weighs where it may not be there at all, and at most: room
+# without end could not be taken off again.
+HEAVY = 1e6
+# A combination is of use where this much is missing.
+SHORT = 1e-3
+# Adding an equation may make a combination heavier, but not by more than this share.
+_WORSE = 0.5
+
+
+class Equations(NamedTuple):
+    """Equations by rows and by columns, of the cells that can move."""
+
+    start: Long
+    cells: Long
+    terms: Real
+    cell_start: Long
+    rows: Long
+    cell_terms: Real
+
+
+class Cells(NamedTuple):
+    """To what extent cells are hidden, and how far they can move."""
+
+    share: Real
+    primary: Flags
+    up: Real
+    down: Real
+
+
+class Scratch(NamedTuple):
+    """The combination at hand: coefficients, the cells it has met, its equations.
+
+    `served` cells have a combination already.
+    """
+
+    by: Real
+    met: Long
+    is_met: Flags
+    used: Long
+    served: Flags
+
+
+class Found(NamedTuple):
+    """Combinations that are of use, one after the other."""
+
+    start: Long
+    cells: Long
+    by: Real
+    about: Long
+
+
+@kernel(inner=True, borrows=True)
+def _weight(by: float, scale: float, cells: Cells, i: int) -> float:
+    """What a cell lends to the one that the combination is about.
+
+    Without a `scale` any hidden cell lends enough. Otherwise it is that of a level:
+    its room in units of the level, at most 1 unless the cell is sensitive.
+    """
+    if by == 0.0:
+        return 0.0
+    if scale == 0.0:
+        return HEAVY if cells.primary[i] else cells.share[i]
+    moves = by * scale
+    room = moves * cells.up[i] if moves > 0 else -moves * cells.down[i]
+    if cells.primary[i]:
+        return min(room, HEAVY)
+    return min(room, 1.0) * cells.share[i]
+
+
+@kernel(inner=True, borrows=True)
+def _heaviest(
+    about: int, count: int, scale: float, cells: Cells, scratch: Scratch
+) -> int:
+    """The cell of a combination that weighs most, or -1."""
+    best, most = -1, 1e-9
+    for at in range(count):
+        i = scratch.met[at]
+        if i == about:
+            continue
+        weight = _weight(scratch.by[i], scale, cells, i)
+        if weight > most:
+            best, most = i, weight
+    return best
+
+
+@kernel(inner=True, borrows=True)
+def _change(
+    row: int,
+    by: float,
+    about: int,
+    scale: float,
+    equations: Equations,
+    cells: Cells,
+    scratch: Scratch,
+) -> float:
+    """How much heavier taking off a multiple of an equation makes a combination."""
+    change = 0.0
+    for at in range(equations.start[row], equations.start[row + 1]):
+        i = equations.cells[at]
+        if i == about:
+            return np.inf
+        now = scratch.by[i]
+        change += _weight(now - by * equations.terms[at], scale, cells, i)
+        change -= _weight(now, scale, cells, i)
+    return change
+
+
+@kernel(inner=True, borrows=True)
+def _take_off(
+    row: int, by: float, count: int, equations: Equations, scratch: Scratch
+) -> int:
+    """Take off a multiple of an equation; return how many cells have been met."""
+    for at in range(equations.start[row], equations.start[row + 1]):
+        i = equations.cells[at]
+        if not scratch.is_met[i]:
+            scratch.is_met[i] = True
+            scratch.met[count] = i
+            count += 1
+        scratch.by[i] -= by * equations.terms[at]
+    return count
+
+
+@kernel(inner=True, borrows=True)
+def _combine(
+    about: int,
+    first: int,
+    steps: int,
+    level: float,
+    equations: Equations,
+    cells: Cells,
+    scratch: Scratch,
+) -> tuple[int, float]:
+    """Add up equations, beginning with one of a cell; return cells met and weight.
+
+    `level` is what the cell must move by, up or down (negative); 0 asks only whether
+    it can move at all.
+    """
+    count = _take_off(first, -1.0, 0, equations, scratch)
+    scale = 0.0 if level == 0.0 else -1.0 / (scratch.by[about] * level)
+    needed = cells.share[about] if level == 0.0 else 1.0
+    weight = 0.0
+    for at in range(count):
+        i = scratch.met[at]
+        if i != about:
+            weight += _weight(scratch.by[i], scale, cells, i)
+    scratch.used[0] = first
+    for step in range(1, steps):
+        if weight < needed - SHORT:
+            break
+        gone = _heaviest(about, count, scale, cells, scratch)
+        if gone < 0:
+            break
+        best, least, best_by = -1, np.inf, 0.0
+        for at in range(equations.cell_start[gone], equations.cell_start[gone + 1]):
+            row, term = equations.rows[at], equations.cell_terms[at]
+            if abs(term) != 1.0:
+                continue
+            used = False
+            for before in range(step):
+                used = used or scratch.used[before] == row
+            if used:
+                continue
+            by = scratch.by[gone] / term
+            change = _change(row, by, about, scale, equations, cells, scratch)
+            if change < least:
+                best, least, best_by = row, change, by
+        if best < 0 or (step > 1 and least > _WORSE * weight):
+            break
+        count = _take_off(best, best_by, count, equations, scratch)
+        scratch.used[step] = best
+        weight += least
+    return count, weight
+
+
+@kernel(inner=True, borrows=True)
+def _clear(count: int, scratch: Scratch) -> None:
+    for at in range(count):
+        scratch.by[scratch.met[at]] = 0.0
+        scratch.is_met[scratch.met[at]] = False
+
+
+@kernel(borrows=True)
+def combinations(
+    about: Long,
+    levels: Real,
+    steps: int,
+    equations: Equations,
+    cells: Cells,
+    scratch: Scratch,
+    found: Found,
+) -> int:
+    """Look for a combination for each cell and level; return how many there are.
+
+    Of those that begin with the equations of a cell the lightest is kept. Without a
+    level, one serves every cell in it that weighs more than all others together.
+    """
+    count, end = 0, 0
+    scratch.served[:] = False
+    for number in range(len(about)):
+        k, level = about[number], levels[number]
+        if count + 1 >= len(found.start):
+            break
+        if scratch.served[k] and level == 0.0:
+            continue
+        needed = cells.share[k] if level == 0.0 else 1.0
+        best, size = needed - SHORT, 0
+        for at in range(equations.cell_start[k], equations.cell_start[k + 1]):
+            met, weight = _combine(
+                k, equations.rows[at], steps, level, equations, cells, scratch
+            )
+            if weight < best and end + met <= len(found.cells):
+                best, size = weight, 0
+                for place in range(met):
+                    i = scratch.met[place]
+                    if scratch.by[i] != 0.0:
+                        found.cells[end + size] = i
+                        found.by[end + size] = scratch.by[i]
+                        size += 1
+            _clear(met, scratch)
+        if size == 0:
+            continue
+        found.about[count], found.start[count] = number, end
+        count, end = count + 1, end + size
+        found.start[count] = end
+        if level == 0.0:
+            for place in range(found.start[count - 1], end):
+                i = found.cells[place]
+                if 2.0 * cells.share[i] > best + cells.share[k] + SHORT:
+                    scratch.served[i] = True
+    return count
+
 
 # Equations in a combination at most: longer ones hardly ever cut.
 _STEPS = 8
@@ -62,7 +296,7 @@ class CombinedEquations:
         )
         self._next = 0  # the level to begin with: a round may end before the last
 
-    def violated(self, x: NDArray[np.float64]) -> Iterator[Cut]:
+    def violated(self, x: Real) -> Iterator[Cut]:
         """Yield cuts that cells hidden to the extent `x` violate."""
         primary = self._problem.primary
         share = np.where(self._problem.hideable, np.clip(x, 0.0, 1.0), 0.0)
@@ -71,11 +305,8 @@ class CombinedEquations:
         yield from self._levels(share)
 
     def _combinations(
-        self,
-        share: NDArray[np.float64],
-        about: NDArray[np.int64],
-        levels: NDArray[np.float64],
-    ) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.float64]]]:
+        self, share: Real, about: Long, levels: Real
+    ) -> Iterator[tuple[int, Long, Real]]:
         """Yield the number of a question, and cells and terms of its combination."""
         problem, found = self._problem, self._found
         cells = Cells(share, problem.primary, problem.up, problem.down)
@@ -86,7 +317,7 @@ class CombinedEquations:
             part = slice(*found.start[number : number + 2])
             yield int(found.about[number]), found.cells[part], found.by[part]
 
-    def _bridges(self, share: NDArray[np.float64]) -> Iterator[Cut]:
+    def _bridges(self, share: Real) -> Iterator[Cut]:
         """Yield rows in which a secondary stands almost alone."""
         asked = (share > _HIDDEN) & ~self._problem.primary
         about = np.flatnonzero(asked)
@@ -98,7 +329,7 @@ class CombinedEquations:
                 coefficients[alone] = -1.0
                 yield Cut(cells.copy(), coefficients, 0.0)
 
-    def _levels(self, share: NDArray[np.float64]) -> Iterator[Cut]:
+    def _levels(self, share: Real) -> Iterator[Cut]:
         """Yield combinations in which a sensitive cell has too little to lean on."""
         problem, levels = self._problem, self._problem.levels
         if not len(levels):
@@ -122,10 +353,7 @@ class CombinedEquations:
 
 def _equations(problem: Problem) -> Equations:
     """Return the equations in whole numbers, without cells that cannot move."""
-    matrix = sparse.csr_array(problem.table.matrix, copy=True)
-    moves = problem.hideable & (problem.up + problem.down > 0)
-    matrix.data = np.where(moves[matrix.indices], matrix.data, 0.0)
-    matrix.eliminate_zeros()
+    matrix = moving_equations(problem)
     exact = (matrix.data == np.rint(matrix.data)) & (np.abs(matrix.data) <= _LARGEST)
     broken = np.zeros(matrix.shape[0], dtype=bool)
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Real
 from evosdc.parallel import Hands, Help
 from evosdc.suppress.bounds.bridgeless import BridgelessRows, company
 from evosdc.suppress.bounds.combined import CombinedEquations
@@ -45,8 +45,8 @@ class Bound:
 
     value: float
     method: str
-    fractions: NDArray[np.float64]
-    reduced: NDArray[np.float64]
+    fractions: Real
+    reduced: Real
     cuts: int
     rounds: int
     complete: bool
@@ -141,21 +141,17 @@ class CutLoop:
         self._solve()
         self.run_rows(stopped)
 
-    def open_cells(self, best: float) -> NDArray[np.bool_]:
+    def open_cells(self, best: float) -> Flags:
         """Cells that a pattern cheaper than `best` may hide (reduced-cost fixing)."""
         room = best - self.value
         free = self._problem.hideable & ~self._problem.primary
         return free & (self.reduced <= room * (1 + 1e-9) + 1e-9)
 
-    def separate(
-        self, x: NDArray[np.float64], stopped: Callable[[], bool] = lambda: False
-    ) -> int:
+    def separate(self, x: Real, stopped: Callable[[], bool] = lambda: False) -> int:
         """Add the cuts that a pattern, fractional or not, violates; count them."""
         return sum(self._add(cut) for cut in self._violated(x, True, stopped))
 
-    def fresh(
-        self, x: NDArray[np.float64], programs: bool, most: int | None = None
-    ) -> list[Cut]:
+    def fresh(self, x: Real, programs: bool, most: int | None = None) -> list[Cut]:
         """Return cuts that a pattern violates, for others to use.
 
         Without `programs` only those that need no attacker's program; no more than
@@ -164,7 +160,7 @@ class CutLoop:
         return list(islice(self._violated(x, programs, lambda: False), most))
 
     def _violated(
-        self, x: NDArray[np.float64], programs: bool, stopped: Callable[[], bool]
+        self, x: Real, programs: bool, stopped: Callable[[], bool]
     ) -> Iterator[Cut]:
         """Yield cuts that a pattern violates, from the cheapest source that has any.
 
@@ -190,13 +186,13 @@ class CutLoop:
         if (programs and not found) or self.quick:
             yield from self._source.violated(hidden, stopped)
 
-    def _add_rows(self, x: NDArray[np.float64]) -> int:
+    def _add_rows(self, x: Real) -> int:
         return sum(self._add(cut) for cut in self._rows(x))
 
-    def _rows(self, x: NDArray[np.float64]) -> Iterator[Cut]:
+    def _rows(self, x: Real) -> Iterator[Cut]:
         return iter(()) if self._bridgeless is None else self._bridgeless.violated(x)
 
-    def _combinations(self, x: NDArray[np.float64]) -> Iterator[Cut]:
+    def _combinations(self, x: Real) -> Iterator[Cut]:
         return iter(()) if self._combined is None else self._combined.violated(x)
 
     def _add_rounded(self) -> int:
@@ -260,7 +256,7 @@ def _key(cut: Cut) -> bytes:
     return cut.cells.tobytes() + cut.coefficients.tobytes()
 
 
-def _depth(cut: Cut, x: NDArray[np.float64]) -> float:
+def _depth(cut: Cut, x: Real) -> float:
     """How far a solution is inside a cut, negative where it is violated."""
     inside = float(cut.coefficients @ x[cut.cells]) - cut.least
     return inside / float(np.linalg.norm(cut.coefficients))

@@ -7,8 +7,8 @@ from typing import Any
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.cut import Cut
 
 # Cells that a new cut brings into the LP at least.
@@ -23,7 +23,7 @@ class Master:
     an LP of a few thousand columns. Cuts are kept in full for all cells.
     """
 
-    cost: NDArray[np.float64]
+    cost: Real
     cuts: list[Cut] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -38,7 +38,7 @@ class Master:
         self.duals = np.zeros(0)
         self.values = np.zeros(0)
 
-    def add_cells(self, cells: NDArray[np.int64]) -> None:
+    def add_cells(self, cells: Long) -> None:
         """Make columns of cells that have none."""
         fresh = np.unique(cells[self._column[cells] < 0])
         if not len(fresh):
@@ -90,7 +90,7 @@ class Master:
         self._idle += [0] * count
         self._waiting = []
 
-    def _seeds(self, cut: Cut) -> NDArray[np.int64]:
+    def _seeds(self, cut: Cut) -> Long:
         """Return the best cells of a cut by cost per coefficient, to become columns.
 
         At least a dozen, and as many as the cut needs: the level of a giant cell asks
@@ -130,7 +130,7 @@ class Master:
         self.duals = self.duals[keep]
         return dropped
 
-    def fractions(self) -> NDArray[np.float64]:
+    def fractions(self) -> Real:
         """How much of each cell the LP hides."""
         x = np.zeros(len(self.cost))
         x[self._cells[: len(self.values)]] = np.clip(self.values, 0.0, 1.0)
@@ -141,16 +141,16 @@ class Master:
         self._take_waiting()
         return [self.cuts[at] for at in self._alive]
 
-    def basic_columns(self) -> NDArray[np.int64]:
+    def basic_columns(self) -> Long:
         """Column that is basic at each place of the basis, negative for a row."""
         _, basic = self._lp.getBasicVariables()
         return np.array(basic, dtype=np.int64)
 
-    def inverse_row(self, place: int) -> NDArray[np.float64]:
+    def inverse_row(self, place: int) -> Real:
         """Return a row of the inverse of the basis: multipliers of the LP's rows."""
         return np.array(self._lp.getBasisInverseRow(place)[1], dtype=np.float64)
 
-    def reduced_costs(self) -> NDArray[np.float64]:
+    def reduced_costs(self) -> Real:
         """Cost of each cell less what the cuts pay for it."""
         paid = np.flatnonzero(self.duals > 0)
         reduced = self.cost.copy()
@@ -158,7 +158,7 @@ class Master:
         np.subtract.at(reduced, cells, self.duals[paid][row] * terms)
         return reduced
 
-    def dual_bound(self, reduced: NDArray[np.float64]) -> float:
+    def dual_bound(self, reduced: Real) -> float:
         """Return a lower bound valid for any non-negative duals, however inexact.
 
         Weak duality with every cell in [0, 1]: the right-hand sides paid, less what
@@ -168,7 +168,7 @@ class Master:
         paid = float(self.duals @ least[: len(self.duals)])
         return paid + float(np.minimum(reduced, 0.0).sum())
 
-    def price(self, reduced: NDArray[np.float64], most: int) -> int:
+    def price(self, reduced: Real, most: int) -> int:
         """Bring in the cells of most negative reduced cost; return how many."""
         cells = np.flatnonzero((reduced < -1e-9) & (self._column < 0))
         if len(cells) > most:
@@ -177,9 +177,7 @@ class Master:
         return len(cells)
 
 
-def _entries(
-    cuts: list[Cut],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def _entries(cuts: list[Cut]) -> tuple[Long, Long, Real]:
     """Return the terms of cuts as triplets: number of the cut, cell, coefficient."""
     if not cuts:
         none = np.zeros(0, dtype=np.int64)

@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
+from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.network.cuts import NetworkCuts
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.structure.subnetworks import subnetworks
+from evosdc.suppress.structure.subnetworks import moving_equations, subnetworks
 
 # Sets of equations that are looked at: the three pairs of flat dimensions, and more
 # where trees give a cell up to six equations.
@@ -39,9 +38,7 @@ class PlaneCuts:
         self._parts: list[NetworkCuts] = []
         self._next = 0
 
-    def violated(
-        self, x: NDArray[np.float64], stopped: Callable[[], bool]
-    ) -> Iterator[Cut]:
+    def violated(self, x: Real, stopped: Callable[[], bool]) -> Iterator[Cut]:
         """Yield cuts that cells hidden to the extent `x` violate.
 
         A round goes on where the last one ended; one without cuts has asked every set.
@@ -67,9 +64,7 @@ class PlaneCuts:
             if found - before < _CUTS_A_SET:
                 self._next += 1
 
-    def bridges(
-        self, x: NDArray[np.float64], stopped: Callable[[], bool]
-    ) -> Iterator[Cut]:
+    def bridges(self, x: Real, stopped: Callable[[], bool]) -> Iterator[Cut]:
         """Yield bridge cuts of the sets packed so far, until one has given some."""
         for part in self._parts:
             found = 0
@@ -80,12 +75,9 @@ class PlaneCuts:
                 return
 
 
-def _part(problem: Problem, rows: NDArray[np.int64]) -> Problem:
+def _part(problem: Problem, rows: Long) -> Problem:
     """Return the problem of an attacker who knows some of the equations only."""
     table = problem.table
-    matrix = sparse.csr_array(table.matrix[rows], copy=True)
-    moves = problem.hideable & (problem.up + problem.down > 0)
-    matrix.data = np.where(moves[matrix.indices], matrix.data, 0.0)
-    matrix.eliminate_zeros()
+    matrix = moving_equations(problem, rows)
     known = replace(table, matrix=matrix, rhs=np.asarray(matrix @ table.value))
     return replace(problem, table=known)

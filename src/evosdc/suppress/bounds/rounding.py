@@ -22,8 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.sort import order_of
@@ -41,7 +41,7 @@ _STEPS = 24
 _FLIPS = 16
 
 
-def rounded(cuts: Sequence[Cut], x: NDArray[np.float64]) -> Iterator[Cut]:
+def rounded(cuts: Sequence[Cut], x: Real) -> Iterator[Cut]:
     """Yield rounded cuts that cells hidden to the extent `x` violate."""
     for cut in cuts:
         if cut.least != 1.0:
@@ -61,7 +61,7 @@ def rounded(cuts: Sequence[Cut], x: NDArray[np.float64]) -> Iterator[Cut]:
             yield fresh
 
 
-def _round(cut: Cut, taken: NDArray[np.int64], step: float) -> Cut | None:
+def _round(cut: Cut, taken: Long, step: float) -> Cut | None:
     """Write a rounded cut, scaled so that its right-hand side is 1 again."""
     a = cut.coefficients
     left = (1.0 - float(a[taken].sum())) / step
@@ -82,13 +82,7 @@ def _round(cut: Cut, taken: NDArray[np.int64], step: float) -> Cut | None:
 
 
 @kernel(inner=True)
-def _violation(
-    a: NDArray[np.float64],
-    x: NDArray[np.float64],
-    taken: NDArray[np.bool_],
-    left: float,
-    step: float,
-) -> float:
+def _violation(a: Real, x: Real, taken: Flags, left: float, step: float) -> float:
     """By how much of its length a rounded cut is violated."""
     if left <= 1e-9 or step <= 1e-9:
         return -1.0
@@ -109,11 +103,7 @@ def _violation(
 
 @kernel(inner=True)
 def _best_step(
-    a: NDArray[np.float64],
-    x: NDArray[np.float64],
-    taken: NDArray[np.bool_],
-    left: float,
-    order: NDArray[np.int64],
+    a: Real, x: Real, taken: Flags, left: float, order: Long
 ) -> tuple[float, float]:
     """Try the steps that coefficients suggest; return the best violation and it."""
     best, best_step = -1.0, 1.0
@@ -142,9 +132,7 @@ def _best_step(
 
 
 @kernel
-def best_rounding(
-    a: NDArray[np.float64], x: NDArray[np.float64]
-) -> tuple[float, float, NDArray[np.bool_]]:
+def best_rounding(a: Real, x: Real) -> tuple[float, float, Flags]:
     """Find which cells to take as hidden, and the step, that violate most.
 
     Begins with the cells that are hidden by half or more, then changes its mind on one

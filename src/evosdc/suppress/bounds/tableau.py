@@ -16,13 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Flags, Real
 from evosdc.suppress.bounds.master import Master
 from evosdc.suppress.engine.cut import Cut
 
-Reals = NDArray[np.float64]
 # Multipliers are halves, thirds and the like; this grid holds them exactly.
 _GRID = 720720
 # Cells this far from whole are asked, so many in one round.
@@ -69,7 +68,7 @@ def tableau_cuts(master: Master) -> Iterator[Cut]:
         yield cut
 
 
-def _multipliers(master: Master) -> Reals:
+def _multipliers(master: Master) -> Real:
     """What combines the rows of the master to a fractional cell, one row per cell."""
     basic = master.basic_columns()
     value = np.where(basic >= 0, master.values[np.maximum(basic, 0)], 0.0)
@@ -80,9 +79,7 @@ def _multipliers(master: Master) -> Reals:
     return np.rint(np.array(found) * _GRID) / _GRID
 
 
-def _rows(
-    master: Master, x: Reals
-) -> tuple[sparse.csr_array, Reals, NDArray[np.bool_]]:
+def _rows(master: Master, x: Real) -> tuple[sparse.csr_array, Real, Flags]:
     """The cuts of the master's rows, and which of them have whole coefficients.
 
     Coefficients are rounded up where the cut stays tight by it: its slack is a whole
@@ -106,20 +103,20 @@ def _rows(
     return matrix, least, whole
 
 
-def _share(value: Reals, f: float) -> Reals:
+def _share(value: Real, f: float) -> Real:
     """What a whole variable of a coefficient contributes to the rounded equation."""
     fraction = value - np.floor(value)
-    shares: Reals = np.minimum(fraction / f, (1.0 - fraction) / (1.0 - f))
+    shares: Real = np.minimum(fraction / f, (1.0 - fraction) / (1.0 - f))
     return shares
 
 
 def _round(
-    combined: Reals,
-    multiplier: Reals,
+    combined: Real,
+    multiplier: Real,
     rows: sparse.csr_array,
-    least: Reals,
-    whole: NDArray[np.bool_],
-    x: Reals,
+    least: Real,
+    whole: Flags,
+    x: Real,
 ) -> Cut | None:
     """Round the equation ``combined . x - multiplier . slack = multiplier . least``.
 

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.errors import MethodError
 from evosdc.evolution.selection import elite
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.bounds.cut_loop import node_bound
 from evosdc.suppress.engine.base import AnyEngine, Mender, State, Stopped, never
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
@@ -28,7 +29,6 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
-Flags = NDArray[np.bool_]
 GUIDES = ("share", "zero")
 # A relaxation hides more than this of a cell, or none of it.
 _HIDDEN = 1e-9
@@ -37,7 +37,7 @@ _CELLS_A_CALL = 64
 
 
 @dataclass(frozen=True)
-class GensupParameters:
+class GensupParameters(MethodOptions):
     """Options of GenSup, with the published defaults.
 
     Attributes
@@ -62,24 +62,19 @@ class GensupParameters:
         those that only the other hides have the chance that is left.
     """
 
-    population: int = 20
+    population: int = option(20, least=2)
     iterations: int = 20
     patience: int = 10
     elite_share: float = 0.25
     best_share: float = 0.75
-    guide: str = "share"
+    guide: str = option("share", known=GUIDES)
     pruned: bool = True
 
     def __post_init__(self) -> None:
-        if self.guide not in GUIDES:
+        super().__post_init__()
+        if not 0 < self.elite_share < 1:
             raise MethodError(
-                f"guide {self.guide!r}", expected=f"one of {', '.join(GUIDES)}"
-            )
-        if self.population < 2 or not 0 < self.elite_share < 1:
-            raise MethodError(
-                f"a population of {self.population} with an elite of "
-                f"{self.elite_share}",
-                expected="at least 2 individuals and an elite share between 0 and 1",
+                f"an elite share of {self.elite_share}", expected="between 0 and 1"
             )
 
 
@@ -181,10 +176,10 @@ def first_generation(
 def guided_state(
     engine: AnyEngine,
     mender: Mender[Any],
-    fractions: NDArray[np.float64],
-    noise: NDArray[np.float64] | float = 1.0,
+    fractions: Real,
+    noise: Real | float = 1.0,
     stopped: Stopped = never,
-    order: NDArray[np.int64] | None = None,
+    order: Long | None = None,
     hopeless: float = np.inf,
 ) -> State:
     """Cover everything with cells cheap to the extent a relaxation hides them.

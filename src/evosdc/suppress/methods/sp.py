@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long
 from evosdc.errors import MethodError
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
@@ -43,9 +43,7 @@ class SpParameters:
     clean_up: bool = True
 
 
-def cell_order(
-    problem: Problem, order: str, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def cell_order(problem: Problem, order: str, rng: np.random.Generator) -> Long:
     """Put the sensitive cells in the order of that name."""
     cells = np.flatnonzero(problem.primary)
     weight = problem.table.weight[cells]

@@ -13,23 +13,19 @@ table is left without dimensions, and deviations found with them are checked one
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from evosdc.arrays import Flags, Int, Long
 from evosdc.kernels import kernel
 from evosdc.suppress.structure.upsets import totals_of
 from evosdc.table import Dimension, Hierarchy, Table
-
-Ints = NDArray[np.int64]
 
 # More dimensions than this are no dimensions but leftovers.
 MOST_DIMENSIONS = 6
 
 
-def dimensions_of(
-    table: Table,
-) -> tuple[tuple[Dimension, ...], NDArray[np.int32]] | None:
+def dimensions_of(table: Table) -> tuple[tuple[Dimension, ...], Int] | None:
     """Return the dimensions and codes of a table: its own, or those of its equations.
 
     None where it has no labels and its equations do not tell.
@@ -37,9 +33,7 @@ def dimensions_of(
     return (table.dimensions, table.codes) if table.dimensions else find_codes(table)
 
 
-def find_codes(
-    table: Table,
-) -> tuple[tuple[Dimension, ...], NDArray[np.int32]] | None:
+def find_codes(table: Table) -> tuple[tuple[Dimension, ...], Int] | None:
     """Return dimensions and the codes of each cell, or None where there are none."""
     relation = totals_of(table.matrix)
     if relation is None:
@@ -72,7 +66,7 @@ def find_codes(
     return tuple(dimensions), codes
 
 
-def _axes(table: Table, heads: Ints) -> Ints | None:
+def _axes(table: Table, heads: Long) -> Long | None:
     """The dimension along which each equation runs."""
     matrix, columns = table.matrix, table.columns
     equations = (
@@ -87,7 +81,7 @@ def _axes(table: Table, heads: Ints) -> Ints | None:
     return _share_out(table, heads, tree)
 
 
-def _share_out(table: Table, heads: Ints, tree: Ints) -> Ints | None:
+def _share_out(table: Table, heads: Long, tree: Long) -> Long | None:
     """Put bundles of equations that have no part in common into one dimension."""
     rows, n = table.matrix.shape
     _, bundle, size = np.unique(tree, return_inverse=True, return_counts=True)
@@ -97,7 +91,7 @@ def _share_out(table: Table, heads: Ints, tree: Ints) -> Ints | None:
     order = np.argsort(of_bundle, kind="stable")
     cells = cells[order]
     ends = np.cumsum(np.bincount(of_bundle, minlength=len(size)))
-    taken: list[NDArray[np.bool_]] = []
+    taken: list[Flags] = []
     axis = np.empty(len(size), np.int64)
     for b in np.argsort(-size, kind="stable").tolist():
         mine = cells[ends[b - 1] if b else 0 : ends[b]]
@@ -109,11 +103,11 @@ def _share_out(table: Table, heads: Ints, tree: Ints) -> Ints | None:
             taken.append(np.zeros(n, dtype=bool))
         taken[k][mine] = True
         axis[b] = k
-    found: Ints = axis[bundle]
+    found: Long = axis[bundle]
     return found
 
 
-def _tree(code: Ints, head: Ints, member: Ints) -> tuple[Hierarchy, Ints] | None:
+def _tree(code: Long, head: Long, member: Long) -> tuple[Hierarchy, Long] | None:
     """The tree of the codes of a dimension, and the node of each code."""
     count = int(code.max()) + 1
     part = member != head
@@ -147,7 +141,7 @@ def _tree(code: Ints, head: Ints, member: Ints) -> tuple[Hierarchy, Ints] | None
 
 
 @kernel(inner=True)
-def _root(above: Ints, node: int) -> int:
+def _root(above: Long, node: int) -> int:
     while above[node] != node:
         above[node] = above[above[node]]
         node = above[node]
@@ -155,7 +149,7 @@ def _root(above: Ints, node: int) -> int:
 
 
 @kernel(inner=True)
-def _together(one: int, two: int, column_start: Ints, column_row: Ints) -> bool:
+def _together(one: int, two: int, column_start: Long, column_row: Long) -> bool:
     """Whether two different cells stand in one equation."""
     for e in range(column_start[one], column_start[one + 1]):
         for f in range(column_start[two], column_start[two + 1]):
@@ -166,8 +160,8 @@ def _together(one: int, two: int, column_start: Ints, column_row: Ints) -> bool:
 
 @kernel
 def _parallel(
-    row_start: Ints, row_cell: Ints, column_start: Ints, column_row: Ints, heads: Ints
-) -> Ints:
+    row_start: Long, row_cell: Long, column_start: Long, column_row: Long, heads: Long
+) -> Long:
     """Bundle equations that run along one dimension at the same level."""
     above = np.arange(len(heads))
     for row in range(len(heads)):
@@ -193,13 +187,13 @@ def _parallel(
 
 @kernel
 def _same_tree(
-    parallel: Ints,
-    row_start: Ints,
-    row_cell: Ints,
-    column_start: Ints,
-    column_row: Ints,
-    heads: Ints,
-) -> Ints:
+    parallel: Long,
+    row_start: Long,
+    row_cell: Long,
+    column_start: Long,
+    column_row: Long,
+    heads: Long,
+) -> Long:
     """Join the bundle that splits a total up with the one in which it is a part.
 
     A total is a part along other dimensions too; but there its own parts are parts in

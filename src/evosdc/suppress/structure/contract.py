@@ -25,18 +25,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Levels, Problem
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY, SAFE
-
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Reals = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +53,9 @@ class Contraction:
 
     whole: Problem
     small: Problem
-    group: Ints
-    side: Reals
-    forced: Mask
+    group: Long
+    side: Real
+    forced: Flags
 
     @property
     def base(self) -> float:
@@ -90,7 +86,7 @@ class Contraction:
         return self.small.pattern(hidden)
 
     @property
-    def _members(self) -> tuple[Ints, Ints]:
+    def _members(self) -> tuple[Long, Long]:
         """Cells in order of class, and where each class begins."""
         order = np.argsort(self.group, kind="stable")
         start = np.searchsorted(
@@ -99,8 +95,8 @@ class Contraction:
         return order, start
 
     def _expand_move(
-        self, cells: Ints, steps: Reals, order: Ints, start: Ints
-    ) -> tuple[Ints, Reals]:
+        self, cells: Long, steps: Real, order: Long, start: Long
+    ) -> tuple[Long, Real]:
         count = start[cells + 1] - start[cells]
         places = np.repeat(start[cells] - (np.cumsum(count) - count), count)
         members = order[places + np.arange(int(count.sum()))]
@@ -156,7 +152,7 @@ def contract(problem: Problem) -> Contraction | None:
     return Contraction(problem, small, group, side, forced)
 
 
-def _classes(problem: Problem) -> tuple[Ints, Reals, Any]:
+def _classes(problem: Problem) -> tuple[Long, Real, Any]:
     """Class and side of each cell, and the equations between the classes."""
     n = len(problem.table)
     group = np.where(problem.hideable, np.cumsum(problem.hideable) - 1, -1)
@@ -182,8 +178,7 @@ def _classes(problem: Problem) -> tuple[Ints, Reals, Any]:
         group[inside] = follow[group[inside]]
         moves = np.flatnonzero(follow >= 0)
         onto = sparse.csr_array(
-            (sign[moves], (moves, follow[moves])),
-            shape=(len(parent), int(stays.sum())),
+            (sign[moves], (moves, follow[moves])), shape=(len(parent), int(stays.sum()))
         )
         matrix = sparse.csr_array(matrix @ onto)
 
@@ -194,7 +189,7 @@ def _cleaned(matrix: Any) -> Any:
     return matrix[np.diff(matrix.indptr) > 0]
 
 
-def _unite(matrix: Any, rows: Ints, stuck: Mask) -> tuple[Ints, Reals]:
+def _unite(matrix: Any, rows: Long, stuck: Flags) -> tuple[Long, Real]:
     """Root of each class after joining the two of each row, and the side it is on.
 
     Two that would have to move with and against each other are marked as stuck.
@@ -237,7 +232,7 @@ def _unite(matrix: Any, rows: Ints, stuck: Mask) -> tuple[Ints, Reals]:
     )
 
 
-def _levels(problem: Problem, group: Ints, side: Reals) -> Levels:
+def _levels(problem: Problem, group: Long, side: Real) -> Levels:
     """The largest level of each class and direction, and its widest sliding level."""
     levels = problem.levels
     there = group[levels.cell] >= 0
@@ -259,9 +254,7 @@ def _levels(problem: Problem, group: Ints, side: Reals) -> Levels:
     )
 
 
-def _room(
-    problem: Problem, group: Ints, side: Reals, classes: int
-) -> tuple[Reals, Reals]:
+def _room(problem: Problem, group: Long, side: Real, classes: int) -> tuple[Real, Real]:
     """How far each class can move: as far as the tightest of its cells."""
     up, down = np.full(classes, np.inf), np.full(classes, np.inf)
     inside = group >= 0
@@ -273,7 +266,7 @@ def _room(
 
 
 def _beyond(
-    problem: Problem, group: Ints, levels: Levels, up: Reals, down: Reals
+    problem: Problem, group: Long, levels: Levels, up: Real, down: Real
 ) -> bool:
     """Whether a level is beyond what its class can do, or its cell cannot move."""
     asked = np.concatenate([problem.levels.cell, problem.levels.slide])
@@ -284,10 +277,10 @@ def _beyond(
     return bool(np.any(room < levels.amount) or np.any(wide < levels.slide_amount))
 
 
-def _tied(matrix: Any, wanted: Mask) -> Mask:
+def _tied(matrix: Any, wanted: Flags) -> Flags:
     """Classes that equations tie to one with a level, directly or through others."""
     _, part = connected_components(abs(matrix).T @ abs(matrix), directed=False)
-    tied: Mask = np.isin(part, part[wanted])
+    tied: Flags = np.isin(part, part[wanted])
     return tied
 
 
@@ -310,12 +303,12 @@ def _distinct(matrix: Any) -> Any:
 
 def _table(
     problem: Problem,
-    group: Ints,
+    group: Long,
     matrix: Any,
-    wanted: Mask,
-    up: Reals,
-    down: Reals,
-    cost: Reals,
+    wanted: Flags,
+    up: Real,
+    down: Real,
+    cost: Real,
 ) -> Table:
     """A table of the classes: values of their first cells, and no labels."""
     inside = np.flatnonzero(group >= 0)

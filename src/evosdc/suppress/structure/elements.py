@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Long
 from evosdc.errors import MethodError
 from evosdc.suppress.problem import Problem
 
@@ -62,7 +63,7 @@ def group_cells(
     ]
 
 
-def _lines(problem: Problem, grouping: str) -> NDArray[np.int64]:
+def _lines(problem: Problem, grouping: str) -> Long:
     """The row or column of each cell."""
     at = GROUPINGS.index(grouping) - 1
     table = problem.table

@@ -6,13 +6,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from evosdc.arrays import Int, Real
 from evosdc.kernels import kernel
-
-Int = NDArray[np.int32]
-Real = NDArray[np.float64]
 
 
 @kernel(inner=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.suppress.problem import Levels, Problem
 from evosdc.suppress.structure.subtables import Subtable
 from evosdc.table import Table
@@ -44,9 +45,9 @@ class PartProblems:
     def of(
         self,
         part: Subtable,
-        hidden: NDArray[np.bool_],
-        shut: NDArray[np.bool_],
-        price: NDArray[np.float64],
+        hidden: Flags,
+        shut: Flags,
+        price: Real,
         *,
         inherit: bool = True,
     ) -> Problem:
@@ -75,7 +76,7 @@ class PartProblems:
             levels=self._levels(at, taken & ~whole.primary[at] & inherit),
         )
 
-    def _levels(self, at: NDArray[np.int64], inherited: NDArray[np.bool_]) -> Levels:
+    def _levels(self, at: Long, inherited: Flags) -> Levels:
         up, down = self._amounts[1][at], self._amounts[-1][at]
         least = np.where(inherited, self._wanted[at], 0.0)
         up = np.where(inherited & self._upwards[at], least, up)
@@ -92,9 +93,7 @@ class PartProblems:
         )
 
 
-def _spread(
-    n: int, cells: NDArray[np.int64], amounts: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _spread(n: int, cells: Long, amounts: Real) -> Real:
     out = np.zeros(n)
     out[cells] = amounts
     return out

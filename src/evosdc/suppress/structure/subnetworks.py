@@ -19,28 +19,34 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Long
 from evosdc.suppress.problem import Problem
 
-Ints = NDArray[np.int64]
 # What closing a cell counts whose two equations have met before.
 _MET = 1.0 / 64
 # A set is worth having if so large a share of its pairs is new.
 _WORTH = 0.02
 
 
-def subnetworks(problem: Problem, most: int) -> Iterator[Ints]:
+def moving_equations(problem: Problem, rows: Long | None = None) -> Any:
+    """Return the equations, or some of them, without the cells that cannot move."""
+    chosen = problem.table.matrix if rows is None else problem.table.matrix[rows]
+    matrix = sparse.csr_array(chosen, copy=True)
+    moves = problem.hideable & (problem.up + problem.down > 0)
+    matrix.data = np.where(moves[matrix.indices], matrix.data, 0.0)
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def subnetworks(problem: Problem, most: int) -> Iterator[Long]:
     """Yield at most so many sets of equations that are networks each.
 
     Cells that cannot move do not count: no attacker learns from them. Equations that
     close no cell are left out: alone they give the cuts of single equations.
     """
-    matrix = sparse.csr_array(problem.table.matrix, copy=True)
-    moves = problem.hideable & (problem.up + problem.down > 0)
-    matrix.data = np.where(moves[matrix.indices], matrix.data, 0.0)
-    matrix.eliminate_zeros()
+    matrix = moving_equations(problem)
     met: set[tuple[int, int]] = set()
     for _ in range(most):
         packing = _Packing(matrix, met)
@@ -82,7 +88,7 @@ class _Packing:
         self.fresh: set[tuple[int, int]] = set()  # pairs that meet for the first time
         self._again: set[tuple[int, int]] = set()
 
-    def run(self) -> Ints:
+    def run(self) -> Long:
         """Grow the set until nothing fits; return the equations that close a cell."""
         waiting = [(0.0, row) for row, fits in enumerate(self._fits) if fits]
         heapq.heapify(waiting)

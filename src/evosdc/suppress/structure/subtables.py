@@ -16,12 +16,105 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from evosdc.suppress.structure.family_kernels import depths, parallel_pairs
+from evosdc.arrays import Flags, Long
+from evosdc.kernels import kernel
+from evosdc.suppress.structure.upsets import single_totals
 from evosdc.table import Table
+
+# Compiled searches for the structure that equations of a table have in common.
+
+
+@kernel
+def parallel_pairs(
+    head: Long,
+    part_start: Long,
+    parts: Long,
+    above_start: Long,
+    above: Long,
+    headed_start: Long,
+    headed: Long,
+) -> tuple[Long, Long, Long]:
+    """Find equations that split two totals of a third equation in the same way.
+
+    Returns triples ``(e, f, g)``: equation `e` is a copy of `f` one step down `g`. The
+    total of `e` is a part of `g`, whose total is that of `f`; and every part of `e` is
+    a part of some equation whose total is a part of `f`.
+    """
+    stamp = np.full(len(above_start) - 1, -1, dtype=np.int64)
+    small, large, along = [0], [0], [0]
+    for e in range(len(head)):
+        if head[e] < 0:
+            continue
+        for i in range(above_start[head[e]], above_start[head[e] + 1]):
+            g = above[i]
+            total = head[g]
+            for j in range(headed_start[total], headed_start[total + 1]):
+                f = headed[j]
+                if f in (g, e):
+                    continue
+                for p in range(part_start[f], part_start[f + 1]):
+                    stamp[parts[p]] = f
+                if _below(e, f, head, part_start, parts, above_start, above, stamp):
+                    small.append(e)
+                    large.append(f)
+                    along.append(g)
+                for p in range(part_start[f], part_start[f + 1]):
+                    stamp[parts[p]] = -1
+    return (
+        np.array(small[1:], np.int64),
+        np.array(large[1:], np.int64),
+        np.array(along[1:], np.int64),
+    )
+
+
+@kernel(inner=True)
+def _below(
+    e: int,
+    f: int,
+    head: Long,
+    part_start: Long,
+    parts: Long,
+    above_start: Long,
+    above: Long,
+    stamp: Long,
+) -> bool:
+    """Whether every part of `e` is a part of an equation of one of the parts of `f`."""
+    for p in range(part_start[e], part_start[e + 1]):
+        found = False
+        for i in range(above_start[parts[p]], above_start[parts[p] + 1]):
+            if above[i] != e and stamp[head[above[i]]] == f:
+                found = True
+                break
+        if not found:
+            return False
+    return True
+
+
+@kernel
+def depths(
+    part_start: Long, parts: Long, above_start: Long, headed_start: Long, headed: Long
+) -> Long:
+    """Longest way from each cell up to a total that is part of nothing."""
+    waits = np.diff(above_start)
+    depth = np.zeros(len(waits), dtype=np.int64)
+    ready = [cell for cell in range(len(waits)) if waits[cell] == 0]
+    at = 0
+    while at < len(ready):
+        cell = ready[at]
+        at += 1
+        for k in range(headed_start[cell], headed_start[cell + 1]):
+            e = headed[k]
+            for p in range(part_start[e], part_start[e + 1]):
+                part = parts[p]
+                depth[part] = max(depth[part], depth[cell] + 1)
+                waits[part] -= 1
+                if waits[part] == 0:
+                    ready.append(part)
+    return depth
+
 
 Clique = frozenset[int]
 
@@ -30,8 +123,8 @@ Clique = frozenset[int]
 class Subtable:
     """Some cells of a table, equations among them, and how far down they are."""
 
-    cells: NDArray[np.int64]
-    equations: NDArray[np.int64]
+    cells: Long
+    equations: Long
     depth: int
 
     def covers(self, table: Table) -> bool:
@@ -43,13 +136,13 @@ class Subtable:
 class _Totals:
     """Equations as totals and parts; an equation without a single total has head -1."""
 
-    head: NDArray[np.int64]
-    part_start: NDArray[np.int64]
-    parts: NDArray[np.int64]
-    above_start: NDArray[np.int64]
-    above: NDArray[np.int64]
-    headed_start: NDArray[np.int64]
-    headed: NDArray[np.int64]
+    head: Long
+    part_start: Long
+    parts: Long
+    above_start: Long
+    above: Long
+    headed_start: Long
+    headed: Long
 
 
 def subtables(table: Table) -> list[Subtable]:
@@ -86,7 +179,7 @@ def subtables(table: Table) -> list[Subtable]:
     return sorted(found, key=lambda s: (s.depth, int(s.cells[0]), len(s.cells)))
 
 
-def _distinct(matrix: Any) -> NDArray[np.int64]:
+def _distinct(matrix: Any) -> Long:
     """First of each set of equations that are the same."""
     draw = np.random.default_rng(0).random((matrix.shape[1], 2))
     # Sums of random numbers tell sets of cells apart, up to the rounding of the sum.
@@ -99,16 +192,10 @@ def _totals(matrix: Any) -> _Totals:
     """Read which cell of each equation is the total of the others."""
     rows, n = matrix.shape
     row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
-    negative = np.bincount(row, weights=matrix.data < 0, minlength=rows)
-    sign = np.where(negative == 1, -1.0, 1.0)
-    is_head = np.sign(matrix.data) == sign[row]
-    plain = np.bincount(row, weights=is_head, minlength=rows) == 1
-    head = np.full(rows, -1, dtype=np.int64)
-    use = is_head & plain[row]
-    head[row[use]] = matrix.indices[use]
-    part = ~is_head & plain[row]
+    head, is_head = single_totals(matrix)
+    part = ~is_head & (head[row] >= 0)
     part_row, part_cell = row[part], matrix.indices[part].astype(np.int64)
-    whole = np.flatnonzero(plain)
+    whole = np.flatnonzero(head >= 0)
     return _Totals(
         head=head,
         part_start=_starts(part_row, rows),
@@ -120,23 +207,19 @@ def _totals(matrix: Any) -> _Totals:
     )
 
 
-def _starts(owner: NDArray[np.int64], owners: int) -> NDArray[np.int64]:
+def _starts(owner: Long, owners: int) -> Long:
     count = np.bincount(owner, minlength=owners)
     return np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
 
 
-def _families(
-    rows: int, one: NDArray[np.int64], other: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _families(rows: int, one: Long, other: Long) -> Long:
     """Family of each equation."""
     link = sparse.csr_array((np.ones(len(one)), (one, other)), shape=(rows, rows))
     _, family = connected_components(link, directed=False)
     return np.asarray(family, dtype=np.int64)
 
 
-def _crossing(
-    family: NDArray[np.int64], one: NDArray[np.int64], other: NDArray[np.int64]
-) -> set[tuple[int, int]]:
+def _crossing(family: Long, one: Long, other: Long) -> set[tuple[int, int]]:
     """Pairs of families that cross, both ways round."""
     pairs = np.unique(np.column_stack([family[one], family[other]]), axis=0)
     found = {(a, b) for a, b in pairs.tolist() if a != b}
@@ -144,10 +227,7 @@ def _crossing(
 
 
 def _cliques(
-    totals: _Totals,
-    family: NDArray[np.int64],
-    crossing: set[tuple[int, int]],
-    n: int,
+    totals: _Totals, family: Long, crossing: set[tuple[int, int]], n: int
 ) -> set[Clique]:
     """Families that split the same total and cross each other, as many as can be."""
     together: set[tuple[int, ...]] = set()
@@ -198,11 +278,7 @@ def _undominated(cliques: set[Clique]) -> list[Clique]:
 
 
 def _collect(
-    matrix: Any,
-    head: NDArray[np.int64],
-    family: NDArray[np.int64],
-    cliques: list[Clique],
-    depth: NDArray[np.int64],
+    matrix: Any, head: Long, family: Long, cliques: list[Clique], depth: Long
 ) -> list[Subtable]:
     """Gather the cells that every family of a clique has, and the equations of them."""
     order = np.argsort(family, kind="stable")
@@ -215,7 +291,7 @@ def _collect(
     inside = np.zeros(matrix.shape[1], dtype=bool)
     found: list[Subtable] = []
 
-    def add(cells: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+    def add(cells: Long, rows: Long) -> None:
         covered[rows] = True
         found.append(Subtable(cells, rows, int(depth[cells].min())))
 
@@ -241,16 +317,14 @@ def _collect(
     return found
 
 
-def _entries(matrix: Any, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _entries(matrix: Any, rows: Long) -> Long:
     """Cells of some equations."""
     count = np.diff(matrix.indptr)[rows]
     first = np.repeat(matrix.indptr[rows] - (np.cumsum(count) - count), count)
     return matrix.indices[first + np.arange(count.sum())].astype(np.int64)
 
 
-def _all_inside(
-    matrix: Any, rows: NDArray[np.int64], inside: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
+def _all_inside(matrix: Any, rows: Long, inside: Flags) -> Flags:
     count = np.diff(matrix.indptr)[rows]
     owner = np.repeat(np.arange(len(rows)), count)
     hit = np.bincount(

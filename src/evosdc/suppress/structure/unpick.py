@@ -11,15 +11,92 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.structure.movable import movable
+from evosdc.suppress.structure import heap
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+# Small compiled searches over the equations of a table.
+
+
+@kernel
+def movable(
+    hidden: Flags, row_start: Int, row_cells: Int, column_start: Int, column_rows: Int
+) -> Flags:
+    """Hidden cells that do not follow from an equation with one unknown, repeated."""
+    left = hidden.copy()
+    rows = len(row_start) - 1
+    count = np.zeros(rows, dtype=np.int64)
+    waiting = np.empty(rows, dtype=np.int64)
+    end = 0
+    for row in range(rows):
+        for p in range(row_start[row], row_start[row + 1]):
+            if left[row_cells[p]]:
+                count[row] += 1
+        if count[row] == 1:
+            waiting[end] = row
+            end += 1
+    at = 0
+    while at < end:
+        row = waiting[at]
+        at += 1
+        if count[row] != 1:
+            continue
+        for p in range(row_start[row], row_start[row + 1]):
+            cell = row_cells[p]
+            if not left[cell]:
+                continue
+            left[cell] = False
+            for e in range(column_start[cell], column_start[cell + 1]):
+                other = column_rows[e]
+                count[other] -= 1
+                if count[other] == 1:
+                    waiting[end] = other
+                    end += 1
+            break
+    return left
+
+
+@kernel
+def nearest(
+    start: int,
+    most: int,
+    price: Real,
+    row_start: Int,
+    row_cells: Int,
+    column_start: Int,
+    column_rows: Int,
+) -> Long:
+    """Dijkstra's search over cells that share an equation; the `most` nearest cells.
+
+    An equation is entered from its nearest cell only: later entries are no shorter.
+    """
+    n = len(price)
+    distance = np.full(n, np.inf)
+    waiting = np.empty(n, dtype=np.int32)
+    spot = np.full(n, -1, dtype=np.int32)
+    opened = np.zeros(len(row_start) - 1, dtype=np.bool_)
+    found = np.empty(min(most, n), dtype=np.int64)
+    size = heap.lower(waiting, spot, distance, 0, start, 0.0)
+    count = 0
+    while size > 0 and count < len(found):
+        cell = heap.take(waiting, spot, distance, size)
+        size -= 1
+        found[count] = cell
+        count += 1
+        for e in range(column_start[cell], column_start[cell + 1]):
+            row = column_rows[e]
+            if opened[row]:
+                continue
+            opened[row] = True
+            for p in range(row_start[row], row_start[row + 1]):
+                other = row_cells[p]
+                far = distance[cell] + price[other]
+                if far < distance[other]:
+                    size = heap.lower(waiting, spot, distance, size, other, far)
+    return found[:count]
+
 
 # A bound that moves by less than this share of itself is left where it is.
 _WORTH = 1e-6
@@ -41,16 +118,16 @@ class Unpicked:
         Further cells whose levels the bounds of their neighbours rule out.
     """
 
-    follows: Mask
-    narrow: Mask
+    follows: Flags
+    narrow: Flags
 
     @property
-    def exposed(self) -> Mask:
+    def exposed(self) -> Flags:
         """All cells found."""
         return self.follows | self.narrow
 
 
-def unpick(problem: Problem, hidden: Mask | None = None) -> Unpicked:
+def unpick(problem: Problem, hidden: Flags | None = None) -> Unpicked:
     """Find exposed sensitive cells; unless told otherwise, only these are hidden."""
     table, levels = problem.table, problem.levels
     mask = problem.primary if hidden is None else hidden | problem.primary
@@ -62,7 +139,7 @@ def unpick(problem: Problem, hidden: Mask | None = None) -> Unpicked:
     return Unpicked(asked & ~left, narrow & left)
 
 
-def _bounds(problem: Problem, left: Mask) -> tuple[Floats, Floats]:
+def _bounds(problem: Problem, left: Flags) -> tuple[Real, Real]:
     """How far each of the cells left can fall and rise, by single equations."""
     matrix, columns = problem.table.matrix, problem.table.columns
     low = np.where(left, -problem.down, 0.0)
@@ -80,7 +157,7 @@ def _bounds(problem: Problem, left: Mask) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _too_narrow(problem: Problem, low: Floats, high: Floats) -> Mask:
+def _too_narrow(problem: Problem, low: Real, high: Real) -> Flags:
     """Cells whose bounds rule out one of their levels, the sliding one included."""
     levels = problem.levels
     reach = np.where(levels.sign > 0, high[levels.cell], -low[levels.cell])
@@ -93,13 +170,13 @@ def _too_narrow(problem: Problem, low: Floats, high: Floats) -> Mask:
 
 @kernel
 def tighten(
-    row_start: NDArray[np.int32],
-    row_cell: NDArray[np.int32],
-    row_factor: Floats,
-    column_start: NDArray[np.int32],
-    column_row: NDArray[np.int32],
-    low: Floats,
-    high: Floats,
+    row_start: Int,
+    row_cell: Int,
+    row_factor: Real,
+    column_start: Int,
+    column_row: Int,
+    low: Real,
+    high: Real,
     rounds: int,
 ) -> None:
     """Narrow the bounds of deviations equation by equation, in place."""

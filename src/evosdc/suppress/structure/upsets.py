@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Flags, Long
 from evosdc.table import Table
 
 
@@ -36,8 +36,8 @@ class UpSets:
     """
 
     reach: Any
-    sound: NDArray[np.bool_]
-    row_heads: NDArray[np.int64]
+    sound: Flags
+    row_heads: Long
     part_of: Any
 
     @cached_property
@@ -50,7 +50,7 @@ class UpSets:
         """CSR: a row an equation, a column an inner cell that moves a part of it."""
         return sparse.csr_array(self.part_of.T)
 
-    def inner_below(self, cell: int) -> NDArray[np.int64]:
+    def inner_below(self, cell: int) -> Long:
         """Rows of `reach` that contain a cell."""
         start, end = self.below.indptr[cell : cell + 2]
         return np.asarray(self.below.indices[start:end], dtype=np.int64)
@@ -99,19 +99,30 @@ def independent_equations(table: Table, sets: UpSets | None) -> Any:
     return sparse.csc_array(table.matrix[np.sort(order[first])])
 
 
-def totals_of(matrix: Any) -> tuple[Any, NDArray[np.int64], Any] | None:
+def single_totals(matrix: Any) -> tuple[Long, Flags]:
+    """Total of each equation, -1 where there is not one, and which entries they are.
+
+    The total is the one cell whose factor has another sign than all the others.
+    """
+    rows = matrix.shape[0]
+    row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
+    negative = np.bincount(row, weights=matrix.data < 0, minlength=rows)
+    is_head = np.sign(matrix.data) == np.where(negative == 1, -1.0, 1.0)[row]
+    is_head &= (np.bincount(row, weights=is_head, minlength=rows) == 1)[row]
+    heads = np.full(rows, -1, dtype=np.int64)
+    heads[row[is_head]] = matrix.indices[is_head]
+    return heads, is_head
+
+
+def totals_of(matrix: Any) -> tuple[Any, Long, Any] | None:
     """Part -> total relation, total of each equation, and cell -> equation of parts."""
     rows, n = matrix.shape
     if not rows or np.any(np.abs(matrix.data) != 1.0):
         return None
     row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
-    negative = np.bincount(row, weights=matrix.data < 0, minlength=rows)
-    sign = np.where(negative == 1, -1.0, 1.0)
-    is_head = matrix.data == sign[row]
-    if np.any(np.bincount(row, weights=is_head, minlength=rows) != 1):
+    heads, is_head = single_totals(matrix)
+    if (heads < 0).any():
         return None
-    heads = np.empty(rows, dtype=np.int64)
-    heads[row[is_head]] = matrix.indices[is_head]
     cells, equation = matrix.indices[~is_head], row[~is_head]
     ones = np.ones(len(cells))
     above = sparse.csr_array((ones, (cells, heads[equation])), shape=(n, n))

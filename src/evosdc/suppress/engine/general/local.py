@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.suppress.structure.movable import nearest
+from evosdc.suppress.structure.unpick import nearest
 from evosdc.suppress.structure.upsets import UpSets
 from evosdc.table import Table
 

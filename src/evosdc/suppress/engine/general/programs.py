@@ -12,7 +12,7 @@ from evosdc.suppress.engine.general.blockers import Blockers
 from evosdc.suppress.engine.general.local import neighbourhoods
 from evosdc.suppress.engine.general.model import DeviationModel, Move, Tight
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.structure.movable import movable
+from evosdc.suppress.structure.unpick import movable
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
 # With no more cells than this, programs over the whole table are taken to be quick.

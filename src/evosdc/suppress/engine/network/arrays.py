@@ -11,12 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.table import Network
-
-Int = NDArray[np.int32]
-Long = NDArray[np.int64]
-Real = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 class Arcs(NamedTuple):
@@ -108,13 +104,16 @@ class Work(NamedTuple):
     back: Side
 
 
-def make_arcs(
-    network: Network,
-    up: Long,
-    down: Long,
-    free: Flags,
-    cost: Real,
-) -> Arcs:
+class Net(NamedTuple):
+    """A network, a pattern on it and scratch space: what most kernels take."""
+
+    arcs: Arcs
+    demands: NetworkDemands
+    live: PatternArrays
+    work: Work
+
+
+def make_arcs(network: Network, up: Long, down: Long, free: Flags, cost: Real) -> Arcs:
     """Sort the arcs of the cells in `free` at each node by cost, then by number."""
     cells = np.flatnonzero(free & (network.tail != network.head))
     cells = cells[(up[cells] > 0) | (down[cells] > 0)]

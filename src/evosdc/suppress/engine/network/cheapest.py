@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Arcs, PatternArrays, Side, Work
+from evosdc.suppress.engine.network.arrays import Arcs, Net, PatternArrays, Side
 from evosdc.suppress.engine.network.paths import residual, slot_end
 from evosdc.suppress.structure import heap
 
@@ -68,9 +68,7 @@ def _push_next(
 
 @kernel(inner=True)
 def _spread(
-    arcs: Arcs,
-    live: PatternArrays,
-    work: Work,
+    net: Net,
     side: Side,
     other: Side,
     forward: bool,
@@ -87,14 +85,14 @@ def _spread(
         if other.seen[node] == now and distance + other.distance[node] < best:
             best = distance + other.distance[node]
             meet = node
-        slot = live.first[node]
+        slot = net.live.first[node]
         while slot >= 0:
             through = slot if forward else slot ^ 1
-            if slot >> 1 != banned and residual(arcs, work, through) > 0:
-                end = slot_end(arcs, slot)
+            if slot >> 1 != banned and residual(net.arcs, net.work, through) > 0:
+                end = slot_end(net.arcs, slot)
                 if side.seen[end] != now:
-                    _label(arcs, side, end, distance, through, now)
-            slot = live.following[slot]
+                    _label(net.arcs, side, end, distance, through, now)
+            slot = net.live.following[slot]
     return best, meet
 
 
@@ -169,49 +167,43 @@ def _join(
 
 
 @kernel(inner=True)
-def cheapest_path(
-    arcs: Arcs, live: PatternArrays, work: Work, source: int, target: int, banned: int
-) -> float:
+def cheapest_path(net: Net, source: int, target: int, banned: int) -> float:
     """Find the cheapest path with residual capacity; hidden cells are free.
 
     The path is left in ``work.ahead.via``; its cost is returned, infinite where there
     is no path. Published cells carry no flow, so only hidden ones have residuals.
     """
-    work.clock[0] += 1
-    now = work.clock[0]
-    ahead, back = work.ahead, work.back
+    net.work.clock[0] += 1
+    now = net.work.clock[0]
+    ahead, back = net.work.ahead, net.work.back
     ahead.size[:] = 0
     back.size[:] = 0
-    _label(arcs, ahead, source, 0.0, -1, now)
-    _label(arcs, back, target, 0.0, -1, now)
+    _label(net.arcs, ahead, source, 0.0, -1, now)
+    _label(net.arcs, back, target, 0.0, -1, now)
     best, meet = np.inf, -1
     while True:
-        best, meet = _spread(
-            arcs, live, work, back, ahead, False, banned, now, best, meet
-        )
-        best, meet = _spread(
-            arcs, live, work, ahead, back, True, banned, now, best, meet
-        )
+        best, meet = _spread(net, back, ahead, False, banned, now, best, meet)
+        best, meet = _spread(net, ahead, back, True, banned, now, best, meet)
         if _reach(ahead) + _reach(back) >= best:
             break
         if ahead.size[0] < back.size[0]:
-            _step(arcs, live, ahead, True, now, best)
+            _step(net.arcs, net.live, ahead, True, now, best)
         else:
-            _step(arcs, live, back, False, now, best)
+            _step(net.arcs, net.live, back, False, now, best)
     heap.clear(ahead.heap, ahead.spot, ahead.size[2])
     heap.clear(back.heap, back.spot, back.size[2])
     if best == np.inf:
         return best
     # A crossing arc is looked for from one side only: it would be found from either.
     if ahead.size[0] < back.size[0]:
-        best, joint = _join(arcs, live, ahead, back, True, now, best)
+        best, joint = _join(net.arcs, net.live, ahead, back, True, now, best)
     else:
-        best, joint = _join(arcs, live, back, ahead, False, now, best)
+        best, joint = _join(net.arcs, net.live, back, ahead, False, now, best)
     if joint >= 0:
-        meet = slot_end(arcs, joint)
+        meet = slot_end(net.arcs, joint)
         ahead.via[meet] = joint
     while meet != target:
         slot = back.via[meet]
-        meet = slot_end(arcs, slot)
+        meet = slot_end(net.arcs, slot)
         ahead.via[meet] = slot
     return best

@@ -11,16 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import (
-    Arcs,
-    Flags,
-    Int,
-    Long,
-    PatternArrays,
-    Real,
-    Work,
-)
+from evosdc.suppress.engine.network.arrays import Arcs, Net, Work
 from evosdc.suppress.engine.network.cover import drop_flow
 from evosdc.suppress.engine.network.paths import slot_end, slot_origin, touch
 from evosdc.suppress.engine.network.simplex import send_by_simplex
@@ -103,39 +96,27 @@ def _reach(
 
 @kernel(inner=True, borrows=True)
 def _along_hidden(
-    arcs: Arcs,
-    live: PatternArrays,
-    work: Work,
-    flows: Flows,
-    node: int,
-    size: int,
-    best: float,
+    net: Net, flows: Flows, node: int, size: int, best: float
 ) -> tuple[int, float]:
     """Look along the hidden cells of a settled node, which cost nothing."""
     here, potential = flows.distance[node], flows.potential
-    slot = live.first[node]
+    slot = net.live.first[node]
     while slot >= 0:
         cell = slot >> 1
-        flow = work.flow[cell]
-        room = arcs.down[cell] + flow if slot & 1 else arcs.up[cell] - flow
-        end = slot_end(arcs, slot)
+        flow = net.work.flow[cell]
+        room = net.arcs.down[cell] + flow if slot & 1 else net.arcs.up[cell] - flow
+        end = slot_end(net.arcs, slot)
         # Rounding may leave a reduced cost a hair below zero.
         through = max(here, here + potential[node] - potential[end])
         if through < flows.distance[end] and room > 0 and not flows.shut[cell]:
             size, best = _reach(flows, slot, end, through, size, best)
-        slot = live.following[slot]
+        slot = net.live.following[slot]
     return size, best
 
 
 @kernel(inner=True, borrows=True)
 def _along_flow(
-    arcs: Arcs,
-    work: Work,
-    flows: Flows,
-    cost: Real,
-    node: int,
-    size: int,
-    best: float,
+    arcs: Arcs, work: Work, flows: Flows, cost: Real, node: int, size: int, best: float
 ) -> tuple[int, float]:
     """Look back along flow through published cells: its price is taken back too."""
     here, potential = flows.distance[node], flows.potential
@@ -155,27 +136,20 @@ def _along_flow(
 
 @kernel(inner=True, borrows=True)
 def _next_published(
-    arcs: Arcs,
-    live: PatternArrays,
-    work: Work,
-    flows: Flows,
-    node: int,
-    at: int,
-    waiting: int,
-    best: float,
+    net: Net, flows: Flows, node: int, at: int, waiting: int, best: float
 ) -> int:
     """Let the next published cell of a node wait for its turn, if it can matter."""
     base = flows.distance[node] + flows.potential[node]
-    while at < arcs.start[node + 1]:
-        value = base + arcs.price[at]
+    while at < net.arcs.start[node + 1]:
+        value = base + net.arcs.price[at]
         if value >= best:
             return waiting
-        slot = arcs.slot[at]
+        slot = net.arcs.slot[at]
         cell = slot >> 1
-        flow = -work.flow[cell] if slot & 1 else work.flow[cell]
-        room = arcs.down[cell] if slot & 1 else arcs.up[cell]
-        if 0 <= flow < room and not live.hidden[cell]:
-            end = slot_end(arcs, slot)
+        flow = -net.work.flow[cell] if slot & 1 else net.work.flow[cell]
+        room = net.arcs.down[cell] if slot & 1 else net.arcs.up[cell]
+        if 0 <= flow < room and not net.live.hidden[cell]:
+            end = slot_end(net.arcs, slot)
             if value - flows.potential[end] < flows.distance[end]:
                 flows.pointer[node] = at
                 return heap.lower(
@@ -186,9 +160,7 @@ def _next_published(
 
 
 @kernel(inner=True)
-def _nearest_target(
-    arcs: Arcs, live: PatternArrays, work: Work, flows: Flows, cost: Real
-) -> int:
+def _nearest_target(net: Net, flows: Flows, cost: Real) -> int:
     """Dijkstra's algorithm on reduced costs; -1 where no target is reached.
 
     The arcs of a settled node through published cells are looked at one by one as their
@@ -211,8 +183,8 @@ def _nearest_target(
             node = heap.take(arc_order, flows.arc_spot, arc_key, waiting)
             waiting -= 1
             at = flows.pointer[node]
-            slot = arcs.slot[at]
-            end = slot_end(arcs, slot)
+            slot = net.arcs.slot[at]
+            end = slot_end(net.arcs, slot)
             through = max(flows.distance[node], arc_key[node] - flows.potential[end])
             if through < flows.distance[end]:
                 size, best = _reach(flows, slot, end, through, size, best)
@@ -223,26 +195,24 @@ def _nearest_target(
             if flows.excess[node] < 0:
                 found = node
                 break
-            size, best = _along_hidden(arcs, live, work, flows, node, size, best)
-            size, best = _along_flow(arcs, work, flows, cost, node, size, best)
-            at = arcs.start[node]
-        waiting = _next_published(arcs, live, work, flows, node, at, waiting, best)
+            size, best = _along_hidden(net, flows, node, size, best)
+            size, best = _along_flow(net.arcs, net.work, flows, cost, node, size, best)
+            at = net.arcs.start[node]
+        waiting = _next_published(net, flows, node, at, waiting, best)
     heap.clear(order, flows.spot, size)
     heap.clear(arc_order, flows.arc_spot, waiting)
     return found
 
 
 @kernel(inner=True)
-def _tight_target(
-    arcs: Arcs, live: PatternArrays, work: Work, flows: Flows, cost: Real
-) -> int:
+def _tight_target(net: Net, flows: Flows, cost: Real) -> int:
     """Look for a target along arcs whose reduced cost is nothing; -1 if there is none.
 
     Paths of the same cost are thus found without another search for the nearest one
     (Ford & Fulkerson 1962, the primal-dual method).
     """
     potential, excess, queue = flows.potential, flows.excess, flows.heap
-    flow_of, up, down = work.flow, arcs.up, arcs.down
+    flow_of, up, down = net.work.flow, net.arcs.up, net.arcs.down
     flows.tally[2] += 1
     now = flows.tally[2]
     size = 0
@@ -260,10 +230,10 @@ def _tight_target(
         if excess[node] < 0:
             return node
         here = potential[node] - _TIGHT
-        slot = live.first[node]
+        slot = net.live.first[node]
         while slot >= 0:
             cell = slot >> 1
-            end = slot_end(arcs, slot)
+            end = slot_end(net.arcs, slot)
             if flows.seen[end] != now and here <= potential[end]:
                 flow = flow_of[cell]
                 room = down[cell] + flow if slot & 1 else up[cell] - flow
@@ -272,11 +242,11 @@ def _tight_target(
                     flows.via[end] = slot
                     queue[size] = end
                     size += 1
-            slot = live.following[slot]
+            slot = net.live.following[slot]
         slot = flows.back_first[node]
         while slot >= 0:
             cell = slot >> 1
-            end = slot_end(arcs, slot)
+            end = slot_end(net.arcs, slot)
             flow = flow_of[cell]
             if (
                 flow != 0
@@ -289,17 +259,17 @@ def _tight_target(
                 queue[size] = end
                 size += 1
             slot = flows.back_next[slot]
-        for k in range(arcs.start[node], arcs.start[node + 1]):
+        for k in range(net.arcs.start[node], net.arcs.start[node + 1]):
             # Potentials are never above 0.
-            if here + arcs.price[k] > 0:
+            if here + net.arcs.price[k] > 0:
                 break
-            slot = arcs.slot[k]
-            end = slot_end(arcs, slot)
-            if flows.seen[end] != now and here + arcs.price[k] <= potential[end]:
+            slot = net.arcs.slot[k]
+            end = slot_end(net.arcs, slot)
+            if flows.seen[end] != now and here + net.arcs.price[k] <= potential[end]:
                 cell = slot >> 1
                 flow = -flow_of[cell] if slot & 1 else flow_of[cell]
                 room = down[cell] if slot & 1 else up[cell]
-                if 0 <= flow < room and not live.hidden[cell]:
+                if 0 <= flow < room and not net.live.hidden[cell]:
                     flows.seen[end] = now
                     flows.via[end] = slot
                     queue[size] = end
@@ -308,25 +278,23 @@ def _tight_target(
 
 
 @kernel(inner=True)
-def _room(arcs: Arcs, live: PatternArrays, work: Work, slot: int) -> int:
+def _room(net: Net, slot: int) -> int:
     """How much can go through a slot before it is full or its price changes."""
     cell = slot >> 1
-    flow = -work.flow[cell] if slot & 1 else work.flow[cell]
-    if flow < 0 and not live.hidden[cell]:
+    flow = -net.work.flow[cell] if slot & 1 else net.work.flow[cell]
+    if flow < 0 and not net.live.hidden[cell]:
         return -flow
-    return (arcs.down[cell] if slot & 1 else arcs.up[cell]) - flow
+    return (net.arcs.down[cell] if slot & 1 else net.arcs.up[cell]) - flow
 
 
 @kernel(inner=True)
-def _send_along(
-    arcs: Arcs, live: PatternArrays, work: Work, flows: Flows, target: int
-) -> None:
+def _send_along(net: Net, flows: Flows, target: int) -> None:
     """Send as much as the path to a target takes."""
     sent = -flows.excess[target]
     node = target
     while flows.via[node] >= 0:
-        sent = min(sent, _room(arcs, live, work, flows.via[node]))
-        node = slot_origin(arcs, flows.via[node])
+        sent = min(sent, _room(net, flows.via[node]))
+        node = slot_origin(net.arcs, flows.via[node])
     sent = min(sent, flows.excess[node])
     flows.excess[node] -= sent
     flows.excess[target] += sent
@@ -334,20 +302,18 @@ def _send_along(
     while flows.via[node] >= 0:
         slot = flows.via[node]
         cell = slot >> 1
-        touch(work, cell)
-        work.flow[cell] += -sent if slot & 1 else sent
-        if not live.hidden[cell] and flows.back_next[2 * cell] == -2:
+        touch(net.work, cell)
+        net.work.flow[cell] += -sent if slot & 1 else sent
+        if not net.live.hidden[cell] and flows.back_next[2 * cell] == -2:
             for side in (2 * cell, 2 * cell + 1):
-                end = slot_origin(arcs, side)
+                end = slot_origin(net.arcs, side)
                 flows.back_next[side] = flows.back_first[end]
                 flows.back_first[end] = side
-        node = slot_origin(arcs, slot)
+        node = slot_origin(net.arcs, slot)
 
 
 @kernel(inner=True)
-def send_cheapest(
-    arcs: Arcs, live: PatternArrays, work: Work, flows: Flows, cost: Real
-) -> int:
+def send_cheapest(net: Net, flows: Flows, cost: Real) -> int:
     """Send every excess to the targets at least cost; return what is left to send.
 
     Needs a flow that is as cheap as any of its amount, such as none, or one through
@@ -360,7 +326,7 @@ def send_cheapest(
     searches = 0
     while left > 0 and searches < _SEARCHES:
         searches += 1
-        target = _nearest_target(arcs, live, work, flows, cost)
+        target = _nearest_target(net, flows, cost)
         if target < 0:
             sendable = False
             break
@@ -370,36 +336,34 @@ def send_cheapest(
                 if flows.distance[node] < far:
                     flows.potential[node] += flows.distance[node] - far
         while left > 0 and target >= 0:
-            _send_along(arcs, live, work, flows, target)
+            _send_along(net, flows, target)
             left = 0
             for i in range(flows.tally[0]):
                 left = max(left, flows.excess[flows.ends[i]])
             if left > 0:
-                target = _tight_target(arcs, live, work, flows, cost)
+                target = _tight_target(net, flows, cost)
         sendable = True
-    for i in range(work.touches[0]):
-        cell = work.touched[i]
+    for i in range(net.work.touches[0]):
+        cell = net.work.touched[i]
         if flows.back_next[2 * cell] != -2:
             for side in (2 * cell, 2 * cell + 1):
                 flows.back_next[side] = -2
-                flows.back_first[slot_origin(arcs, side)] = -1
+                flows.back_first[slot_origin(net.arcs, side)] = -1
     if left > 0 and sendable:
-        return _send_many(arcs, live, work, flows, cost)
+        return _send_many(net, flows, cost)
     return left
 
 
 @kernel(inner=True)
-def _send_many(
-    arcs: Arcs, live: PatternArrays, work: Work, flows: Flows, cost: Real
-) -> int:
+def _send_many(net: Net, flows: Flows, cost: Real) -> int:
     """Begin anew by the simplex method, with what was sent and what was not."""
     supply = flows.excess.copy()
-    for i in range(work.touches[0]):
-        cell = work.touched[i]
-        supply[arcs.tail[cell]] += work.flow[cell]
-        supply[arcs.head[cell]] -= work.flow[cell]
-    drop_flow(work)
-    left = send_by_simplex(arcs, live, work, flows.shut, supply, cost)
+    for i in range(net.work.touches[0]):
+        cell = net.work.touched[i]
+        supply[net.arcs.tail[cell]] += net.work.flow[cell]
+        supply[net.arcs.head[cell]] -= net.work.flow[cell]
+    drop_flow(net.work)
+    left = send_by_simplex(net, flows.shut, supply, cost)
     for i in range(flows.tally[0]):
         flows.excess[flows.ends[i]] = 0
     return left

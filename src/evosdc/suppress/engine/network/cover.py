@@ -13,11 +13,11 @@ import numpy as np
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
+    Net,
     NetworkDemands,
     PatternArrays,
     Work,
 )
-from evosdc.suppress.engine.network.blocking import send_in_phases
 from evosdc.suppress.engine.network.cheapest import cheapest_path
 from evosdc.suppress.engine.network.paths import (
     augment,
@@ -25,6 +25,7 @@ from evosdc.suppress.engine.network.paths import (
     hide,
     hide_path,
     publish,
+    send_in_phases,
 )
 from evosdc.suppress.engine.network.simplex import send_by_simplex
 
@@ -59,112 +60,83 @@ def drop_flow(work: Work) -> None:
 
 
 @kernel(inner=True)
-def send_hidden(
-    arcs: Arcs,
-    live: PatternArrays,
-    work: Work,
-    source: int,
-    target: int,
-    banned: int,
-    amount: int,
-) -> int:
+def send_hidden(net: Net, source: int, target: int, banned: int, amount: int) -> int:
     """Send what hidden cells take, at most `amount`; return what is left to send."""
     for _ in range(_PATHS):
-        if amount == 0 or not hidden_path(arcs, live, work, source, target, banned):
+        if amount == 0 or not hidden_path(net, source, target, banned):
             return amount
-        amount -= augment(arcs, work, source, target, amount)
-    return send_in_phases(arcs, live, work, source, target, banned, amount)
+        amount -= augment(net.arcs, net.work, source, target, amount)
+    return send_in_phases(net, source, target, banned, amount)
 
 
 @kernel(inner=True)
-def send_and_hide(
-    arcs: Arcs,
-    live: PatternArrays,
-    work: Work,
-    source: int,
-    target: int,
-    banned: int,
-    amount: int,
-) -> int:
+def send_and_hide(net: Net, source: int, target: int, banned: int, amount: int) -> int:
     """Send a flow, hiding cells along cheapest paths where hidden ones do not do.
 
     What cannot be sent is returned.
     """
-    amount = send_hidden(arcs, live, work, source, target, banned, amount)
+    amount = send_hidden(net, source, target, banned, amount)
     for _ in range(_SEARCHES):
         if amount == 0:
             return amount
-        if cheapest_path(arcs, live, work, source, target, banned) == np.inf:
+        if cheapest_path(net, source, target, banned) == np.inf:
             return amount
-        amount -= augment(arcs, work, source, target, amount)
-        hide_path(arcs, live, work, source, target)
-    return _hide_by_simplex(arcs, live, work, source, target, banned, amount)
+        amount -= augment(net.arcs, net.work, source, target, amount)
+        hide_path(net, source, target)
+    return _hide_by_simplex(net, source, target, banned, amount)
 
 
 @kernel(inner=True)
 def _hide_by_simplex(
-    arcs: Arcs,
-    live: PatternArrays,
-    work: Work,
-    source: int,
-    target: int,
-    banned: int,
-    amount: int,
+    net: Net, source: int, target: int, banned: int, amount: int
 ) -> int:
     """Send a large flow on top of the one there is; return what cannot be sent.
 
     Published cells cost by the unit. What one part hides is free for the next, so that
     the room of a hidden cell is used up, as along cheapest paths.
     """
-    cost = np.zeros(len(live.hidden))
-    for at in range(len(arcs.slot)):
-        cost[arcs.slot[at] >> 1] = arcs.price[at]
-    shut = np.zeros(len(live.hidden), dtype=np.bool_)
+    cost = np.zeros(len(net.live.hidden))
+    for at in range(len(net.arcs.slot)):
+        cost[net.arcs.slot[at] >> 1] = net.arcs.price[at]
+    shut = np.zeros(len(net.live.hidden), dtype=np.bool_)
     shut[banned] = True
     for parts in range(_PARTS, 0, -1):
         sent = amount // parts
-        supply = np.zeros(len(live.first), dtype=np.int64)
+        supply = np.zeros(len(net.live.first), dtype=np.int64)
         supply[source] += sent
         supply[target] -= sent
-        for i in range(work.touches[0]):
-            cell = work.touched[i]
-            supply[arcs.tail[cell]] += work.flow[cell]
-            supply[arcs.head[cell]] -= work.flow[cell]
-        drop_flow(work)
-        left = send_by_simplex(arcs, live, work, shut, supply, cost)
+        for i in range(net.work.touches[0]):
+            cell = net.work.touched[i]
+            supply[net.arcs.tail[cell]] += net.work.flow[cell]
+            supply[net.arcs.head[cell]] -= net.work.flow[cell]
+        drop_flow(net.work)
+        left = send_by_simplex(net, shut, supply, cost)
         amount -= sent - left
         if left > 0:
             return amount
-        for i in range(work.touches[0]):
-            cell = work.touched[i]
-            if work.flow[cell] != 0 and not live.hidden[cell]:
-                hide(arcs, live, cell)
+        for i in range(net.work.touches[0]):
+            cell = net.work.touched[i]
+            if net.work.flow[cell] != 0 and not net.live.hidden[cell]:
+                hide(net.arcs, net.live, cell)
     return amount
 
 
 @kernel(inner=True)
-def cover_level(
-    arcs: Arcs,
-    demands: NetworkDemands,
-    live: PatternArrays,
-    work: Work,
-    level: int,
-    may_hide: bool,
-) -> int:
+def cover_level(net: Net, level: int, may_hide: bool) -> int:
     """Send a level's flow, hiding cells along cheapest paths where need be.
 
     This is the step of the shortest path heuristic (Carvalho, Dellaert & Osorio 1994;
     Almeida, Schuetz & Carvalho 2008). The flow is left in ``work.flow``; what cannot
     be sent is returned, and is then beyond any pattern if cells might be hidden.
     """
-    source, target = level_ends(arcs, demands, level)
+    source, target = level_ends(net.arcs, net.demands, level)
     if source == target:
         return 0
-    banned = demands.cell[level]
-    amount = demands.amount[level]
+    banned = net.demands.cell[level]
+    amount = net.demands.amount[level]
     if may_hide:
-        return send_and_hide(arcs, live, work, source, target, banned, amount)
-    return send_hidden(arcs, live, work, source, target, banned, amount)
+        return send_and_hide(net, source, target, banned, amount)
+    return send_hidden(net, source, target, banned, amount)
 
 
 @kernel(inner=True)
@@ -208,27 +180,18 @@ def load_witness(live: PatternArrays, work: Work, level: int) -> None:
 
 
 @kernel
-def covered_without_hiding(
-    arcs: Arcs, demands: NetworkDemands, live: PatternArrays, work: Work
-) -> np.ndarray:
+def covered_without_hiding(net: Net) -> np.ndarray:
     """Say which levels the hidden cells cover; nothing is kept."""
-    covered = np.zeros(len(demands.cell), dtype=np.bool_)
-    for level in range(len(demands.cell)):
-        covered[level] = cover_level(arcs, demands, live, work, level, False) == 0
-        drop_flow(work)
+    covered = np.zeros(len(net.demands.cell), dtype=np.bool_)
+    for level in range(len(net.demands.cell)):
+        covered[level] = cover_level(net, level, False) == 0
+        drop_flow(net.work)
     return covered
 
 
 @kernel
 def cover_levels(
-    arcs: Arcs,
-    demands: NetworkDemands,
-    live: PatternArrays,
-    work: Work,
-    order: np.ndarray,
-    position: int,
-    may_hide: bool,
-    left: np.ndarray,
+    net: Net, order: np.ndarray, position: int, may_hide: bool, left: np.ndarray
 ) -> int:
     """Cover levels in order from a position on; return where the pool was full.
 
@@ -237,57 +200,61 @@ def cover_levels(
     """
     for i in range(position, len(order)):
         level = order[i]
-        if live.length[level] >= 0:
+        if net.live.length[level] >= 0:
             continue
-        left[level] = cover_level(arcs, demands, live, work, level, may_hide)
+        left[level] = cover_level(net, level, may_hide)
         if left[level] > 0:
-            drop_flow(work)
-        elif not store_witness(live, work, level):
+            drop_flow(net.work)
+        elif not store_witness(net.live, net.work, level):
             return i
     return len(order)
 
 
 @kernel(inner=True)
-def _several_published(live: PatternArrays, level: int) -> bool:
-    """Whether a witness runs through more than one published cell."""
+def published(live: PatternArrays, level: int) -> int:
+    """Count the published cells that a witness runs through."""
     count = 0
     for at in range(live.begin[level], live.begin[level] + live.length[level]):
         if not live.hidden[live.pool_cell[at]]:
             count += 1
-    return count > 1
+    return count
 
 
 @kernel(inner=True)
-def reroute(
-    arcs: Arcs, demands: NetworkDemands, live: PatternArrays, work: Work, level: int
-) -> int:
+def reroute(net: Net, level: int, may_hide: bool) -> int:
     """Send the part of a witness that runs through published cells another way.
 
-    Where that fails the old witness stays; no flow covers the level then. What ran
-    through one cell can be sent from its one end to its other, or the level is lost.
-    With several cells the ends may have to be paired differently, so that a failure
-    is certain only once the whole amount has been sent anew.
+    What ran through a cell is sent from its one end to its other along hidden cells,
+    then, where cells may be hidden, along cheapest paths. If one cell was published,
+    that fails only where the level is lost. With several cells the ends may have to be
+    paired differently, so that a failure is certain only once the whole amount has been
+    sent anew. FULL where the pool is full, FAILED where no flow covers the level: the
+    old witness stays, and a larger pool would not help.
     """
-    lost = False
-    banned = demands.cell[level]
+    live, work = net.live, net.work
+    banned = net.demands.cell[level]
+    left = np.int64(0)
     load_witness(live, work, level)
     for at in range(live.begin[level], live.begin[level] + live.length[level]):
         cell = live.pool_cell[at]
         if live.hidden[cell]:
             continue
-        flow = work.flow[cell]
+        left = work.flow[cell]
         work.flow[cell] = 0
-        source, target = arcs.tail[cell], arcs.head[cell]
-        if flow < 0:
-            source, target, flow = target, source, -flow
-        if send_hidden(arcs, live, work, source, target, banned, flow) > 0:
-            lost = True
+        source, target = net.arcs.tail[cell], net.arcs.head[cell]
+        if left < 0:
+            source, target, left = target, source, -left
+        if may_hide:
+            left = send_and_hide(net, source, target, banned, left)
+        else:
+            left = send_hidden(net, source, target, banned, left)
+        if left > 0:
             break
-    if lost:
+    if left > 0:
         drop_flow(work)
-        if not _several_published(live, level):
+        if not may_hide and published(live, level) < 2:
             return FAILED
-        if cover_level(arcs, demands, live, work, level, False) > 0:
+        if cover_level(net, level, may_hide) > 0:
             drop_flow(work)
             return FAILED
     return DONE if store_witness(live, work, level) else FULL
@@ -303,59 +270,20 @@ def uses(live: PatternArrays, level: int, cell: int) -> bool:
 
 
 @kernel
-def clean_up(
-    arcs: Arcs,
-    demands: NetworkDemands,
-    live: PatternArrays,
-    work: Work,
-    order: np.ndarray,
-    position: int,
-) -> int:
-    """Publish, in order, every cell that no level needs.
-
-    Delete and check (Carvalho, Dellaert & Osorio 1994), but only the levels whose
-    witness uses the cell are checked. A cell that is needed stays needed when others
-    are published, so one pass leaves no redundant cell. Needs a witness for each level.
-    Returns where the pool was full, or the number of cells.
-    """
-    for i in range(position, len(order)):
-        cell = order[i]
-        if live.place[cell] < 0:
-            continue
-        publish(arcs, live, cell)
-        for level in range(len(demands.cell)):
-            if uses(live, level, cell):
-                result = reroute(arcs, demands, live, work, level)
-                if result != DONE:
-                    hide(arcs, live, cell)
-                    if result == FULL:
-                        return i
-                    break
-    return len(order)
-
-
-@kernel
-def recheck(
-    arcs: Arcs, demands: NetworkDemands, live: PatternArrays, work: Work, position: int
-) -> int:
+def recheck(net: Net, position: int) -> int:
     """Find witnesses through published cells and send them another way.
 
     Levels where that fails lose their witness. Returns the level where the pool was
     full, or the number of levels.
     """
-    for level in range(position, len(demands.cell)):
-        touched = False
-        for at in range(live.begin[level], live.begin[level] + live.length[level]):
-            if not live.hidden[live.pool_cell[at]]:
-                touched = True
-                break
-        if touched:
-            result = reroute(arcs, demands, live, work, level)
+    for level in range(position, len(net.demands.cell)):
+        if published(net.live, level) > 0:
+            result = reroute(net, level, False)
             if result == FULL:
                 return level
             if result == FAILED:
-                live.length[level] = -1
-    return len(demands.cell)
+                net.live.length[level] = -1
+    return len(net.demands.cell)
 
 
 @kernel

@@ -11,25 +11,27 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.errors import MethodError
 from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped, never
 from evosdc.suppress.engine.network import cover
 from evosdc.suppress.engine.network.arrays import (
-    Arcs,
+    Net,
     NetworkDemands,
     PatternArrays,
-    Work,
     copy_live,
     make_arcs,
     make_live,
     make_work,
 )
-from evosdc.suppress.engine.network.flow import Graph, graph_of, min_cost_flow
-from evosdc.suppress.engine.network.levels import network_levels
+from evosdc.suppress.engine.network.cheapest_flow import make_flows
+from evosdc.suppress.engine.network.flow import Graph, graph_of
+from evosdc.suppress.engine.network.levels import network_levels, whole_capacities
+from evosdc.suppress.engine.network.mend_kernels import forget, make_log, prune
+from evosdc.suppress.engine.network.order_kernels import run_order
 from evosdc.suppress.engine.network.paths import hide_primaries
-from evosdc.suppress.engine.network.scale import whole_capacities
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem, unreachable
 
@@ -61,9 +63,7 @@ class TableNetwork:
         What one unit of capacity is worth.
     """
 
-    def __init__(
-        self, problem: Problem, cost: NDArray[np.float64] | None = None
-    ) -> None:
+    def __init__(self, problem: Problem, cost: Real | None = None) -> None:
         network = problem.network
         if network is None:
             raise MethodError(
@@ -85,12 +85,13 @@ class TableNetwork:
         cell, sign, amount, row = network_levels(problem, self.arcs, capacities)
         every = NetworkDemands(cell, sign, amount)
         bare = self._bare(len(cell))
-        still = ~cover.covered_without_hiding(self.arcs, every, bare, self.work)
+        net = Net(self.arcs, every, bare, self.work)
+        still = ~cover.covered_without_hiding(net)
         self.demands = NetworkDemands(cell[still], sign[still], amount[still])
         self.row = row[still]
         self.dropped = int(len(cell) - still.sum())
 
-    def with_cost(self, cost: NDArray[np.float64]) -> TableNetwork:
+    def with_cost(self, cost: Real) -> TableNetwork:
         """Return the same network with other costs for the shortest paths."""
         other = TableNetwork.__new__(TableNetwork)
         other.__dict__.update(self.__dict__)
@@ -112,34 +113,11 @@ class TableNetwork:
             self.arcs.tail, self.arcs.head, self.problem.hideable, self.nodes, self.cost
         )
 
-    def cheapest_flow(self, level: int, hidden: NDArray[np.bool_]) -> Cells:
-        """Cover a level by a minimum cost flow; return the flow of each cell.
-
-        Hidden cells are free, others cost their cost for each unit.
-
-        Raises
-        ------
-        LevelError
-            Where no pattern can give the level.
-        """
-        arcs, cell = self.arcs, int(self.demands.cell[level])
-        up, down = arcs.up.copy(), arcs.down.copy()
-        up[cell] = down[cell] = 0
-        source, target = cover.level_ends(arcs, self.demands, level)
-        amount = int(self.demands.amount[level])
-        left, flow = min_cost_flow(
-            self.graph,
-            up,
-            down,
-            np.where(hidden, 0.0, self.cost),
-            source,
-            target,
-            amount,
-        )
-        if left > 0:
-            best = (amount - left) * self.unit
+    def refuse(self, level: int, left: Long) -> None:
+        """Raise an error for a level of which something is left, unless it is -1."""
+        if level >= 0:
+            best = (int(self.demands.amount[level]) - int(left[0])) * self.unit
             raise unreachable(self.problem, [int(self.row[level])], [best])
-        return flow
 
     def level_order(self, cells: ArrayLike, by_side: bool = True) -> Cells:
         """Order the open levels after an order of sensitive cells.
@@ -181,7 +159,13 @@ class PatternState:
         self.live = network.bare()
 
     @property
-    def hidden(self) -> NDArray[np.bool_]:
+    def net(self) -> Net:
+        """The pattern on its network, as kernels take it."""
+        network = self.network
+        return Net(network.arcs, network.demands, self.live, network.work)
+
+    @property
+    def hidden(self) -> Flags:
         """Which cells are hidden; a view that must not be written to."""
         return self.live.hidden
 
@@ -212,7 +196,7 @@ class PatternState:
         """Return the hidden cells as a priced pattern."""
         return self.network.problem.pattern(self.live.hidden)
 
-    def witness(self, level: int) -> tuple[Cells, NDArray[np.int64]]:
+    def witness(self, level: int) -> tuple[Cells, Long]:
         """Return the cells and flows (in units, up positive) that cover a level."""
         begin = int(self.live.begin[level])
         part = slice(begin, begin + max(0, int(self.live.length[level])))
@@ -240,10 +224,9 @@ class PatternState:
         before = self.live.length < 0
         chosen = np.asarray(cells, dtype=np.int64)
         cover.change(self.network.arcs, self.live, chosen, False)
-        arcs, demands, work = self._parts()
         at = 0
         while at < len(self.network):
-            at = cover.recheck(arcs, demands, self.live, work, at)
+            at = cover.recheck(self.net, at)
             if at < len(self.network):
                 self.make_room()
         return np.flatnonzero((self.live.length < 0) & ~before)
@@ -285,6 +268,33 @@ class PatternState:
                 network.problem, network.row[short].tolist(), best.tolist()
             )
 
+    def cover_by_flows(self, order: ArrayLike) -> None:
+        """Hide what the minimum cost flow of one level after another moves.
+
+        Hidden cells are free, others cost their cost for each unit; no witness is kept.
+
+        Raises
+        ------
+        LevelError
+            For a level that no pattern can give.
+        """
+        network, levels = self.network, np.asarray(order, dtype=np.int64)
+        places = np.arange(len(levels) + 1)
+        left = np.zeros(1, dtype=np.int64)
+        level = run_order(
+            self.net,
+            make_flows(network.nodes, len(self.hidden), len(network)),
+            network.cost,
+            places,
+            levels,
+            False,
+            places[:-1],
+            (0, len(levels)),
+            np.zeros(len(levels), dtype=np.int32),
+            left,
+        )
+        network.refuse(level, left)
+
     def repair(self, price: Costs | None = None, stopped: Stopped = never) -> int:
         """Cover every open level; return how many hidden cells did not cover."""
         exposed = len(self.check())
@@ -297,12 +307,15 @@ class PatternState:
         return self.uncovered
 
     def clean_up(
-        self, order: ArrayLike | None = None, stopped: Stopped = never
+        self,
+        order: ArrayLike | None = None,
+        stopped: Stopped = never,
+        critic: Int | None = None,
     ) -> bool:
         """Publish every cell that is not needed, dearest first unless told otherwise.
 
-        Needs every level covered. Returns False where it was stopped half-way; the
-        pattern is safe all the same.
+        Needs every level covered. `critic` is the level that last needed each cell.
+        Returns False where it was stopped half-way; the pattern is safe all the same.
         """
         if order is None:
             cells = self.secondaries
@@ -310,40 +323,39 @@ class PatternState:
             chosen = cells[np.argsort(-cost, kind="stable")]
         else:
             chosen = np.asarray(order, dtype=np.int64)
-        arcs, demands, work = self._parts()
+        if critic is None:
+            critic = np.zeros(len(self.hidden), dtype=np.int32)
+        levels = np.empty(len(self.network), dtype=np.int64)
+        log = make_log(self.live)
         for first in range(0, len(chosen), _CELLS_A_CALL):
             if first and stopped():
                 return False
             part = chosen[first : first + _CELLS_A_CALL]
             at = 0
             while at < len(part):
-                at = cover.clean_up(arcs, demands, self.live, work, part, at)
+                forget(log)
+                at = prune(self.net, log, part, at, levels, critic)
                 if at < len(part):
                     self.make_room()
+                    log = make_log(self.live)
         return True
 
-    def _send(self, order: ArrayLike | None, may_hide: bool) -> NDArray[np.int64]:
+    def _send(self, order: ArrayLike | None, may_hide: bool) -> Long:
         """Cover levels in order; return what could not be sent of each."""
         chosen = (
             np.arange(len(self.network), dtype=np.int64)
             if order is None
             else np.asarray(order, dtype=np.int64)
         )
-        arcs, demands, work = self._parts()
         left = np.zeros(len(self.network), dtype=np.int64)
         for first in range(0, len(chosen), _LEVELS_A_CALL):
             part = chosen[first : first + _LEVELS_A_CALL]
             at = 0
             while at < len(part):
-                at = cover.cover_levels(
-                    arcs, demands, self.live, work, part, at, may_hide, left
-                )
+                at = cover.cover_levels(self.net, part, at, may_hide, left)
                 if at < len(part):
                     self.make_room()
         return left
-
-    def _parts(self) -> tuple[Arcs, NetworkDemands, Work]:
-        return self.network.arcs, self.network.demands, self.network.work
 
     def make_room(self) -> None:
         """Close the gaps between witnesses and leave as much room again behind them."""

@@ -1,8 +1,7 @@
 """Flows on any network given by tails, heads and capacities, whole or real.
 
-These are for callers with capacities of their own: bounds by minimum cuts, minimum cost
-flows after Kelly et al., sliding levels. The searches use the incremental kernels of
-`cover`.
+These are for callers with capacities of their own: bounds by minimum cuts, sliding
+levels. The searches use the incremental kernels of `cover` and `cheapest_flow`.
 """
 
 from __future__ import annotations
@@ -11,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Flags, Int, Long, Real
-from evosdc.suppress.structure import heap
 
 
 class Graph(NamedTuple):
@@ -26,11 +24,7 @@ class Graph(NamedTuple):
 
 
 def graph_of(
-    tail: Int,
-    head: Int,
-    use: Flags,
-    nodes: int | None = None,
-    cost: Real | None = None,
+    tail: Int, head: Int, use: Flags, nodes: int | None = None, cost: Real | None = None
 ) -> Graph:
     """Collect the slots of the cells to use, cheapest first if there are costs.
 
@@ -198,114 +192,3 @@ def trace(graph: Graph, via: np.ndarray, source: int, target: int) -> np.ndarray
         path[i] = via[node]
         node = origin_of(graph, path[i])
     return path
-
-
-@kernel(inner=True)
-def _potentials(
-    graph: Graph,
-    up: np.ndarray,
-    down: np.ndarray,
-    cost: Real,
-    flow: np.ndarray,
-    source: int,
-    target: int,
-    potential: Real,
-    via: np.ndarray,
-    order: np.ndarray,
-    spot: np.ndarray,
-    key: Real,
-) -> bool:
-    """Dijkstra's algorithm on reduced costs; updates the potentials."""
-    nodes = len(graph.start) - 1
-    distance = np.full(nodes, np.inf)
-    final = np.zeros(nodes, dtype=np.bool_)
-    distance[source] = 0.0
-    via[:] = -1
-    size = heap.lower(order, spot, key, 0, source, 0.0)
-    while size:
-        node = heap.take(order, spot, key, size)
-        size -= 1
-        final[node] = True
-        if node == target:
-            break
-        for at in range(graph.start[node], graph.start[node + 1]):
-            slot = graph.slot[at]
-            other = end_of(graph, slot)
-            if final[other] or _room(up, down, flow, slot) <= 0:
-                continue
-            cell = slot >> 1
-            # Taking back flow gives its cost back; a cell costs the same both ways.
-            backward = flow[cell] > 0 if slot & 1 else flow[cell] < 0
-            price = -cost[cell] if backward else cost[cell]
-            # Rounding may leave a reduced cost a hair below zero.
-            reduced = max(0.0, price + potential[node] - potential[other])
-            through = distance[node] + reduced
-            if through < distance[other]:
-                distance[other] = through
-                via[other] = slot
-                size = heap.lower(order, spot, key, size, other, through)
-    heap.clear(order, spot, size)
-    if not final[target]:
-        return False
-    for node in range(nodes):
-        potential[node] += min(distance[node], distance[target])
-    return True
-
-
-@kernel
-def min_cost_flow(
-    graph: Graph,
-    up: np.ndarray,
-    down: np.ndarray,
-    cost: Real,
-    source: int,
-    target: int,
-    amount: int,
-) -> tuple[int, np.ndarray]:
-    """Send an amount at least cost; return what is left to send and each cell's flow.
-
-    Successive shortest paths with potentials. Costs are per unit, not negative, and
-    the same for a cell that goes up or down.
-    """
-    nodes = len(graph.start) - 1
-    flow = np.zeros_like(up)
-    potential = np.zeros(nodes)
-    via = np.empty(nodes, dtype=np.int32)
-    order = np.empty(nodes, dtype=np.int32)
-    spot = np.full(nodes, -1, dtype=np.int32)
-    key = np.empty(nodes)
-    left = amount
-    while left > 0 and _potentials(
-        graph,
-        up,
-        down,
-        cost,
-        flow,
-        source,
-        target,
-        potential,
-        via,
-        order,
-        spot,
-        key,
-    ):
-        part = left
-        node = target
-        while node != source:
-            slot = via[node]
-            cell = slot >> 1
-            room = _room(up, down, flow, slot)
-            # Stop where the flow is all taken back: beyond it the price changes.
-            if slot & 1 and flow[cell] > 0:
-                room = flow[cell]
-            elif not slot & 1 and flow[cell] < 0:
-                room = -flow[cell]
-            part = min(part, room)
-            node = origin_of(graph, slot)
-        node = target
-        while node != source:
-            slot = via[node]
-            flow[slot >> 1] += -part if slot & 1 else part
-            node = origin_of(graph, slot)
-        left -= part
-    return left, flow

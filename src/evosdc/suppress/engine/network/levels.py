@@ -2,16 +2,123 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal, localcontext
+
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
 from evosdc.errors import LevelError
 from evosdc.suppress.engine.network.arrays import Arcs
 from evosdc.suppress.engine.network.flow import Graph, graph_of, max_flow
-from evosdc.suppress.engine.network.scale import Capacities
 from evosdc.suppress.problem import Problem
 
-Long = NDArray[np.int64]
+# Long-number capacities: no level is ever left short through rounding.
+#
+# With capacities that are whole multiples of a unit every maximum flow is one too, so a
+# level rounded up to the next multiple asks for neither more nor less. The unit is a
+# power of ten that writes every number of the table, where there is one small enough.
+# Otherwise it lies far below the last digit that matters, and the capacities that are
+# not whole multiples of it are rounded down.
+
+# Doubles hold every whole number up to here.
+_EXACT = 2.0**53
+# The largest level in units where some number is not a whole multiple.
+_FINE = 2.0**50
+_MOST_DIGITS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Capacities:
+    """Room to move and levels in whole units.
+
+    Attributes
+    ----------
+    up, down
+        How far each cell can move; cut off at the largest level, which no flow needs
+        to exceed.
+    amount, slide_amount
+        `Levels.amount` and `Levels.slide_amount` in units, rounded up.
+    unit
+        What one unit is worth in the table's own measure.
+    """
+
+    up: Long
+    down: Long
+    amount: Long
+    slide_amount: Long
+    unit: float
+
+
+def whole_capacities(problem: Problem) -> Capacities:
+    """Express a problem's room and levels in whole units."""
+    table, levels = problem.table, problem.levels
+    demands = np.concatenate([levels.amount, levels.slide_amount])
+    if not len(demands):
+        none = np.zeros(0, dtype=np.int64)
+        nothing = np.zeros(len(table), dtype=np.int64)
+        return Capacities(nothing, nothing, none, none, 1.0)
+    scale = 10.0 ** _digits([table.value, table.lower, table.upper], demands.max())
+    wanted = _round_up(demands, scale)
+    most = int(wanted.max())
+    return Capacities(
+        up=_room(table.value, table.upper, problem.up, scale, most),
+        down=_room(table.value, table.lower, problem.down, scale, most),
+        amount=wanted[: len(levels)],
+        slide_amount=wanted[len(levels) :],
+        unit=1.0 / scale,
+    )
+
+
+def _digits(columns: list[Real], demand: float) -> int:
+    """Fewest decimals that write every number, or else as many as levels allow."""
+    numbers = np.concatenate([c[np.isfinite(c)] for c in columns])
+    largest = max(float(np.abs(numbers).max()), demand)
+    for digits in range(_MOST_DIGITS + 1):
+        scale = 10.0**digits
+        if largest * scale > _EXACT:
+            break
+        if np.array_equal(np.rint(numbers * scale) / scale, numbers):
+            return digits
+    return int(np.floor(np.log10(_FINE / demand)))
+
+
+def _room(value: Real, bound: Real, room: Real, scale: float, most: int) -> Long:
+    """Distance of each value from its bound in units, rounded down, at most `most`."""
+    units = [np.rint(column * scale) for column in (value, bound)]
+    exact = np.ones(len(value), dtype=np.bool_)
+    for column, unit in zip((value, bound), units, strict=True):
+        exact &= (np.abs(unit) <= _EXACT) & (unit / scale == column)
+    finite = np.where(np.isfinite(bound), np.abs(bound), 0.0)
+    # One unit in the last place for reading each decimal, one for the difference.
+    blur = 3 * np.spacing(np.maximum(np.abs(value), finite))
+    rounded = np.floor((room - blur) * scale)
+    most_likely = np.floor((room + blur) * scale)
+    for cell in np.flatnonzero(~exact & np.isfinite(bound) & (rounded < most_likely)):
+        rounded[cell] = _decimal_room(float(value[cell]), float(bound[cell]), scale)
+    difference = np.full(len(value), np.inf)
+    np.subtract(units[1], units[0], out=difference, where=exact)
+    whole = np.where(exact, np.abs(difference), rounded)
+    # A value a hair outside its bounds has no room.
+    whole[room == 0] = 0
+    return np.clip(whole, 0, most).astype(np.int64)
+
+
+def _decimal_room(value: float, bound: float, scale: float) -> float:
+    """Distance in units, rounded down, of two numbers read as decimals."""
+    with localcontext() as context:
+        # Doubles next to each other and far apart alike: nothing is rounded.
+        context.prec = 700
+        apart = abs(Decimal(repr(value)) - Decimal(repr(bound)))
+        return float((apart * Decimal(repr(scale))).to_integral_value(ROUND_FLOOR))
+
+
+def _round_up(demands: Real, scale: float) -> Long:
+    """Fewest units that reach each demand, read as a decimal."""
+    units = np.rint(demands * scale)
+    units += units / scale < demands
+    return units.astype(np.int64)
 
 
 def network_levels(

@@ -10,11 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Flags
 from evosdc.errors import EvosdcError
 from evosdc.suppress.engine.network import mend_kernels as kernels
-from evosdc.suppress.engine.network.changes import Log, forget
 from evosdc.suppress.engine.network.cover import FAILED, FULL, change
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.network.mend_kernels import Log, forget, make_log
 
 Cells = NDArray[np.int64]
 
@@ -38,7 +39,7 @@ class Mender:
         self._levels = np.empty(len(network), dtype=np.int64)
         self._log: Log | None = None
 
-    def child(self, parent: PatternState, hidden: NDArray[np.bool_]) -> PatternState:
+    def child(self, parent: PatternState, hidden: Flags) -> PatternState:
         """Return a safe pattern that hides these cells, or as few more as it takes.
 
         It starts from a copy of `parent`, all of whose levels are covered; redundant
@@ -55,20 +56,11 @@ class Mender:
 
     def recover(self, state: PatternState) -> None:
         """Cover the levels whose witness runs through published cells."""
-        network = self._network
         result = FULL
         while result == FULL:
             log = self._empty_log(state)
             result = kernels.recreate(
-                network.arcs,
-                network.demands,
-                state.live,
-                network.work,
-                log,
-                self._state,
-                self._cost,
-                self._levels,
-                np.inf,
+                state.net, log, self._state, self._cost, self._levels, np.inf
             )
             if result == FULL:
                 state.make_room()
@@ -80,44 +72,17 @@ class Mender:
 
     def prune(self, state: PatternState, order: Cells | None = None) -> None:
         """Publish every cell that no level needs, dearest first unless told."""
-        if order is None:
-            order = dearest_first(state)
-        network = self._network
-        at = 0
-        while at < len(order):
-            log = self._empty_log(state)
-            at = kernels.prune(
-                network.arcs,
-                network.demands,
-                state.live,
-                network.work,
-                log,
-                order,
-                at,
-                self._levels,
-                self._critic,
-            )
-            if at < len(order):
-                state.make_room()
+        state.clean_up(order, critic=self._critic)
 
     def drop_in_turn(self, state: PatternState, order: Cells | None = None) -> None:
         """Drop each secondary in turn and keep what covers the levels at less cost."""
         if order is None:
             order = dearest_first(state)
-        network = self._network
         at = 0
         while at < len(order):
+            log = self._empty_log(state)
             at = kernels.drop_in_turn(
-                network.arcs,
-                network.demands,
-                state.live,
-                network.work,
-                self._empty_log(state),
-                self._cost,
-                order,
-                at,
-                self._state,
-                self._critic,
+                state.net, log, self._cost, order, at, self._state, self._critic
             )
             if at < len(order):
                 state.make_room()
@@ -125,7 +90,7 @@ class Mender:
     def _empty_log(self, state: PatternState) -> Log:
         """Return the log of the last call, emptied, if it is large enough."""
         if self._log is None or len(self._log.flow) < len(state.live.pool_cell):
-            self._log = make_log(state)
+            self._log = make_log(state.live)
         forget(self._log)
         return self._log
 
@@ -135,20 +100,3 @@ def dearest_first(state: PatternState) -> Cells:
     cells = state.secondaries
     cost = state.network.problem.cost[cells]
     return cells[np.argsort(-cost, kind="stable")]
-
-
-def make_log(state: PatternState) -> Log:
-    """Allocate an empty log of changes to a state."""
-    cells, levels = len(state.network.problem.table), len(state.network)
-    pool = len(state.live.pool_cell)
-    return Log(
-        mark=np.zeros(cells, dtype=np.int8),
-        cell=np.zeros(cells, dtype=np.int32),
-        level=np.zeros(levels, dtype=np.int32),
-        start=np.zeros(levels, dtype=np.int64),
-        length=np.zeros(levels, dtype=np.int32),
-        logged=np.zeros(levels, dtype=np.bool_),
-        flow_cell=np.zeros(pool, dtype=np.int32),
-        flow=np.zeros(pool, dtype=np.int64),
-        counts=np.zeros(3, dtype=np.int64),
-    )

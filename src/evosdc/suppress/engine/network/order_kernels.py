@@ -9,16 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from evosdc.arrays import Int, Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import (
-    Arcs,
-    Int,
-    Long,
-    NetworkDemands,
-    PatternArrays,
-    Real,
-    Work,
-)
+from evosdc.suppress.engine.network.arrays import Arcs, Net, NetworkDemands, Work
 from evosdc.suppress.engine.network.cheapest_flow import Flows, send_cheapest
 from evosdc.suppress.engine.network.cover import drop_flow, level_ends, send_hidden
 from evosdc.suppress.engine.network.paths import hide
@@ -44,60 +37,38 @@ def _ask(
 
 
 @kernel(inner=True)
-def _settle(
-    arcs: Arcs,
-    demands: NetworkDemands,
-    live: PatternArrays,
-    work: Work,
-    flows: Flows,
-    levels: np.ndarray,
-    hide_moved: bool,
-) -> None:
+def _settle(net: Net, flows: Flows, levels: np.ndarray, hide_moved: bool) -> None:
     """Hide what moved if asked to, and leave no trace of the flow."""
     if hide_moved:
         # By number, so that the answer does not depend on how the flow came about.
-        moved = work.touched[: work.touches[0]]
+        moved = net.work.touched[: net.work.touches[0]]
         for i in order_of(moved):
             cell = moved[i]
-            if work.flow[cell] != 0 and not live.hidden[cell]:
-                hide(arcs, live, cell)
-    drop_flow(work)
+            if net.work.flow[cell] != 0 and not net.live.hidden[cell]:
+                hide(net.arcs, net.live, cell)
+    drop_flow(net.work)
     for i in range(flows.tally[0]):
         flows.excess[flows.ends[i]] = 0
     flows.tally[0] = 0
     for level in levels:
-        flows.shut[demands.cell[level]] = False
+        flows.shut[net.demands.cell[level]] = False
 
 
 @kernel(inner=True)
-def protect_level(
-    arcs: Arcs,
-    demands: NetworkDemands,
-    live: PatternArrays,
-    work: Work,
-    flows: Flows,
-    cost: Real,
-    levels: np.ndarray,
-) -> int:
+def protect_level(net: Net, flows: Flows, cost: Real, levels: np.ndarray) -> int:
     """Cover one level (an array of one); return what no pattern can send of it."""
     level = levels[0]
-    source, target = level_ends(arcs, demands, level)
+    source, target = level_ends(net.arcs, net.demands, level)
     if source == target:
         return 0
     left = send_hidden(
-        arcs,
-        live,
-        work,
-        source,
-        target,
-        demands.cell[level],
-        demands.amount[level],
+        net, source, target, net.demands.cell[level], net.demands.amount[level]
     )
     if left > 0:
-        _ask(demands, flows, level, source, target, left)
-        left = send_cheapest(arcs, live, work, flows, cost)
-    flows.tally[1] = left == 0 and _turns(arcs, work)
-    _settle(arcs, demands, live, work, flows, levels, left == 0)
+        _ask(net.demands, flows, level, source, target, left)
+        left = send_cheapest(net, flows, cost)
+    flows.tally[1] = left == 0 and _turns(net.arcs, net.work)
+    _settle(net, flows, levels, left == 0)
     return left
 
 
@@ -127,14 +98,7 @@ def _covered_by_turn(
 
 @kernel(inner=True)
 def protect_together(
-    arcs: Arcs,
-    demands: NetworkDemands,
-    live: PatternArrays,
-    work: Work,
-    flows: Flows,
-    cost: Real,
-    levels: np.ndarray,
-    left: Long,
+    net: Net, flows: Flows, cost: Real, levels: np.ndarray, left: Long
 ) -> int:
     """Cover levels of one direction in one program; return a level beyond any pattern.
 
@@ -144,19 +108,13 @@ def protect_together(
     wanted = np.empty(len(levels), dtype=np.int64)
     count = 0
     for level in levels:
-        source, target = level_ends(arcs, demands, level)
+        source, target = level_ends(net.arcs, net.demands, level)
         if source == target:
             continue
         short = send_hidden(
-            arcs,
-            live,
-            work,
-            source,
-            target,
-            demands.cell[level],
-            demands.amount[level],
+            net, source, target, net.demands.cell[level], net.demands.amount[level]
         )
-        drop_flow(work)
+        drop_flow(net.work)
         if short > 0:
             wanted[count] = level
             count += 1
@@ -169,17 +127,17 @@ def protect_together(
         open_ranges -= 1
         a, b = begin[open_ranges], end[open_ranges]
         if b - a == 1:
-            short = protect_level(arcs, demands, live, work, flows, cost, wanted[a:b])
+            short = protect_level(net, flows, cost, wanted[a:b])
             if short > 0:
                 left[0] = short
                 return wanted[a]
             continue
         for i in range(a, b):
-            source, target = level_ends(arcs, demands, wanted[i])
-            amount = demands.amount[wanted[i]]
-            _ask(demands, flows, wanted[i], source, target, amount)
-        short = send_cheapest(arcs, live, work, flows, cost)
-        _settle(arcs, demands, live, work, flows, wanted[a:b], short == 0)
+            source, target = level_ends(net.arcs, net.demands, wanted[i])
+            amount = net.demands.amount[wanted[i]]
+            _ask(net.demands, flows, wanted[i], source, target, amount)
+        short = send_cheapest(net, flows, cost)
+        _settle(net, flows, wanted[a:b], short == 0)
         if short > 0:
             middle = (a + b) // 2
             begin[open_ranges], end[open_ranges] = middle, b
@@ -190,46 +148,38 @@ def protect_together(
 
 @kernel(nogil=True)
 def run_order(
-    arcs: Arcs,
-    demands: NetworkDemands,
-    live: PatternArrays,
-    work: Work,
+    net: Net,
     flows: Flows,
     cost: Real,
     start: Long,
     levels: Long,
     together: bool,
     order: Long,
-    begin: int,
-    end: int,
+    stretch: tuple[int, int],
     upto: Int,
     left: Long,
 ) -> int:
-    """Protect the elements ``order[begin:end]`` one after another.
+    """Protect the elements of a stretch of an order one after another.
 
     ``levels[start[e]:start[e + 1]]`` are the levels of element `e`. After the element
     at place `i`, ``upto[i]`` secondaries are hidden, in the order of ``live.extra``.
     Returns a level beyond any pattern, with what is missing in ``left``, or -1.
     """
-    for i in range(begin, end):
+    for i in range(stretch[0], stretch[1]):
         part = levels[start[order[i]] : start[order[i] + 1]]
         if together:
             for sign in (1, -1):
-                side = part[demands.sign[part] == sign]
-                level = protect_together(
-                    arcs, demands, live, work, flows, cost, side, left
-                )
+                side = part[net.demands.sign[part] == sign]
+                level = protect_together(net, flows, cost, side, left)
                 if level >= 0:
                     return level
         else:
             for j in range(len(part)):
-                if j and _covered_by_turn(demands, flows, part[j - 1], part[j]):
+                if j and _covered_by_turn(net.demands, flows, part[j - 1], part[j]):
                     continue
-                short = protect_level(
-                    arcs, demands, live, work, flows, cost, part[j : j + 1]
-                )
+                short = protect_level(net, flows, cost, part[j : j + 1])
                 if short > 0:
                     left[0] = short
                     return part[j]
-        upto[i] = live.tally[0]
+        upto[i] = net.live.tally[0]
     return -1

@@ -9,19 +9,24 @@ from contextvars import copy_context
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Int, Long
 from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
 from evosdc.suppress.engine.network import cover
-from evosdc.suppress.engine.network.arrays import PatternArrays, copy_live, make_work
+from evosdc.suppress.engine.network.arrays import (
+    Net,
+    PatternArrays,
+    copy_live,
+    make_work,
+)
 from evosdc.suppress.engine.network.cheapest_flow import Flows, make_flows
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.order_kernels import run_order
 from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem, unreachable
+from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 from evosdc.suppress.structure.elements import Grouping, by_weight, group_cells
-from evosdc.suppress.structure.movable import movable
+from evosdc.suppress.structure.unpick import movable
 
 # Levels protected between two looks at the clock.
 _LEVELS_A_CALL = 256
@@ -34,7 +39,7 @@ class _Worker:
     network: TableNetwork
     live: PatternArrays
     flows: Flows
-    left: NDArray[np.int64]
+    left: Long
 
 
 class FlowEvaluator:
@@ -135,33 +140,25 @@ class FlowEvaluator:
         worker: _Worker,
         order: Order,
         first: int,
-        upto: NDArray[np.int32],
+        upto: Int,
         end: int | None = None,
     ) -> None:
         network = self.network
         level = run_order(
-            network.arcs,
-            network.demands,
-            worker.live,
-            worker.network.work,
+            Net(network.arcs, network.demands, worker.live, worker.network.work),
             worker.flows,
             network.cost,
             self._start,
             self._levels,
             self._together,
             order,
-            first,
-            len(order) if end is None else end,
+            (first, len(order) if end is None else end),
             upto,
             worker.left,
         )
-        if level >= 0:
-            best = (int(network.demands.amount[level]) - int(worker.left[0])) * (
-                network.unit
-            )
-            raise unreachable(self._problem, [int(network.row[level])], [best])
+        network.refuse(level, worker.left)
 
-    def _reset(self, worker: _Worker, hidden: NDArray[np.int64]) -> None:
+    def _reset(self, worker: _Worker, hidden: Long) -> None:
         live, bare = worker.live, self._bare
         np.copyto(live.hidden, bare.hidden)
         np.copyto(live.first, bare.first)
@@ -192,9 +189,7 @@ class FlowEvaluator:
         )
 
 
-def _chosen(
-    problem: Problem, open_cells: NDArray[np.int64], cells: str
-) -> NDArray[np.int64]:
+def _chosen(problem: Problem, open_cells: Long, cells: str) -> Long:
     """The sensitive cells whose order is sought.
 
     Primaries alone cover all levels of those that are not among `open_cells`.
@@ -214,9 +209,7 @@ def _chosen(
     return open_cells[~free[open_cells]]
 
 
-def _levels_of(
-    network: TableNetwork, elements: list[NDArray[np.int64]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _levels_of(network: TableNetwork, elements: list[Long]) -> tuple[Long, Long]:
     """Levels of each element: cell by cell, the upper one first."""
     size = np.array([len(e) for e in elements])
     cells = np.concatenate([np.zeros(0, dtype=np.int64), *elements])

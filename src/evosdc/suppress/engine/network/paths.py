@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import Arcs, PatternArrays, Work
+from evosdc.suppress.engine.network.arrays import Arcs, Net, PatternArrays, Work
 
 
 @kernel(inline="always")
@@ -93,51 +93,49 @@ def hide_primaries(arcs: Arcs, live: PatternArrays, cells: np.ndarray) -> None:
 
 
 @kernel(inner=True)
-def hidden_path(
-    arcs: Arcs, live: PatternArrays, work: Work, source: int, target: int, banned: int
-) -> bool:
+def hidden_path(net: Net, source: int, target: int, banned: int) -> bool:
     """Find a path with residual capacity through hidden cells other than `banned`.
 
     Breadth first, so the path has as few cells as can be. Nodes one step from the
     target are marked beforehand: in tables most paths are short, and the search ends
     as soon as it sees such a node. The path is left in ``work.ahead.via``.
     """
-    work.clock[0] += 1
-    now = work.clock[0]
+    net.work.clock[0] += 1
+    now = net.work.clock[0]
     reached = False
-    slot = live.first[target]
+    slot = net.live.first[target]
     while slot >= 0:
         into = slot ^ 1
-        if slot >> 1 != banned and residual(arcs, work, into) > 0:
-            node = slot_origin(arcs, into)
-            if work.near[node] != now:
-                work.near[node] = now
-                work.last[node] = into
+        if slot >> 1 != banned and residual(net.arcs, net.work, into) > 0:
+            node = slot_origin(net.arcs, into)
+            if net.work.near[node] != now:
+                net.work.near[node] = now
+                net.work.last[node] = into
                 reached = True
-        slot = live.following[slot]
+        slot = net.live.following[slot]
     if not reached:
         return False
-    work.ahead.seen[source] = now
-    if work.near[source] == now:
-        work.ahead.via[target] = work.last[source]
+    net.work.ahead.seen[source] = now
+    if net.work.near[source] == now:
+        net.work.ahead.via[target] = net.work.last[source]
         return True
-    work.ahead.queue[0] = source
+    net.work.ahead.queue[0] = source
     done, size = 0, 1
     while done < size:
-        slot = live.first[work.ahead.queue[done]]
+        slot = net.live.first[net.work.ahead.queue[done]]
         done += 1
         while slot >= 0:
-            if slot >> 1 != banned and residual(arcs, work, slot) > 0:
-                node = slot_end(arcs, slot)
-                if work.ahead.seen[node] != now:
-                    work.ahead.seen[node] = now
-                    work.ahead.via[node] = slot
-                    if work.near[node] == now:
-                        work.ahead.via[target] = work.last[node]
+            if slot >> 1 != banned and residual(net.arcs, net.work, slot) > 0:
+                node = slot_end(net.arcs, slot)
+                if net.work.ahead.seen[node] != now:
+                    net.work.ahead.seen[node] = now
+                    net.work.ahead.via[node] = slot
+                    if net.work.near[node] == now:
+                        net.work.ahead.via[target] = net.work.last[node]
                         return True
-                    work.ahead.queue[size] = node
+                    net.work.ahead.queue[size] = node
                     size += 1
-            slot = live.following[slot]
+            slot = net.live.following[slot]
     return False
 
 
@@ -170,13 +168,83 @@ def augment(arcs: Arcs, work: Work, source: int, target: int, most: int) -> int:
 
 
 @kernel(inner=True)
-def hide_path(
-    arcs: Arcs, live: PatternArrays, work: Work, source: int, target: int
-) -> None:
+def hide_path(net: Net, source: int, target: int) -> None:
     """Hide the published cells on the path found last."""
     node = target
     while node != source:
-        slot = work.ahead.via[node]
-        if not live.hidden[slot >> 1]:
-            hide(arcs, live, slot >> 1)
-        node = slot_origin(arcs, slot)
+        slot = net.work.ahead.via[node]
+        if not net.live.hidden[slot >> 1]:
+            hide(net.arcs, net.live, slot >> 1)
+        node = slot_origin(net.arcs, slot)
+
+
+# Kernel: large flows through hidden cells in phases of shortest paths (Dinic 1970).
+#
+# Where a level is worth thousands of the cells round it, its flow runs along thousands
+# of paths. One search finds them all while they are of one length: an arc that is full
+# or leads nowhere is passed by for the rest of the phase.
+
+
+@kernel(inner=True)
+def _layers(net: Net, source: int, target: int, banned: int) -> bool:
+    """Number nodes by their distance from the source, up to the target's."""
+    net.work.clock[0] += 1
+    now, side = net.work.clock[0], net.work.ahead
+    side.seen[source] = now
+    side.distance[source] = 0.0
+    side.pointer[source] = net.live.first[source]
+    side.queue[0] = source
+    done, size = 0, 1
+    while done < size and side.seen[target] != now:
+        node = side.queue[done]
+        done += 1
+        slot = net.live.first[node]
+        while slot >= 0:
+            end = slot_end(net.arcs, slot)
+            if (
+                side.seen[end] != now
+                and slot >> 1 != banned
+                and residual(net.arcs, net.work, slot) > 0
+            ):
+                side.seen[end] = now
+                side.distance[end] = side.distance[node] + 1
+                side.pointer[end] = net.live.first[end]
+                side.queue[size] = end
+                size += 1
+            slot = net.live.following[slot]
+    return side.seen[target] == now
+
+
+@kernel(inner=True)
+def send_in_phases(net: Net, source: int, target: int, banned: int, amount: int) -> int:
+    """Send what hidden cells take, at most `amount`; return what is left to send."""
+    side = net.work.ahead
+    while amount > 0 and _layers(net, source, target, banned):
+        now = net.work.clock[0]
+        node = source
+        while amount > 0:
+            slot = side.pointer[node]
+            while slot >= 0:
+                end = slot_end(net.arcs, slot)
+                if (
+                    side.seen[end] == now
+                    and side.distance[end] == side.distance[node] + 1
+                    and slot >> 1 != banned
+                    and residual(net.arcs, net.work, slot) > 0
+                ):
+                    break
+                slot = net.live.following[slot]
+            side.pointer[node] = slot
+            if slot >= 0:
+                node = slot_end(net.arcs, slot)
+                side.via[node] = slot
+                if node == target:
+                    amount -= augment(net.arcs, net.work, source, target, amount)
+                    node = source
+            elif node == source:
+                break
+            else:
+                # A dead end: nothing leads through it in this phase.
+                side.distance[node] = -1.0
+                node = slot_origin(net.arcs, side.via[node])
+    return amount

@@ -14,16 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.network.arrays import (
-    Arcs,
-    Flags,
-    Int,
-    Long,
-    PatternArrays,
-    Real,
-    Work,
-)
+from evosdc.suppress.engine.network.arrays import Arcs, Net, PatternArrays
 from evosdc.suppress.engine.network.paths import slot_end, slot_origin, touch
 
 _LOWER, _BASIC, _UPPER = 1, 0, -1
@@ -322,23 +315,21 @@ def _pivot_to_the_end(slots: SlotArcs, tree: SpanningTree, supply: Long) -> None
 
 
 @kernel(inner=True)
-def send_by_simplex(
-    arcs: Arcs, live: PatternArrays, work: Work, shut: Flags, supply: Long, cost: Real
-) -> int:
+def send_by_simplex(net: Net, shut: Flags, supply: Long, cost: Real) -> int:
     """Send `supply` at least cost, hidden cells being free; return what cannot be sent.
 
     ``work.flow`` must be empty and holds the flow afterwards.
     """
-    usable = _usable(arcs, live, shut)
+    usable = _usable(net.arcs, net.live, shut)
     m = len(usable)
-    slots = _arcs_of(arcs, live, usable, supply, cost)
+    slots = _arcs_of(net.arcs, net.live, usable, supply, cost)
     _pivot_to_the_end(slots, _first_tree(m, supply), supply)
     flow = slots.flow
     for k in range(m):
         if flow[k] != 0:
             cell = usable[k] >> 1
-            touch(work, cell)
-            work.flow[cell] += -flow[k] if usable[k] & 1 else flow[k]
+            touch(net.work, cell)
+            net.work.flow[cell] += -flow[k] if usable[k] & 1 else flow[k]
     left = 0
     for node in range(len(supply)):
         if supply[node] > 0:

@@ -2,13 +2,182 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from evosdc.arrays import Long, Real
+from evosdc.kernels import kernel
+from evosdc.suppress.draw import draw
 from evosdc.suppress.engine.base import Stopped, WalkOptions
+from evosdc.suppress.engine.network.arrays import Arcs, Net, PatternArrays
+from evosdc.suppress.engine.network.cover import DONE, FULL
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.engine.network.mend import make_log
-from evosdc.suppress.engine.network.ruin_kernels import WalkArrays, walk_on
+from evosdc.suppress.engine.network.mend_kernels import (
+    Log,
+    forget,
+    gain_of,
+    make_log,
+    recreate,
+    remove,
+    tidy,
+    undo,
+)
 from evosdc.suppress.pattern import Pattern
+
+# Kernels of ruin and recreate: whole runs of steps on one state.
+#
+# A step publishes a few hidden cells, covers the levels that broke along cheapest
+# paths, publishes what became redundant nearby, and is taken back unless accepted.
+
+# How a step chooses the cells to publish; else at random.
+_NEAR, _DEAR, _WITNESS = 1, 2, 3
+
+
+class WalkArrays(NamedTuple):
+    """Where a run of steps stands.
+
+    ``state`` is the state of the random numbers; ``cost`` the present and the best
+    cost; ``history`` the costs that late acceptance compares with; ``best`` the
+    secondaries of the best pattern, ``size`` how many they are; ``steps`` the number
+    of steps made; ``slack`` how much dearer a step may be before it is tidied;
+    ``critic`` the level that last needed each cell.
+    """
+
+    state: np.ndarray
+    cost: Real
+    history: Real
+    best: np.ndarray
+    size: Long
+    steps: Long
+    slack: Real
+    critic: np.ndarray
+
+
+@kernel(inner=True)
+def _ruin_near(
+    arcs: Arcs, live: PatternArrays, log: Log, state: np.ndarray, many: int
+) -> None:
+    """Publish cells met on a random walk along hidden cells."""
+    cell = live.extra[draw(state, live.tally[0])]
+    node = arcs.tail[cell] if draw(state, 2) else arcs.head[cell]
+    remove(arcs, live, log, cell)
+    gone = 1
+    for _ in range(4 * many):
+        if gone == many:
+            return
+        degree, slot = 0, live.first[node]
+        while slot >= 0:
+            degree += 1
+            slot = live.following[slot]
+        if degree == 0:
+            return
+        slot = live.first[node]
+        for _ in range(draw(state, degree)):
+            slot = live.following[slot]
+        cell = slot >> 1
+        node = arcs.tail[cell] if slot & 1 else arcs.head[cell]
+        if live.place[cell] >= 0:
+            remove(arcs, live, log, cell)
+            gone += 1
+
+
+@kernel(inner=True)
+def _ruin_witness(
+    arcs: Arcs, live: PatternArrays, log: Log, state: np.ndarray, level: int, many: int
+) -> None:
+    """Publish secondaries that follow one another in a level's witness."""
+    size = live.length[level]
+    if size <= 0:
+        return
+    start = draw(state, size)
+    for i in range(size):
+        cell = live.pool_cell[live.begin[level] + (start + i) % size]
+        if live.place[cell] >= 0:
+            remove(arcs, live, log, cell)
+            many -= 1
+            if many == 0:
+                return
+
+
+@kernel(inner=True)
+def ruin(net: Net, log: Log, cost: Real, state: np.ndarray, most: int) -> None:
+    """Publish a few hidden cells."""
+    way = draw(state, 4)
+    many = min(1 + draw(state, most), net.live.tally[0])
+    if way == _NEAR:
+        _ruin_near(net.arcs, net.live, log, state, many)
+        return
+    if way == _WITNESS:
+        level = draw(state, len(net.demands.cell))
+        _ruin_witness(net.arcs, net.live, log, state, level, many)
+        return
+    for _ in range(many):
+        cell = net.live.extra[draw(state, net.live.tally[0])]
+        if way == _DEAR:
+            other = net.live.extra[draw(state, net.live.tally[0])]
+            if cost[other] > cost[cell]:
+                cell = other
+        remove(net.arcs, net.live, log, cell)
+
+
+@kernel(inner=True)
+def _keep_best(live: PatternArrays, walk: WalkArrays) -> None:
+    walk.cost[1] = walk.cost[0]
+    walk.size[0] = live.tally[0]
+    walk.best[: live.tally[0]] = live.extra[: live.tally[0]]
+
+
+@kernel(inner=True)
+def _step(
+    net: Net, log: Log, walk: WalkArrays, cost: Real, most: int, levels: Long
+) -> int:
+    """Ruin, recreate and tidy up; say whether the step is worth looking at."""
+    ruin(net, log, cost, walk.state, most)
+    at = walk.steps[0] % len(walk.history)
+    room = max(0.0, walk.history[at] - walk.cost[0])
+    room += walk.slack[0] - gain_of(net.live, log, cost)
+    result = recreate(net, log, walk.state, cost, levels, room)
+    if result != DONE:
+        return result
+    if not tidy(net, log, cost, levels, walk.critic):
+        return FULL
+    return DONE
+
+
+@kernel
+def walk_on(
+    net: Net, log: Log, walk: WalkArrays, cost: Real, most: int, steps: int
+) -> int:
+    """Make steps of ruin and recreate; return how many were made.
+
+    Fewer than asked for where the pool is full; the last step is then taken back. Late
+    acceptance (Burke & Bykov 2017): a step stands if its cost is no more than the
+    present one or than the one `len(history)` steps ago.
+    """
+    levels = np.empty(len(net.demands.cell), dtype=np.int64)
+    for step in range(steps):
+        if net.live.tally[0] == 0:
+            # Nothing to ruin: the steps count, or callers would ask for them for ever.
+            walk.steps[0] += steps - step
+            return steps
+        result = _step(net, log, walk, cost, most, levels)
+        if result == FULL:
+            undo(net.arcs, net.live, log)
+            return step
+        now = walk.cost[0] + gain_of(net.live, log, cost)
+        at = walk.steps[0] % len(walk.history)
+        if result == DONE and (now <= walk.cost[0] or now <= walk.history[at]):
+            walk.cost[0] = now
+            forget(log)
+            if now < walk.cost[1] * (1 - 1e-12):
+                _keep_best(net.live, walk)
+        else:
+            undo(net.arcs, net.live, log)
+        walk.history[at] = walk.cost[0]
+        walk.steps[0] += 1
+    return steps
+
 
 DEFAULT = WalkOptions(most=3, blur=0.8, turn=40, memory=20, patience=400)
 # Steps per secondary without a better pattern before the walk begins anew, and shares
@@ -41,7 +210,7 @@ class NetworkWalker:
         self._network = state.network
         self._rng = rng
         self._walk = _make_walk(state, rng, options.memory)
-        self._log = make_log(state)
+        self._log = make_log(state.live)
         self._lowest, self._since = self.best_cost, 0
 
     @property
@@ -59,7 +228,7 @@ class NetworkWalker:
         return problem.pattern(hidden)
 
     def turn(self, stopped: Stopped, most: int | None = None) -> bool:
-        network, cost = self._network, self._network.problem.cost
+        cost = self._network.problem.cost
         if self._is_stuck():
             self._begin_anew(stopped)
         arcs = self._blurred().arcs
@@ -68,10 +237,7 @@ class NetworkWalker:
         while self.steps < end and not stopped():
             wanted = min(_PIECE, end - self.steps)
             made = walk_on(
-                arcs,
-                network.demands,
-                self._state.live,
-                network.work,
+                self._state.net._replace(arcs=arcs),
                 self._log,
                 self._walk,
                 cost,
@@ -80,7 +246,7 @@ class NetworkWalker:
             )
             if made < wanted:
                 self._state.make_room()
-                self._log = make_log(self._state)
+                self._log = make_log(self._state.live)
         return True
 
     def _is_stuck(self) -> bool:
@@ -113,7 +279,7 @@ class NetworkWalker:
             walk.cost[1] = cost
             walk.size[0] = len(found)
             walk.best[: len(found)] = found
-        self._log = make_log(state)
+        self._log = make_log(state.live)
 
     def _blurred(self) -> TableNetwork:
         cost = self._network.problem.cost

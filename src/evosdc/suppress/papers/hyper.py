@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long
+from evosdc.options import MethodOptions, option
+from evosdc.suppress.papers.relaxed_moves import ANYWHERE, DEAR, TOGETHER, Choice, move
+from evosdc.suppress.papers.relaxed_search import CHECKS, RelaxedSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.relaxed.balance import Choice
-from evosdc.suppress.relaxed.moves import ANYWHERE, DEAR, TOGETHER, move
-from evosdc.suppress.relaxed.options import CHECKS, at_least, known
-from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
 
@@ -57,7 +56,7 @@ SELECTIONS = ("choice", "adaptive", "random")
 
 
 @dataclass(frozen=True)
-class HyperParameters:
+class HyperParameters(MethodOptions):
     """Options of the hyper-heuristic; the document gives no figures.
 
     Attributes
@@ -78,25 +77,13 @@ class HyperParameters:
         The relaxed check: slack as published, or claims.
     """
 
-    selection: str = "choice"
-    rounds: int = 10_000
-    patience: int = 300
-    moves: int = 5
-    most: int = 4
-    deviation: float = 0.005
-    check: str = "slack"
-
-    def __post_init__(self) -> None:
-        known("selection", self.selection, SELECTIONS)
-        known("check", self.check, CHECKS)
-        at_least(
-            1,
-            rounds=self.rounds,
-            patience=self.patience,
-            moves=self.moves,
-            most=self.most,
-        )
-        at_least(0, deviation=self.deviation)
+    selection: str = option("choice", known=SELECTIONS)
+    rounds: int = option(10_000, least=1)
+    patience: int = option(300, least=1)
+    moves: int = option(5, least=1)
+    most: int = option(4, least=1)
+    deviation: float = option(0.005, least=0)
+    check: str = option("slack", known=CHECKS)
 
 
 class Selector(Protocol):
@@ -212,7 +199,7 @@ class _Moves:
         gone = np.flatnonzero(now.hidden & ~hidden)
         return self._relaxed.repair(hidden, event, gone)
 
-    def _move(self, now: Pattern, low: LowLevel, choice: Choice) -> NDArray[np.bool_]:
+    def _move(self, now: Pattern, low: LowLevel, choice: Choice) -> Flags:
         """Make a few moves under the relaxed check, none much dearer than the start."""
         relaxed, live = self._relaxed, self._live
         relaxed.restart(live, now.hidden, self._ahead)
@@ -223,7 +210,7 @@ class _Moves:
             move(relaxed.frame, live, choice, way, -1, many, may_hide, ceiling)
         return live.hidden.copy()
 
-    def _pick(self, now: Pattern, way: str) -> NDArray[np.int64]:
+    def _pick(self, now: Pattern, way: str) -> Long:
         """Choose secondaries to publish."""
         problem, rng = self._relaxed.problem, self._rng
         cells = np.flatnonzero(now.hidden & ~problem.primary)
@@ -272,7 +259,7 @@ def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> 
     return relaxed.answer()
 
 
-def _shares(used: NDArray[np.int64]) -> str:
+def _shares(used: Long) -> str:
     total = max(1, int(used.sum()))
     return ", ".join(
         f"{low.name} {100 * count / total:.0f} %"

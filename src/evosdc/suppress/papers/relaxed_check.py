@@ -21,16 +21,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.structure.movable import movable
-
-Long = NDArray[np.int64]
-Real = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from evosdc.suppress.structure.unpick import movable
 
 # An equation short by less than this share is balanced: sums of rounded numbers.
 TOLERANCE = 1e-9
@@ -346,16 +342,6 @@ def undo(frame: Frame, live: RelaxedArrays) -> None:
         cell = live.log_cell[i]
         for p in range(frame.column_start[cell], frame.column_start[cell + 1]):
             live.queued[frame.column_row[p]] = False
-
-
-@kernel(inner=True)
-def shortfalls(frame: Frame, live: RelaxedArrays) -> int:
-    """How many equations fail the relaxed check."""
-    count = 0
-    for row in range(len(frame.row_start) - 1):
-        if lacking(frame, live, row):
-            count += 1
-    return count
 
 
 @kernel

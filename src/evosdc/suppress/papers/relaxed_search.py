@@ -6,30 +6,39 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long
 from evosdc.suppress.engine.repair import Repair
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.relaxed.balance import (
+from evosdc.suppress.papers.relaxed_check import (
+    RelaxedArrays,
+    make_frame,
+    make_live,
+    start_from,
+)
+from evosdc.suppress.papers.relaxed_moves import (
     AHEAD,
     CHEAPEST,
     LARGEST,
     PER_UNIT,
     Choice,
     construct,
+    descend,
     make_choice,
     rows_of,
 )
-from evosdc.suppress.relaxed.check import (
-    RelaxedArrays,
-    make_frame,
-    make_live,
-    start_from,
-)
-from evosdc.suppress.relaxed.moves import descend
-from evosdc.suppress.relaxed.options import RULES
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
+from evosdc.suppress.structure.upsets import single_totals
+
+# What options that several methods share may be.
+
+# The two readings of the relaxed check.
+CHECKS = ("slack", "claims")
+# Orders of the sensitive cells.
+ORDERS = ("weight", "given")
+# What makes a cell good to hide.
+RULES = ("cheapest", "per-unit", "largest", "ahead")
 
 _RULE = dict(zip(RULES, (CHEAPEST, PER_UNIT, LARGEST, AHEAD), strict=True))
 # Cells a descent looks at between two looks at the clock.
@@ -50,28 +59,24 @@ class RelaxedSearch:
         return make_choice(self.frame, _RULE[rule], size, **more)
 
     @cached_property
-    def by_weight(self) -> NDArray[np.int64]:
+    def by_weight(self) -> Long:
         """Sensitive cells by falling weight."""
         cells = np.flatnonzero(self.problem.primary)
         return cells[np.argsort(-self.problem.table.weight[cells], kind="stable")]
 
-    def in_order(self, order: str) -> NDArray[np.int64]:
+    def in_order(self, order: str) -> Long:
         """Sensitive cells by falling weight, or as given."""
         if order == "weight":
             return self.by_weight
         return np.flatnonzero(self.problem.primary)
 
     @cached_property
-    def depth(self) -> NDArray[np.int64]:
+    def depth(self) -> Long:
         """How deep in the hierarchy each equation stands."""
         return equation_depth(self.problem.table.matrix)
 
     def build(
-        self,
-        choice: Choice,
-        cells: NDArray[np.int64] | None = None,
-        *,
-        by_level: bool = False,
+        self, choice: Choice, cells: Long | None = None, *, by_level: bool = False
     ) -> RelaxedArrays:
         """Build a pattern for the sensitive cells in order, or from the top down."""
         live = make_live(self.frame)
@@ -106,9 +111,7 @@ class RelaxedSearch:
             if not moved:
                 return
 
-    def restart(
-        self, live: RelaxedArrays, hidden: NDArray[np.bool_], choice: Choice
-    ) -> None:
+    def restart(self, live: RelaxedArrays, hidden: Flags, choice: Choice) -> None:
         """Go on from other hidden cells, and hide more where the check asks for it."""
         start_from(self.frame, live, hidden)
         construct(self.frame, live, choice, rows_of(self.frame, self.by_weight), False)
@@ -129,7 +132,7 @@ class RelaxedSearch:
         return self.search.best
 
 
-def equation_depth(matrix: Any) -> NDArray[np.int64]:
+def equation_depth(matrix: Any) -> Long:
     """Count the totals above the total of each equation; labels are not needed.
 
     An equation of one total and its parts has all factors but one of the same sign.
@@ -137,12 +140,7 @@ def equation_depth(matrix: Any) -> NDArray[np.int64]:
     """
     rows, n = matrix.shape
     row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
-    negative = np.bincount(row, weights=matrix.data < 0, minlength=rows)
-    positive = np.bincount(row, weights=matrix.data > 0, minlength=rows)
-    sign = np.where(negative == 1, -1.0, np.where(positive == 1, 1.0, 0.0))
-    is_head = np.sign(matrix.data) == sign[row]
-    head = np.full(rows, -1, dtype=np.int64)
-    head[row[is_head]] = matrix.indices[is_head]
+    head, is_head = single_totals(matrix)
     parts = ~is_head & (head[row] >= 0)
     part, above = matrix.indices[parts], head[row[parts]]
     depth = np.zeros(n, dtype=np.int64)

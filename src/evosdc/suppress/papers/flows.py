@@ -14,24 +14,84 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.errors import MethodError
+from evosdc.arrays import Flags, Int, Long, Real
+from evosdc.kernels import kernel
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.engine.network.strata import stratified_path
-from evosdc.suppress.methods.hypercube_2d import protection_failed
-from evosdc.suppress.methods.sp import cell_order
+from evosdc.suppress.engine.network.flow import Graph, end_of, trace
+from evosdc.suppress.methods.sp import ORDERS, cell_order
+from evosdc.suppress.papers.rectangles import protection_failed
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
+from evosdc.suppress.structure import heap
+
+# Kernel: shortest paths with stratified costs, as Castro's heuristic uses them.
+
+
+@kernel
+def stratified_path(
+    graph: Graph,
+    up: np.ndarray,
+    down: np.ndarray,
+    cost: Real,
+    hidden: Flags,
+    used: Flags,
+    source: int,
+    target: int,
+    amount: int,
+    step: float,
+) -> np.ndarray:
+    """Find the shortest path that shares no cell with `used`; slots, target first.
+
+    A cell with room for the whole amount is free if hidden and costs its cost
+    otherwise; a cell with less room costs a step more, two steps if it is not hidden
+    either. A step outweighs any path without one: few paths are preferred to few cells
+    (Cox 1995; Castro 2005). Empty where there is no path.
+    """
+    nodes = len(graph.start) - 1
+    distance = np.full(nodes, np.inf)
+    via = np.full(nodes, -1, dtype=np.int32)
+    final = np.zeros(nodes, dtype=np.bool_)
+    order = np.empty(nodes, dtype=np.int32)
+    spot = np.full(nodes, -1, dtype=np.int32)
+    key = np.empty(nodes)
+    distance[source] = 0.0
+    size = heap.lower(order, spot, key, 0, source, 0.0)
+    while size:
+        node = heap.take(order, spot, key, size)
+        size -= 1
+        final[node] = True
+        if node == target:
+            break
+        for at in range(graph.start[node], graph.start[node + 1]):
+            slot = graph.slot[at]
+            cell = slot >> 1
+            room = down[cell] if slot & 1 else up[cell]
+            other = end_of(graph, slot)
+            if room <= 0 or used[cell] or final[other]:
+                continue
+            price = 0.0 if hidden[cell] else cost[cell]
+            if room < amount:
+                price += step if hidden[cell] else 2 * step
+            through = distance[node] + price
+            if through < distance[other]:
+                distance[other] = through
+                via[other] = slot
+                size = heap.lower(order, spot, key, size, other, through)
+    if not final[target]:
+        return np.empty(0, dtype=np.int32)
+    return trace(graph, via, source, target)
+
 
 STRATA = ("cost", "cells")
 
 
 @dataclass(frozen=True)
-class CastroParameters:
+class CastroParameters(MethodOptions):
     """Options of Castro's heuristic.
 
     Attributes
@@ -52,19 +112,12 @@ class CastroParameters:
         Paths that a level may take; 0 stands for any number.
     """
 
-    order: str = "given"
+    order: str = option("given", known=ORDERS)
     recovery: bool = True
     clean_up: bool = True
-    strata: str = "cost"
+    strata: str = option("cost", known=STRATA)
     both_ways: bool = False
-    paths: int = 0
-
-    def __post_init__(self) -> None:
-        if self.strata not in STRATA or self.paths < 0:
-            raise MethodError(
-                f"strata {self.strata!r} and {self.paths} paths",
-                expected=f"strata {' or '.join(STRATA)} and 0 paths or more",
-            )
+    paths: int = option(0, least=0)
 
 
 def run_castro(
@@ -80,7 +133,7 @@ def run_castro(
         if work.done[level] or work.cover(level):
             continue
         if parameters.recovery:
-            state.hide(np.flatnonzero(network.cheapest_flow(level, state.hidden)))
+            state.cover_by_flows([level])
             work.done[level] = True
         else:
             failed.append(int(network.demands.cell[level]))
@@ -121,7 +174,7 @@ class _Castro:
             )
         self.step = self._step(self.price)
 
-    def _step(self, price: NDArray[np.float64]) -> float:
+    def _step(self, price: Real) -> float:
         return (float(price.max(initial=0.0)) + 1.0) * self.network.nodes
 
     def cover(self, level: int) -> bool:
@@ -161,7 +214,7 @@ class _Castro:
         self.done[level] = True
         return True
 
-    def _check_circuit(self, circuit: NDArray[np.int32]) -> None:
+    def _check_circuit(self, circuit: Int) -> None:
         """Mark the levels that a flow round a circuit covers, either way round."""
         arcs, demands = self.network.arcs, self.network.demands
         for way in (circuit, circuit ^ 1):
@@ -172,14 +225,12 @@ class _Castro:
                     self.done[level] = True
 
 
-def _room(
-    up: NDArray[np.int64], down: NDArray[np.int64], slots: NDArray[np.int32]
-) -> NDArray[np.int64]:
+def _room(up: Long, down: Long, slots: Int) -> Long:
     cells = slots >> 1
     return np.where(slots & 1, down[cells], up[cells])
 
 
-METHOD = Method(
+CASTRO = Method(
     name="castro",
     summary="shortest paths that share no cell; minimum cost flows where they fail",
     tables="two-dimensional",
@@ -188,4 +239,44 @@ METHOD = Method(
     run=run_castro,
     takes=networks_only,
     may_fail=True,
+)
+
+
+# A pair of minimum cost flows for each sensitive cell (Kelly, Golden & Assad 1992).
+
+
+@dataclass(frozen=True)
+class KellyParameters:
+    """Options of the minimum cost flow heuristic.
+
+    Attributes
+    ----------
+    order
+        Order of the sensitive cells: given, descending, ascending or random.
+    clean_up
+        Publish what is not needed in the end.
+    """
+
+    order: str = "given"
+    clean_up: bool = True
+
+
+def run_kelly(problem: Problem, parameters: KellyParameters, search: Search) -> Pattern:
+    """Send each level at least cost a unit; what the flow moves is hidden."""
+    network = TableNetwork(problem)
+    state = PatternState(network)
+    cells = cell_order(problem, parameters.order, search.rng(0))
+    state.cover_by_flows(network.level_order(cells, by_side=False))
+    state.cover()
+    return finish(state, search, parameters.clean_up, "minimum cost flows")
+
+
+KELLY = Method(
+    name="kelly",
+    summary="a pair of minimum cost flows for each sensitive cell",
+    tables="two-dimensional",
+    source="Kelly, Golden & Assad 1992",
+    parameters=KellyParameters,
+    run=run_kelly,
+    takes=networks_only,
 )

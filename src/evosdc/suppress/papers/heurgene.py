@@ -18,23 +18,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import MethodError
 from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import SELECTIONS
 from evosdc.evolution.stopping import CostBenefit
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
-from evosdc.suppress.methods.circuits import (
+from evosdc.suppress.methods.pbp import bound_and_path
+from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
     add_and_publish,
     publish_crowded,
     publish_redundant,
-    rectangle_each,
     rectangles,
     renew,
     witness_circuit,
 )
-from evosdc.suppress.methods.pbp import bound_and_path
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only
@@ -61,7 +60,7 @@ _DRAWN = 3
 
 
 @dataclass(frozen=True)
-class HeurgeneParameters:
+class HeurgeneParameters(MethodOptions):
     """Options of HeurGene, with the published defaults.
 
     Attributes
@@ -117,43 +116,23 @@ class HeurgeneParameters:
         wish); 0 never does.
     """
 
-    population: int = 10
+    population: int = option(10, least=1)
     generations: int = 1000
     patience: int = 100
-    strategy: str = PROBABILISTIC
+    strategy: str = option(PROBABILISTIC, known=(*STRATEGIES, PROBABILISTIC))
     circuit: int = 32
     tries: int = 100
-    diversity: str = "cells"
-    seeding: str = "random"
-    rectangles: str = "each"
+    diversity: str = option("cells", known=DIVERSITIES)
+    seeding: str = option("random", known=SEEDINGS)
+    rectangles: str = option("each", known=RECTANGLES)
     pruned: bool = True
     crowded: bool = False
-    safe: str = "exact"
+    safe: str = option("exact", known=SAFETIES)
     redraw: bool = False
     replace_best: bool = False
-    crossover: str = "random"
-    mutation: str = "publish"
+    crossover: str = option("random", known=CROSSOVERS)
+    mutation: str = option("publish", known=MUTATIONS)
     cost_benefit: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name, known in (
-            ("strategy", (*STRATEGIES, PROBABILISTIC)),
-            ("diversity", DIVERSITIES),
-            ("seeding", SEEDINGS),
-            ("rectangles", RECTANGLES),
-            ("crossover", CROSSOVERS),
-            ("mutation", MUTATIONS),
-            ("safe", SAFETIES),
-        ):
-            if getattr(self, name) not in known:
-                raise MethodError(
-                    f"{name} {getattr(self, name)!r}",
-                    expected=f"one of {', '.join(known)}",
-                )
-        if self.population < 1:
-            raise MethodError(
-                f"a population of {self.population}", expected="at least 1"
-            )
 
 
 class _Run:
@@ -190,10 +169,7 @@ class _Run:
     def _first(self, number: int) -> tuple[PatternState, dict[int, Cells]]:
         if self.parameters.seeding == "random":
             order = self.search.rng(2, number).permutation(self.open)
-            how = self.parameters.rectangles
-            if how == "both":
-                return rectangles(self.network, order)
-            return rectangle_each(self.network, order, further=how == "further")
+            return rectangles(self.network, order, self.parameters.rectangles)
         state = bound_and_path(self.network, number)
         most = self.parameters.circuit
         return state, {k: witness_circuit(state, k, most) for k in self.open.tolist()}

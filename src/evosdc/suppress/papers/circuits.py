@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Int
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
-from evosdc.suppress.engine.network.rectangle import cheapest_rectangle
+from evosdc.suppress.papers.rectangles import cheapest_corners
 
 Cells = NDArray[np.int64]
 # Hidden cells of a row or column that is not crowded.
@@ -38,7 +39,7 @@ class CircuitIndividual:
 
     state: PatternState
     circuits: dict[int, Cells]
-    shared: NDArray[np.int32]
+    shared: Int
     cost: float
 
     @classmethod
@@ -83,12 +84,24 @@ class CircuitIndividual:
 
 
 def rectangles(
-    network: TableNetwork, order: Cells
+    network: TableNetwork, order: Cells, how: str = "both"
 ) -> tuple[PatternState, dict[int, Cells]]:
     """Protect cells in order by cheapest rectangles, where they need any.
 
-    Where no rectangle takes a cell's levels, the cheapest paths do. Returns the
-    pattern and the circuit of each cell: its rectangle, or what else covers it.
+    Returns the pattern and the circuit of each cell: its rectangles, or what else
+    covers it.
+
+    Parameters
+    ----------
+    how
+        both: one rectangle takes all levels of a cell that hidden cells do not take
+        already; where none does, the cheapest paths do. each: the upper level gets the
+        cheapest rectangle that takes it, then the lower one (Herrington 2015); where no
+        rectangle could take both, the cheapest paths do: that of one level would run
+        through the grand total. further: rectangles are used there too, as published,
+        and where none takes a level the cheapest ones that hide something new are added
+        until they do together; the source fails where they never do, the cheapest paths
+        come last here.
     """
     state = PatternState(network)
     primary = network.problem.primary
@@ -99,45 +112,18 @@ def rectangles(
         covered = state.live.length[every] >= 0
         parts = [state.witness(int(level))[0] for level in every[covered]]
         short = every[~covered]
-        if len(short):
-            corners = _rectangle(state, cell, short)
-            state.hide(corners)
-            state.cover(short)
-            if not len(corners):
-                parts += [state.witness(int(level))[0] for level in short]
-            parts.append(corners)
-        cells = np.unique(np.concatenate(parts))
-        circuits[cell] = cells[~primary[cells]]
-    return state, circuits
-
-
-def rectangle_each(
-    network: TableNetwork, order: Cells, further: bool
-) -> tuple[PatternState, dict[int, Cells]]:
-    """Protect cells in order by rectangles, one for each level (Herrington 2015).
-
-    The upper level of a cell gets the cheapest rectangle that takes it, then the lower
-    one, where hidden cells do not take it already. Where no rectangle could take all
-    levels of a cell, the cheapest paths do: that of one level would run through the
-    grand total. With `further` rectangles are used there too, as published, and where
-    none takes a level the cheapest ones that hide something new are added until they
-    do together; the source fails where they never do, the cheapest paths come last
-    here.
-    """
-    state = PatternState(network)
-    primary = network.problem.primary
-    circuits: dict[int, Cells] = {}
-    for cell in order.tolist():
-        every = np.flatnonzero(network.demands.cell == cell)
-        state.check(every)
-        covered = state.live.length[every] >= 0
-        parts = [state.witness(int(level))[0] for level in every[covered]]
-        short = every[~covered]
-        if len(short) and not further and not len(_rectangle(state, cell, short)):
-            state.cover(short)
-            parts += [state.witness(int(level))[0] for level in short]
-        for level in short.tolist():
-            parts += _rectangles_of(state, level, further)
+        one_by_one = how == "further"
+        if len(short) and not one_by_one:
+            corners = cheapest_corners(state, cell, short)
+            one_by_one = how == "each" and len(corners) > 0
+            if not one_by_one:
+                state.hide(corners)
+                state.cover(short)
+                if not len(corners):
+                    parts += [state.witness(int(level))[0] for level in short]
+                parts.append(corners)
+        for level in short.tolist() if one_by_one else ():
+            parts += _rectangles_of(state, level, how == "further")
         cells = np.unique(np.concatenate(parts))
         circuits[cell] = cells[~primary[cells]]
     return state, circuits
@@ -151,7 +137,7 @@ def _rectangles_of(state: PatternState, level: int, further: bool) -> list[Cells
     state.check(only)
     if state.live.length[level] >= 0:
         return parts
-    corners = _rectangle(state, cell, only)
+    corners = cheapest_corners(state, cell, only)
     while state.live.length[level] < 0:
         if not len(corners) and further:
             corners = further_rectangle(state, level)
@@ -207,23 +193,6 @@ def _beside(network: TableNetwork, node: int, cell: int, *, outward: bool) -> Ce
         some = some[some != cell]
         joined[there[some]] = some
     return joined
-
-
-def _rectangle(state: PatternState, cell: int, levels: Cells) -> Cells:
-    """Return the corners of the cheapest rectangle for some levels, if there is one."""
-    network, demands = state.network, state.network.demands
-    sign, amount = demands.sign[levels], demands.amount[levels]
-    cost, corners = cheapest_rectangle(
-        network.graph,
-        network.arcs.up,
-        network.arcs.down,
-        network.problem.cost,
-        state.hidden,
-        cell,
-        int(amount[sign > 0].sum()),
-        int(amount[sign < 0].sum()),
-    )
-    return corners if np.isfinite(cost) else corners[:0]
 
 
 def publish_crowded(

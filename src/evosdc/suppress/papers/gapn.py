@@ -11,14 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.errors import MethodError
+from evosdc.arrays import Long
 from evosdc.evolution.replacement import worst
 from evosdc.evolution.selection import tournament
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
-from evosdc.suppress.methods.circuits import (
+from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
     publish_redundant,
     rectangles,
@@ -31,7 +31,7 @@ from evosdc.suppress.search import Search
 
 
 @dataclass(frozen=True)
-class GapnParameters:
+class GapnParameters(MethodOptions):
     """Options of GAPN.
 
     Attributes
@@ -44,16 +44,10 @@ class GapnParameters:
         Redundant cells that one mutation publishes at most.
     """
 
-    population: int = 20
+    population: int = option(20, least=2)
     generations: int = 500
     patience: int = 100
     removals: int = 4
-
-    def __post_init__(self) -> None:
-        if self.population < 2:
-            raise MethodError(
-                f"a population of {self.population}", expected="at least 2"
-            )
 
 
 def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pattern:
@@ -82,7 +76,7 @@ def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pa
             if search.offer(child.state.pattern(), "child"):
                 held = 0
             cost = np.array([individual.cost for individual in population])
-            at = worst(cost, child.cost, np.zeros(len(cost)), rng)
+            at = worst(cost, child.cost)
             if at >= 0:
                 population[at] = child
     # What was never crossed away is still redundant in the best pattern.
@@ -120,7 +114,7 @@ def _offspring(
     return children
 
 
-def crowded_first(state: PatternState) -> NDArray[np.int64]:
+def crowded_first(state: PatternState) -> Long:
     """Order the secondaries by how much is hidden in their row and column."""
     arcs, hidden = state.network.arcs, np.flatnonzero(state.hidden)
     crowd = np.bincount(arcs.tail[hidden], minlength=state.network.nodes)

@@ -12,14 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Long, Real
+from evosdc.options import MethodOptions, option
+from evosdc.suppress.papers.relaxed_check import RelaxedArrays
+from evosdc.suppress.papers.relaxed_search import CHECKS, RULES, RelaxedSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.relaxed.check import RelaxedArrays
-from evosdc.suppress.relaxed.options import CHECKS, RULES, at_least, known
-from evosdc.suppress.relaxed.relaxed_search import RelaxedSearch
 from evosdc.suppress.search import Search
 
 MODELS = ("direct", "indirect")
@@ -30,7 +30,7 @@ _BANDS = 10
 
 
 @dataclass(frozen=True)
-class AntsParameters:
+class AntsParameters(MethodOptions):
     """Options of the ant colonies; the document gives no figures.
 
     Attributes
@@ -55,29 +55,16 @@ class AntsParameters:
         The relaxed check: slack as published, or claims.
     """
 
-    model: str = "direct"
-    ants: int = 10
-    cycles: int = 10
-    evaporation: float = 0.1
-    trail_weight: float = 1.0
-    visibility_weight: float = 2.0
-    candidates: int = 5
-    rule: str = "ahead"
+    model: str = option("direct", known=MODELS)
+    ants: int = option(10, least=1)
+    cycles: int = option(10, least=1)
+    evaporation: float = option(0.1, least=0, most=1)
+    trail_weight: float = option(1.0, least=0)
+    visibility_weight: float = option(2.0, least=0)
+    candidates: int = option(5, least=1)
+    rule: str = option("ahead", known=RULES)
     descent: bool = True
-    check: str = "slack"
-
-    def __post_init__(self) -> None:
-        known("model", self.model, MODELS)
-        known("rule", self.rule, RULES)
-        known("check", self.check, CHECKS)
-        at_least(1, ants=self.ants, cycles=self.cycles, candidates=self.candidates)
-        at_least(
-            0,
-            evaporation=self.evaporation,
-            trail_weight=self.trail_weight,
-            visibility_weight=self.visibility_weight,
-        )
-        at_least(0, **{"1 - evaporation": 1 - self.evaporation})
+    check: str = option("slack", known=CHECKS)
 
 
 class DirectColony:
@@ -88,7 +75,7 @@ class DirectColony:
         self._options = parameters
         self._trail = np.ones(len(relaxed.problem.table))
 
-    def walk(self, rng: np.random.Generator) -> tuple[RelaxedArrays, NDArray[np.int64]]:
+    def walk(self, rng: np.random.Generator) -> tuple[RelaxedArrays, Long]:
         """Build a pattern; what the trail is laid on comes with it."""
         options = self._options
         choice = self._relaxed.choice(
@@ -102,7 +89,7 @@ class DirectColony:
         live = self._relaxed.build(choice, rng.permutation(self._relaxed.by_weight))
         return live, np.empty(0, dtype=np.int64)
 
-    def learn(self, safe: Pattern, _: NDArray[np.int64], worth: float) -> None:
+    def learn(self, safe: Pattern, _: Long, worth: float) -> None:
         """Let the trail evaporate and lay more on the cells of a pattern."""
         _evaporate(self._trail, self._options.evaporation)
         self._trail[safe.hidden] += worth
@@ -117,7 +104,7 @@ class IndirectColony:
         self._places = np.ones((len(relaxed.by_weight), _BANDS))
         self._rules = np.ones(len(RULES))
 
-    def walk(self, rng: np.random.Generator) -> tuple[RelaxedArrays, NDArray[np.int64]]:
+    def walk(self, rng: np.random.Generator) -> tuple[RelaxedArrays, Long]:
         """Draw an order and a rule and build the pattern they give."""
         options, relaxed = self._options, self._relaxed
         chance = self._rules**options.trail_weight
@@ -134,7 +121,7 @@ class IndirectColony:
         live = relaxed.build(relaxed.choice(RULES[rule]), relaxed.by_weight[order])
         return live, np.append(band, rule)
 
-    def learn(self, _: Pattern, walked: NDArray[np.int64], worth: float) -> None:
+    def learn(self, _: Pattern, walked: Long, worth: float) -> None:
         """Let the trails evaporate and lay more on an order and a rule."""
         _evaporate(self._places, self._options.evaporation)
         _evaporate(self._rules, self._options.evaporation)
@@ -142,7 +129,7 @@ class IndirectColony:
         self._rules[walked[-1]] += worth
 
 
-def _evaporate(trail: NDArray[np.float64], share: float) -> None:
+def _evaporate(trail: Real, share: float) -> None:
     np.maximum(trail * (1 - share), _FLOOR, out=trail)
 
 
@@ -156,7 +143,7 @@ def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pa
         relaxed, parameters
     )
     for cycle in range(parameters.cycles):
-        best: tuple[RelaxedArrays, NDArray[np.int64]] | None = None
+        best: tuple[RelaxedArrays, Long] | None = None
         for ant in range(parameters.ants):
             if search.stopped() or relaxed.done:
                 break

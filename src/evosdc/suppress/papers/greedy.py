@@ -1,0 +1,223 @@
+"""Four greedy heuristics: give each equation of a sensitive cell room, and so outwards.
+
+Staggemeier et al. describe the greedy heuristics of the ONS as choosing the cheapest
+cells in the equations of a sensitive cell that leave enough slack; each cell chosen
+needs slack in its other equations in turn. What makes a cell the best to take is all in
+which the four differ. Slack in every equation is necessary but not sufficient, so what
+the attacker can still undo is repaired by the strict check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from evosdc.arrays import Flags
+from evosdc.options import MethodOptions, option
+from evosdc.suppress.papers.relaxed_search import CHECKS, ORDERS, RULES, RelaxedSearch
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method
+from evosdc.suppress.search import Search
+
+# What each rule goes by.
+VARIANTS = {
+    "greedy": ("cheapest", "the cheapest cell"),
+    "greedy-unit": ("per-unit", "the cell that is cheapest for the room it lends"),
+    "greedy-few": ("largest", "the cell with most room, so that few are hidden"),
+    "greedy-ahead": ("ahead", "the cell that is cheapest with what it opens"),
+}
+
+
+@dataclass(frozen=True)
+class GreedyParameters(MethodOptions):
+    """Options of the greedy heuristics.
+
+    Attributes
+    ----------
+    order
+        Order of the sensitive cells: weight (falling, as the attacker programs take
+        them) or given (row by row).
+    check
+        The relaxed check: slack as published, or claims.
+    """
+
+    order: str = option("weight", known=ORDERS)
+    check: str = option("slack", known=CHECKS)
+
+
+def _run(rule: str) -> Callable[[Problem, GreedyParameters, Search], Pattern]:
+    def run(problem: Problem, parameters: GreedyParameters, search: Search) -> Pattern:
+        """Give each equation room by the rule, then repair by the strict check."""
+        relaxed = RelaxedSearch(problem, search, parameters.check)
+        cells = relaxed.in_order(parameters.order)
+        relaxed.safe(relaxed.build(relaxed.choice(rule), cells), "greedy")
+        return relaxed.answer()
+
+    return run
+
+
+def _method(name: str) -> Method:
+    rule, words = VARIANTS[name]
+    return Method(
+        name=name,
+        summary=f"takes {words}, outwards from sensitive cells",
+        tables="any",
+        source="Staggemeier et al., greedy heuristics of the ONS",
+        parameters=GreedyParameters,
+        run=_run(rule),
+    )
+
+
+GREEDY = _method("greedy")
+GREEDY_UNIT = _method("greedy-unit")
+GREEDY_FEW = _method("greedy-few")
+GREEDY_AHEAD = _method("greedy-ahead")
+
+
+# Descent: local search by first improvement under the relaxed check.
+#
+# Staggemeier et al. name a descent method without its moves. Here a move publishes a
+# secondary, or publishes it for other cells of its equations that are cheaper together;
+# the first one that helps is made, the dearest secondaries are tried first. The strict
+# check has the last word: before the descent, so that there is an answer early, and
+# after.
+
+
+@dataclass(frozen=True)
+class DescentParameters(MethodOptions):
+    """Options of descent.
+
+    Attributes
+    ----------
+    rule
+        What a swap takes: cheapest, per-unit, largest or ahead.
+    passes
+        Passes over the secondaries at most.
+    swaps
+        Whether cells are swapped, or only published.
+    check
+        The relaxed check: slack as published, or claims.
+    """
+
+    rule: str = option("ahead", known=RULES)
+    passes: int = option(20, least=1)
+    swaps: bool = True
+    check: str = option("slack", known=CHECKS)
+
+
+def run_descent(
+    problem: Problem, parameters: DescentParameters, search: Search
+) -> Pattern:
+    """Descend from a greedy pattern, then from the safe pattern it led to."""
+    relaxed = RelaxedSearch(problem, search, parameters.check)
+    choice = relaxed.choice(parameters.rule)
+    live = relaxed.build(choice)
+    first = relaxed.safe(live, "greedy")
+    for start, event in ((live.hidden.copy(), "greedy"), (first.hidden, "safe")):
+        if search.stopped():
+            break
+        relaxed.restart(live, start, choice)
+        relaxed.descend(live, choice, swaps=parameters.swaps, passes=parameters.passes)
+        if relaxed.repair.affordable():
+            relaxed.safe(live, f"descent from the {event} pattern")
+    return relaxed.answer()
+
+
+DESCENT = Method(
+    name="descent",
+    summary="local search that publishes or swaps secondaries, first improvement",
+    tables="any",
+    source="Staggemeier et al., descent method of the ONS",
+    parameters=DescentParameters,
+    run=run_descent,
+)
+
+
+# GRASP: greedy randomised construction, then descent, over and over.
+#
+# Feo & Resende (1995); used for cell suppression by Thompson at the ONS (Staggemeier et
+# al.). A construction draws each cell from a short list of the best candidates. Cells
+# must leave the protection levels ensured, not only be cheap: a cell is a candidate by
+# the room it lends, and enough are taken for the level. The hierarchical version walks
+# the table from the top down, all equations of a level before those of the next.
+
+HIERARCHICAL = ("auto", "yes", "no")
+
+
+@dataclass(frozen=True)
+class GraspParameters(MethodOptions):
+    """Options of GRASP; the document gives no figures.
+
+    Attributes
+    ----------
+    cycles
+        Constructions. More were found unlikely to help much.
+    repairs
+        How many of their patterns go on to the strict check, cheapest first.
+    candidates
+        Length of the candidate list.
+    rule
+        What makes a cell a good candidate: cheapest, per-unit, largest or ahead.
+    hierarchical
+        Walk from the top down: yes, no, or auto (where equations have depth and the
+        table is no network).
+    descent
+        Descend after each construction.
+    check
+        The relaxed check: slack as published, or claims.
+    """
+
+    cycles: int = option(20, least=1)
+    repairs: int = option(10, least=1)
+    candidates: int = option(3, least=1)
+    rule: str = option("ahead", known=RULES)
+    hierarchical: str = option("auto", known=HIERARCHICAL)
+    descent: bool = True
+    check: str = option("slack", known=CHECKS)
+
+
+def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> Pattern:
+    """Run GRASP; the first cycle is the greedy construction itself."""
+    relaxed = RelaxedSearch(problem, search, parameters.check)
+    by_level = parameters.hierarchical == "yes" or (
+        parameters.hierarchical == "auto"
+        and not relaxed.repair.engine.quick
+        and bool(np.any(relaxed.depth > 0))
+    )
+    greedy = relaxed.choice(parameters.rule)
+    live = relaxed.build(greedy, by_level=by_level)
+    relaxed.safe(live, "greedy")
+    made: list[tuple[float, int, Flags]] = []
+    for cycle in range(parameters.cycles):
+        # Time for one strict repair is kept.
+        if relaxed.done or not relaxed.repair.affordable():
+            break
+        rng = search.rng(1, cycle)
+        if cycle:
+            choice = relaxed.choice(parameters.rule, parameters.candidates, rng=rng)
+            cells = rng.permutation(relaxed.by_weight)
+            live = relaxed.build(choice, cells, by_level=by_level)
+        if parameters.descent:
+            relaxed.descend(live, greedy)
+        search.count()
+        search.generations += 1
+        made.append((float(live.total[0]), cycle, live.hidden.copy()))
+    # The number of the cycle decides between patterns of one cost.
+    for _, cycle, hidden in sorted(made, key=lambda m: m[:2])[: parameters.repairs]:
+        if not relaxed.repair.affordable():
+            break
+        relaxed.repair(hidden, f"cycle {cycle + 1}")
+    return relaxed.answer()
+
+
+GRASP = Method(
+    name="grasp",
+    summary="greedy randomised constructions, each followed by a descent",
+    tables="any",
+    source="Feo & Resende 1995; Staggemeier et al., GRASP of the ONS",
+    parameters=GraspParameters,
+    run=run_grasp,
+)

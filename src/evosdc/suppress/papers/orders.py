@@ -1,0 +1,190 @@
+"""Methods that order the sensitive cells: by weight, by evolution, by local search."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import numpy as np
+
+from evosdc.suppress.engine.base import AnyEngine, Walker
+from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.evaluator import Evaluator
+from evosdc.suppress.methods.companions import Companions
+from evosdc.suppress.methods.walking import reporter
+from evosdc.suppress.papers.order_search import (
+    Evolution,
+    OrderParameters,
+    WeightParameters,
+    preset,
+)
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method
+from evosdc.suppress.search import Search
+
+# Ruin and recreate between orders: the memetic step of ``order-ga``.
+#
+# An order decides what is hidden through the programs alone, which price a cell by the
+# unit. What lies beyond is reached by changing the pattern itself: for every order
+# evaluated, the best pattern walks a few steps on (`suppress.methods.walking`).
+
+# The closing walk ends after so many steps without a better pattern.
+_CLOSING = 15_000
+
+
+class Refiner:
+    """Walks on from the best pattern of a run, in step with its orders.
+
+    Parameters
+    ----------
+    steps
+        Steps for each order evaluated; fractions add up.
+    """
+
+    def __init__(self, engine: AnyEngine, search: Search, steps: float) -> None:
+        self._engine, self._search, self._steps = engine, search, steps
+        self._rng = search.rng(1)
+        self._owed = 0.0
+        self._walker: Walker | None = None
+
+    def work(self, orders: int) -> None:
+        """Make the steps that go with so many orders, in whole turns."""
+        self._owed += self._steps * orders
+        while self._owed > 0 and (made := self._turn()) is not None:
+            self._owed -= made[0]
+
+    def close(self) -> None:
+        """Walk on once the orders are done, until nothing better is met for long.
+
+        A table with few sensitive cells has few orders, and the steps that go with
+        them are soon made.
+        """
+        held = 0
+        while held < _CLOSING and (made := self._turn()) is not None:
+            held = 0 if made[1] else held + made[0]
+
+    def _turn(self) -> tuple[int, bool] | None:
+        """Make a turn; return its steps, at least one, and if it was of any use."""
+        walker = None if self._search.stopped() else self._present()
+        if walker is None:
+            return None
+        before, cost = walker.steps, walker.best_cost
+        if not walker.turn(self._search.stopped):
+            return None
+        self._report(walker)
+        return max(1, walker.steps - before), walker.best_cost < cost
+
+    def _present(self) -> Walker | None:
+        """The walker, begun anew where an order led to something better."""
+        best = self._search.best
+        if best is None:
+            return None
+        if self._walker is None or best.cost < self._walker.best_cost:
+            state = self._engine.start(best.hidden)
+            state.cover(stopped=self._search.stopped)
+            self._walker = self._engine.walker(state, self._rng)
+            if self._walker is None:
+                self._search.note("nothing to ruin: no secondaries, or no dimensions")
+            self._report = reporter(self._search, "ruin and recreate")
+        return self._walker
+
+
+_SOURCE = "Smith, Clark, Staggemeier and Serpell 2011"
+
+
+class OrderSearch:
+    """A search for orders that can be stopped and go on."""
+
+    def __init__(
+        self, problem: Problem, parameters: OrderParameters, search: Search
+    ) -> None:
+        engine = engine_for(problem)
+        self.evaluator = _evaluator(engine, parameters, search)
+        ruin = parameters.ruin_for(engine)
+        self._refiner: Refiner | None = None
+        if ruin:
+            self._refiner = Refiner(engine, search, ruin * self.evaluator.length)
+        refine = self._refiner.work if self._refiner else lambda _: None
+        self._evolution = Evolution(self.evaluator, parameters, search, refine)
+
+    def go_on(self) -> None:
+        """Breed orders; where these are done, walk on from the best pattern."""
+        self._evolution.run()
+        if self._refiner is not None:
+            self._refiner.close()
+
+
+def run_orders(
+    problem: Problem, parameters: OrderParameters, search: Search
+) -> Pattern:
+    """Search for the order that leads to the cheapest pattern."""
+    orders = OrderSearch(problem, parameters, search)
+    # Batches keep threads of this process busy; companions would be in their way.
+    with (
+        Companions(problem, OrderSearch, parameters, search)
+        if parameters.batch == 1
+        else nullcontext()
+    ):
+        orders.go_on()
+    return _answer(orders.evaluator, search)
+
+
+def run_by_weight(
+    problem: Problem, parameters: WeightParameters, search: Search
+) -> Pattern:
+    """Protect the cells in order of falling weight, as Fischetti & Salazar do."""
+    evaluator = _evaluator(engine_for(problem), parameters, search)
+    (priced,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
+    if priced is not None:
+        search.count()
+        pattern = evaluator.complete(priced, parameters.clean != "never")
+        if pattern is not None:
+            search.offer(pattern, "order of weight")
+    return _answer(evaluator, search)
+
+
+def _evaluator(
+    engine: AnyEngine, parameters: WeightParameters, search: Search
+) -> Evaluator:
+    """Return what evaluates orders on this table."""
+    grouping = parameters.grouping_for(engine)
+    return engine.evaluator(grouping, search, parameters.clean == "every")
+
+
+def _answer(evaluator: Evaluator, search: Search) -> Pattern:
+    """The best pattern, or where the run ended before the first, one in a hurry."""
+    if search.best is None:
+        search.count()
+        search.offer(evaluator.rescue(), "in a hurry")
+    assert search.best is not None
+    return search.best
+
+
+def _method(
+    name: str, summary: str, parameters: type[OrderParameters] = OrderParameters
+) -> Method:
+    return Method(name, summary, "any", _SOURCE, parameters, run_orders)
+
+
+BY_WEIGHT = Method(
+    name="order-by-weight",
+    summary="incremental attacker, falling weight, no clean-up, as published",
+    tables="any",
+    source="Fischetti & Salazar 2001; " + _SOURCE,
+    parameters=WeightParameters,
+    run=run_by_weight,
+)
+GENETIC = _method("order-ga", "genetic algorithm over orders that adapts itself")
+_BY = {"swap": "swaps", "insert": "insertions", "invert": "inversions"}
+GENETIC_SWAP, GENETIC_INSERT, GENETIC_INVERT = (
+    _method(
+        f"order-ga-{mutation}",
+        f"genetic algorithm over orders, {mutation} mutation",
+        preset(mutation),
+    )
+    for mutation in _BY
+)
+LOCAL_SWAP, LOCAL_INSERT, LOCAL_INVERT = (
+    _method(f"ls-{mutation}", f"local search over orders by {by}", preset(mutation, 1))
+    for mutation, by in _BY.items()
+)

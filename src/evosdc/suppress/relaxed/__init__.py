@@ -1,1 +1,0 @@
-"""Steering by a relaxed check of each equation, ending in the strict one."""
