@@ -58,10 +58,9 @@ class GeneralEngine:
         state = self.start()
         # The largest first: what they move far covers many others.
         order = np.argsort(-self.demands.amount, kind="stable")
-        unanswered = state.cover_by(
-            self.table.programs.over_all, order, stopped=stopped
-        )
-        if not (unanswered or stopped()):
+        cheapest = self.table.programs.cheapest
+        failed = state.cover_by(cheapest, order, stopped=stopped)
+        if not (failed or stopped()):
             call_quick(self.problem)
         state.cover(stopped=stopped)
         return state
