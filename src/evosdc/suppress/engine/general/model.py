@@ -220,8 +220,11 @@ class DeviationModel:
                 return None
             entering = np.flatnonzero(room)
             worth = np.abs(z[entering]) / (1.0 + cost[entering])
-            inside[entering[np.argsort(-worth, kind="stable")[: len(chosen)]]] = True
+            entering = entering[np.argsort(-worth, kind="stable")[: len(chosen)]]
+            inside[entering] = True
+            # The way on to there and from there: proofs would ask for it bit by bit.
             inside[nearest(asked, 2 * len(chosen), steps, *graph)] = True
+            inside[nearest(int(entering[0]), len(chosen), steps, *graph)] = True
 
     def _held(
         self, k: int, sign: int, amount: float, price: NDArray[np.float64]
