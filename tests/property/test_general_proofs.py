@@ -147,7 +147,7 @@ def test_cells_that_cuts_call_needed_are_needed(options: dict[str, Any]) -> None
     if problem is None or problem.network is not None:
         return
     engine, rng = GeneralEngine(problem), np.random.default_rng(options["seed"])
-    blockers = engine.table.programs.blockers
+    learned = engine.table.programs.learned
     all_cells = AllPatterns(problem.table)
     for _ in range(3):
         state = engine.start()
@@ -156,7 +156,7 @@ def test_cells_that_cuts_call_needed_are_needed(options: dict[str, Any]) -> None
         )
         before = state.hidden.copy()
         state.clean_up()
-        slacks = blockers.look_at(before)
+        slacks = learned.look_at(before)
         for cell in np.flatnonzero(before & ~problem.primary).tolist():
             if slacks.needs(cell):
                 without = before.copy()
@@ -173,7 +173,7 @@ def test_cuts_of_one_pattern_answer_for_the_next() -> None:
     programs = engine.table.programs
     first.clean_up()
     asked = programs.asked
-    assert programs.blockers.cuts
+    assert programs.learned.cuts
     again.clean_up()
     assert np.array_equal(first.hidden, again.hidden)
     assert programs.asked - asked < 0.8 * asked

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from evosdc.suppress.engine.general.demands import demands_of
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.programs import Programs
-from evosdc.suppress.engine.general.windows import Windows
 from evosdc.suppress.problem import Problem
 from evosdc.table import Table
 from evosdc.table.attackers import OwnCells, OwnShares, lone_respondents
@@ -75,7 +74,6 @@ def guard(
     known = price[np.isfinite(price) & (price > 0)]
     little = _LITTLE * float(np.median(known)) if len(known) else 0.0
     price[hidden & problem.hideable] = little
-    windows = Windows(programs, price)
     hopeless: set[Pair] = set()
     hints: list[Deviation] = []
     # Dear cells first, as in the searches: what they hide helps the others.
@@ -90,10 +88,10 @@ def guard(
                 continue
             before = price[kept]
             price[kept] = np.inf
-            move = windows.cheapest(cell, sign, wanted)
+            move = programs.cheapest(cell, sign, wanted, price)
             if move is None:
                 hopeless.add((cell, own))
-                move = _partly(windows, cell, sign, wanted)
+                move = _partly(programs, cell, sign, wanted, price)
             price[kept] = before
             if move is not None:
                 hidden[move.cells] = True
@@ -161,10 +159,16 @@ class _OpenLevels:
                 yield move.cells, by
 
 
-def _partly(windows: Windows, cell: int, sign: int, amount: float) -> Move | None:
+def _partly(
+    programs: Programs,
+    cell: int,
+    sign: int,
+    amount: float,
+    price: NDArray[np.float64],
+) -> Move | None:
     """As much of a level as can be had, in a few steps; None for nothing."""
     for share in _SHARES:
-        move = windows.cheapest(cell, sign, share * amount)
+        move = programs.cheapest(cell, sign, share * amount, price)
         if move is not None:
             return move
     return None

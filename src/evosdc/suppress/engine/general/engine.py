@@ -9,6 +9,7 @@ import numpy as np
 from evosdc.errors import MethodError
 from evosdc.parallel import Hands
 from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, never
+from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.general import program_walker, record_walker
 from evosdc.suppress.engine.general.cuts import AttackCuts
 from evosdc.suppress.engine.general.mend import GeneralMender
@@ -75,6 +76,13 @@ class GeneralEngine:
         for cells, by in pattern.hints:
             state.witnesses.add(Move(cells, by))
         return state
+
+    def learned(self) -> list[Cut]:
+        """Return the cuts that patterns have failed so far; every safe one meets them.
+
+        They are of the problem's own cells, attackers included, and can begin a master.
+        """
+        return list(self.table.programs.learned.cuts)
 
     def cuts(self, hands: Hands[Problem] | None = None, /) -> AttackCuts:
         return AttackCuts(self.problem, hands)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.suppress.engine.general.chains import Chains
+from evosdc.suppress.engine.general.paired_cells import PairedCells
 from evosdc.suppress.structure.movable import nearest
 
 # Deviations are solved in units of the amount asked for, so that tables of 1e15 and
@@ -110,17 +110,17 @@ class DeviationModel:
         self._refused: tuple[int, int | None] | None = None
 
     @cached_property
-    def _chains(self) -> Chains:
-        return Chains(self._part)
+    def _pairs(self) -> PairedCells:
+        return PairedCells(self._part)
 
     @cached_property
     def _by_column(self) -> Any:
         """Equations over classes, as CSC, whose transposed prices them."""
-        return sparse.csc_array(self._chains.matrix)
+        return sparse.csc_array(self._pairs.matrix)
 
     @cached_property
     def _wide_class_room(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return self._chains.room(self._wide_up, self._wide_down)
+        return self._pairs.room(self._wide_up, self._wide_down)
 
     def _look_at(self, tight: Tight | None, cell: int) -> None:
         """See the table as an attacker does, who asks about a cell."""
@@ -129,7 +129,7 @@ class DeviationModel:
             self._class_room = self._wide_class_room
             return
         self._up, self._down = tight.within(self.cells, self._up, self._down, cell)
-        self._class_room = self._chains.room(self._up, self._down)
+        self._class_room = self._pairs.room(self._up, self._down)
 
     def cheapest(
         self,
@@ -146,11 +146,11 @@ class DeviationModel:
         """
         self._look_at(tight, cell)
         k = int(np.searchsorted(self.cells, cell))
-        chains = self._chains
-        by_class = chains.price(price)
+        pairs = self._pairs
+        by_class = pairs.price(price)
         high = self._room(amount, by_class)
-        n, c = len(chains), int(chains.of[k])
-        way = int(sign * chains.sign[k])
+        n, c = len(pairs), int(pairs.of[k])
+        way = int(sign * pairs.sign[k])
         self._refused = (k, None)
         held = self._held(k, sign, amount, price)
         if held is not None:
@@ -169,7 +169,7 @@ class DeviationModel:
         if found is None:
             return None
         self._refused = None
-        return self._as_move(chains.moves(found), k, amount)
+        return self._as_move(pairs.moves(found), k, amount)
 
     def _generate(
         self,
@@ -184,7 +184,7 @@ class DeviationModel:
         Once half of all classes are in it, all are taken. What it cost to find out is
         no more than what they cost, since neighbourhoods double at most.
         """
-        n, matrix, columns = len(cost), self._chains.matrix, self._by_column
+        n, matrix, columns = len(cost), self._pairs.matrix, self._by_column
         shut = high[:n] + high[n:] <= 0.0
         steps = np.where(shut, 1e3 * cost.max(initial=1.0), cost) + 0.01
         graph = matrix.indptr, matrix.indices, columns.indptr, columns.indices
@@ -230,11 +230,11 @@ class DeviationModel:
         self, k: int, sign: int, amount: float, price: NDArray[np.float64]
     ) -> int | None:
         """A cell that moves with another and must not or cannot so far, if any."""
-        mates = self._chains.mates(k)
+        mates = self._pairs.mates(k)
         mates = mates[mates != k]
         if not len(mates):
             return None
-        ways = sign * self._chains.sign[k] * self._chains.sign[mates]
+        ways = sign * self._pairs.sign[k] * self._pairs.sign[mates]
         room = np.where(ways > 0, self._up[mates], self._down[mates])
         room[~np.isfinite(price[mates])] = 0.0
         if room.min() >= amount * (1.0 - MOVED):
@@ -247,15 +247,15 @@ class DeviationModel:
         """How far `cell` can move, at most `FAR` times `unit`, and the deviation."""
         self._look_at(tight, cell)
         k = int(np.searchsorted(self.cells, cell))
-        chains = self._chains
-        n, c = len(chains), int(chains.of[k])
+        pairs = self._pairs
+        n, c = len(pairs), int(pairs.of[k])
         high = np.minimum(self._room(unit, np.zeros(n)), FAR)
         ways = np.zeros(n)
-        ways[c] = -float(sign * chains.sign[k])
+        ways[c] = -float(sign * pairs.sign[k])
         found = self._run(None, np.zeros(2 * n), high, ways, turned=-ways)
         if found is None:
             return 0.0, None
-        d = chains.moves(found)
+        d = pairs.moves(found)
         moved = np.flatnonzero(d)
         return max(0.0, sign * float(d[k])) * unit, Move(
             self.cells[moved], d[moved] * unit
@@ -268,16 +268,16 @@ class DeviationModel:
         """
         if self._refused is None:
             return None
-        chains, (k, held) = self._chains, self._refused
+        pairs, (k, held) = self._pairs, self._refused
         if held is not None:
             alone = np.zeros(len(self.cells))
             alone[k] = -1.0
-            nothing = np.zeros(len(chains.rows))
-            y = chains.multipliers(nothing, held, self._up, self._down, alone)
+            nothing = np.zeros(len(pairs.rows))
+            y = pairs.multipliers(nothing, held, self._up, self._down, alone)
             return self._rows, y
         if self._ray is None:
             return None
-        return self._rows, chains.multipliers(self._ray, k, self._up, self._down)
+        return self._rows, pairs.multipliers(self._ray, k, self._up, self._down)
 
     def _room(self, amount: float, price: NDArray[np.float64]) -> NDArray[np.float64]:
         """Room of classes both ways in units of an amount; none without a price."""
@@ -300,7 +300,7 @@ class DeviationModel:
         Each class is one column upwards and one downwards, which costs the same unless
         `turned`. Dual prices of the equations, or why there is no solution, are kept.
         """
-        n, m = len(cost), len(self._chains.rows)
+        n, m = len(cost), len(self._pairs.rows)
         back = cost if turned is None else turned
         if classes is None:
             rows, part, both = None, self._by_column, np.concatenate([cost, back])

@@ -9,16 +9,16 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.engine.general.blockers import Blockers
+from evosdc.suppress.engine.general.learned_cuts import LearnedCuts
 from evosdc.suppress.engine.general.model import DeviationModel, Move, Tight
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.movable import movable
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
-# Levels times cells up to which programs are taken to build a pattern in a second or
-# so. With half as much, tables of 2,000 cells begin with boxes, which hide more; with
-# twice as much, walks by programs begin that take fewer steps than boxes would.
-_QUICKLY = 5_000_000
+# Levels times cells up to which programs are taken to build a pattern in some seconds.
+# At half of it, tables of 3,000 cells of which a third are sensitive begin with boxes,
+# which hide more; at twice as much, a first pattern may take ten seconds.
+_QUICKLY = 10_000_000
 
 _QUICK, _RULED_OUT = "programs are quick", "programs are ruled out"
 
@@ -79,7 +79,7 @@ class Programs:
         table = problem.table
         self.sets = up_sets(table)
         self._columns = independent_equations(table, self.sets)
-        self.blockers = Blockers(problem, self._columns)
+        self.learned = LearnedCuts(problem, self._columns)
         self._whole = self._model(np.flatnonzero(problem.hideable))
         self._equations = (
             table.matrix.indptr,
@@ -125,17 +125,6 @@ class Programs:
         model = self._model(np.flatnonzero(free)) if few else self._whole
         return self._ask(model, cell, sign, amount, price, tight)
 
-    def within(
-        self,
-        cells: NDArray[np.int64],
-        cell: int,
-        sign: int,
-        amount: float,
-        price: NDArray[np.float64],
-    ) -> Move | None:
-        """Find the cheapest deviation of some cells; None says nothing of others."""
-        return self._ask(self._model(cells), cell, sign, amount, price)
-
     def farthest(
         self, cell: int, sign: int, unit: float, tight: Tight | None = None
     ) -> tuple[float, Move | None]:
@@ -163,7 +152,7 @@ class Programs:
     def among(self, hidden: NDArray[np.bool_]) -> Question:
         """Return a way to ask many questions about deviations of hidden cells only.
 
-        Why a program had no answer is told to `blockers`.
+        Why a program had no answer is told to `learned`.
         """
         model = self._model(np.flatnonzero(hidden))
 
@@ -177,7 +166,7 @@ class Programs:
             move = self._ask(model, cell, sign, amount, price, tight)
             why = model.refusal() if move is None else None
             if why is not None:
-                self.blockers.learn(cell, sign, amount, *why, tight)
+                self.learned.learn(cell, sign, amount, *why, tight)
             return move
 
         return ask

@@ -29,14 +29,16 @@ from evosdc.suppress.engine.general.programs import (
     PublicQuestion,
     Question,
 )
-from evosdc.suppress.engine.general.raising import raise_totals
-from evosdc.suppress.engine.general.units import readable
+from evosdc.suppress.engine.general.hide_totals import hide_totals
+from evosdc.suppress.engine.general.units import round_levels_up
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 
 # Deviations that are remembered from one repair to the next.
 _REMEMBERED = 5000
+# What moving a hidden cell costs that an attacker knows, as a share of the median cost.
+_KNOWN = 1e-4
 # A level that no pattern gives is lowered to what can be had less this share, which is
 # well above the tolerance of a solver.
 _LESS = 1e-6
@@ -58,6 +60,7 @@ class GeneralTable:
         self._list = RowList(make_knowledge(known, len(problem.attackers), cells))
         self._add(with_sums(problem, demands_of(self.programs)))
         self.boxes: Boxes | None = boxes_of(problem, self.rows)
+        self.price_hidden: Costs = _prices_of_hidden(problem)
 
     @property
     def rows(self) -> Rows:
@@ -74,7 +77,7 @@ class GeneralTable:
         self._list.add(
             demands.cell,
             demands.sign.astype(np.int64),
-            readable(self.problem, demands),
+            round_levels_up(self.problem, demands),
             demands.attacker,
         )
 
@@ -114,6 +117,18 @@ class GeneralTable:
         In small tables programs are quick, and cheaper in what they hide.
         """
         return self.boxes is not None and not self.programs.quick
+
+
+def _prices_of_hidden(problem: Problem) -> Costs:
+    """What moving hidden cells costs: nothing, but for those that an attacker knows.
+
+    A deviation that avoids them at the same cost serves more attackers.
+    """
+    price = np.zeros(len(problem.table))
+    paid = problem.cost[problem.cost > 0]
+    if len(paid):
+        price[problem.attackers.cell] = _KNOWN * float(np.median(paid))
+    return price
 
 
 class GeneralState:
@@ -269,7 +284,7 @@ class GeneralState:
                 failed.append(row)
             else:
                 self.take(row, move)
-                prices[move.cells] = 0.0
+                prices[move.cells] = self.table.price_hidden[move.cells]
         return failed
 
     def _cover_attackers(
@@ -278,13 +293,14 @@ class GeneralState:
         price: Costs | None = None,
         stopped: Stopped = never,
         *,
+        together: Question | None = None,
         known: bool = False,
     ) -> None:
         """Cover what deviations found so far leave open to attackers, until nothing is.
 
-        A deviation is asked for that serves all attackers of a level at once, then one
-        by one. With `known`, levels that the question has no answer for are lowered to
-        what can be had.
+        A deviation is asked for that serves all attackers of a level `together`, then
+        one by one. With `known`, levels that the question has no answer for are lowered
+        to what can be had.
         """
         table = self.table
         if not table.problem.has_attackers:
@@ -296,8 +312,9 @@ class GeneralState:
             rows = rows[table.rows.attacker[rows] > 0]
             if not len(rows):
                 return
+            rows = rows[np.argsort(-table.rows.amount[rows], kind="stable")]
             before = len(table.rows.cell)
-            self._cover_together(question, rows, price, stopped)
+            self._cover_together(together or question, rows, price, stopped)
             failed = self._cover_rows(question, rows, price, stopped)
             if known:
                 for row in failed:
@@ -312,11 +329,13 @@ class GeneralState:
         price: Costs | None,
         stopped: Stopped,
     ) -> None:
-        """Ask for one deviation for all open attackers of a cell and direction."""
+        """Ask for one deviation for all open attackers of a cell and direction.
+
+        The largest of some rows come first.
+        """
         demands, prices = self.table.rows, self._prices(price)
         levels: dict[tuple[int, int], list[int]] = {}
-        largest = rows[np.argsort(-demands.amount[rows], kind="stable")]
-        for row in largest.tolist():
+        for row in rows.tolist():
             key = int(demands.cell[row]), int(demands.sign[row])
             levels.setdefault(key, []).append(row)
         for (cell, sign), together in levels.items():
@@ -328,7 +347,7 @@ class GeneralState:
             move = question(cell, sign, amount, prices, tight)
             if move is not None:
                 self.take(still[0], move)
-                prices[move.cells] = 0.0
+                prices[move.cells] = self.table.price_hidden[move.cells]
 
     def _lower(self, row: int) -> None:
         """Cover as much of a level against an attacker as any pattern gives."""
@@ -417,7 +436,8 @@ class GeneralState:
             return move
 
         self._cover_rows(question, self._public(self.open_rows()), price, stopped)
-        self._cover_attackers(question, price, stopped)
+        # What takes more cells for all attackers together may do for each of them.
+        self._cover_attackers(question, price, stopped, together=within)
         self.cover(price=price, stopped=stopped)
         return exposed
 
@@ -475,10 +495,11 @@ class GeneralState:
         )
 
     def _prices(self, price: Costs | None) -> Costs:
-        """Return what cells cost: nothing where hidden, no end where they must stay."""
+        """Return what cells cost: next to nothing where hidden, infinite where fixed."""
         problem = self.table.problem
         cost = problem.cost if price is None else price
-        return np.where(self.hidden, 0.0, np.where(problem.hideable, cost, np.inf))
+        fixed = np.where(problem.hideable, cost, np.inf)
+        return np.where(self.hidden, self.table.price_hidden, fixed)
 
     def _ask(self, question: Question, row: int, prices: Costs) -> Move | None:
         """Ask about a demand."""
@@ -520,7 +541,7 @@ class GeneralState:
             if self.witnesses.covered[row]:
                 continue
             move = self._ask(
-                partial(raise_totals, self.table.programs), row, self._prices(price)
+                partial(hide_totals, self.table.programs), row, self._prices(price)
             )
             if move is None:
                 everything = self.table.problem.hideable
