@@ -29,7 +29,7 @@ from evosdc.evolution.stopping import AnyOf, EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.metrics import evaluate
 from evosdc.suppress.bounds.equation_bound import equation_bound
-from evosdc.suppress.engine.general import engine, local
+from evosdc.suppress.engine.general import model, programs
 from evosdc.suppress.engine.network import cheapest_flow, cover
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import METHODS, find_method

@@ -28,8 +28,8 @@ from evosdc.suppress.bounds.planes import PlaneCuts
 from evosdc.suppress.engine.base import never
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.general.record_walker import DEFAULT, RecordWalker
 from evosdc.suppress.engine.general.state import GeneralState
+from evosdc.suppress.engine.general.walker import FAR, RecordWalker
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -347,7 +347,7 @@ def test_a_walk_that_is_stopped_does_not_go_on_tidying_up(
         return plain(self, order, stopped)
 
     monkeypatch.setattr(GeneralState, "clean_up", watched)
-    walker = RecordWalker(state, np.random.default_rng(1), DEFAULT)
+    walker = RecordWalker(state, np.random.default_rng(1), FAR)
     for _ in range(3):
         walker.turn(lambda: False)
     assert told

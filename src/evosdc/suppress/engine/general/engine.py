@@ -10,16 +10,20 @@ from evosdc.errors import MethodError
 from evosdc.parallel import Hands
 from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, never
 from evosdc.suppress.engine.cut import Cut
-from evosdc.suppress.engine.general import program_walker, record_walker
 from evosdc.suppress.engine.general.cuts import AttackCuts
 from evosdc.suppress.engine.general.mend import GeneralMender
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.orders import ProgramEvaluator
-from evosdc.suppress.engine.general.program_walker import ProgramWalker
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
-from evosdc.suppress.engine.general.record_walker import RecordWalker
 from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
-from evosdc.suppress.engine.general.walker import DEFAULT, GeneralWalker
+from evosdc.suppress.engine.general.walker import (
+    BY_BOXES,
+    BY_PROGRAMS,
+    FAR,
+    BoxWalker,
+    ProgramWalker,
+    RecordWalker,
+)
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -45,7 +49,7 @@ class GeneralEngine:
 
     @property
     def roaming(self) -> WalkOptions | None:
-        return record_walker.DEFAULT if self.programs_pay else None
+        return FAR if self.programs_pay else None
 
     @property
     def programs_pay(self) -> bool:
@@ -92,7 +96,7 @@ class GeneralEngine:
         state: GeneralState,
         rng: np.random.Generator,
         options: WalkOptions | None = None,
-    ) -> GeneralWalker | ProgramWalker | RecordWalker | None:
+    ) -> BoxWalker | ProgramWalker | None:
         if options is not None and options.memory > 1:
             raise MethodError(
                 f"late acceptance over {options.memory} steps on a general table",
@@ -103,8 +107,8 @@ class GeneralEngine:
         if options is not None and options.slack > 0:
             return RecordWalker(state, rng, options)
         if self.table.boxes is None:
-            return ProgramWalker(state, rng, options or program_walker.DEFAULT)
-        return GeneralWalker(state, rng, options or DEFAULT)
+            return ProgramWalker(state, rng, options or BY_PROGRAMS)
+        return BoxWalker(state, rng, options or BY_BOXES)
 
     def mender(
         self, rng: np.random.Generator, stopped: Stopped = never

@@ -4,11 +4,11 @@ Smith et al. (2011) ask: which deviation ``d = y+ - y-`` that moves one cell by 
 level is cheapest, when moving a cell that is hidden already costs nothing?
 
 Few of a large table's cells are in the answer, so it is asked by column generation
-(Gilmore and Gomory 1961): the program of a neighbourhood is solved, its dual prices tell
-which cells outside would make the answer cheaper, and those are added until none is
-left. Where the neighbourhood has no deviation, the multipliers that prove it (Farkas)
-tell in the same way which cells could give one. The answer is that of the program over
-all cells, and None means that there is none among them.
+(Gilmore and Gomory 1961): the program of a neighbourhood is solved, its dual prices
+tell which cells outside would make the answer cheaper, and those are added until none
+is left. Where the neighbourhood has no deviation, the multipliers that prove it
+(Farkas) tell in the same way which cells could give one. The answer is that of the
+program over all cells, and None means that there is none among them.
 
 No price is negative, so the basis in which no cell has moved is the best there is but
 for the few equations of the cell in question. Every program begins there, with the dual
@@ -41,6 +41,7 @@ NEIGHBOURS = 200
 _SAVING = 1e-6
 # Multipliers below this share of the largest are rounding.
 _ROUNDING = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Move:
@@ -315,7 +316,7 @@ class DeviationModel:
         solver.run()
         status = solver.getModelStatus()
         if status not in _ANSWERED:
-            # The method can be misled by rounding; the other one hardly ever is as well.
+            # Rounding can mislead one simplex method, and hardly ever the other too.
             solver.setOptionValue("simplex_strategy", _PRIMAL)
             solver.clearSolver()
             solver.run()

@@ -22,6 +22,7 @@ from evosdc.suppress.engine.general.demands import (
     refuse_unreachable,
     with_sums,
 )
+from evosdc.suppress.engine.general.hide_totals import hide_totals
 from evosdc.suppress.engine.general.model import Move, Tight
 from evosdc.suppress.engine.general.pool import RowList, Rows, make_knowledge
 from evosdc.suppress.engine.general.programs import (
@@ -29,7 +30,6 @@ from evosdc.suppress.engine.general.programs import (
     PublicQuestion,
     Question,
 )
-from evosdc.suppress.engine.general.hide_totals import hide_totals
 from evosdc.suppress.engine.general.units import round_levels_up
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.pattern import Pattern
@@ -37,8 +37,6 @@ from evosdc.suppress.problem import Problem
 
 # Deviations that are remembered from one repair to the next.
 _REMEMBERED = 5000
-# What moving a hidden cell costs that an attacker knows, as a share of the median cost.
-_KNOWN = 1e-4
 # A level that no pattern gives is lowered to what can be had less this share, which is
 # well above the tolerance of a solver.
 _LESS = 1e-6
@@ -60,7 +58,6 @@ class GeneralTable:
         self._list = RowList(make_knowledge(known, len(problem.attackers), cells))
         self._add(with_sums(problem, demands_of(self.programs)))
         self.boxes: Boxes | None = boxes_of(problem, self.rows)
-        self.price_hidden: Costs = _prices_of_hidden(problem)
 
     @property
     def rows(self) -> Rows:
@@ -117,18 +114,6 @@ class GeneralTable:
         In small tables programs are quick, and cheaper in what they hide.
         """
         return self.boxes is not None and not self.programs.quick
-
-
-def _prices_of_hidden(problem: Problem) -> Costs:
-    """What moving hidden cells costs: nothing, but for those that an attacker knows.
-
-    A deviation that avoids them at the same cost serves more attackers.
-    """
-    price = np.zeros(len(problem.table))
-    paid = problem.cost[problem.cost > 0]
-    if len(paid):
-        price[problem.attackers.cell] = _KNOWN * float(np.median(paid))
-    return price
 
 
 class GeneralState:
@@ -284,7 +269,7 @@ class GeneralState:
                 failed.append(row)
             else:
                 self.take(row, move)
-                prices[move.cells] = self.table.price_hidden[move.cells]
+                prices[move.cells] = 0.0
         return failed
 
     def _cover_attackers(
@@ -347,7 +332,7 @@ class GeneralState:
             move = question(cell, sign, amount, prices, tight)
             if move is not None:
                 self.take(still[0], move)
-                prices[move.cells] = self.table.price_hidden[move.cells]
+                prices[move.cells] = 0.0
 
     def _lower(self, row: int) -> None:
         """Cover as much of a level against an attacker as any pattern gives."""
@@ -495,11 +480,10 @@ class GeneralState:
         )
 
     def _prices(self, price: Costs | None) -> Costs:
-        """Return what cells cost: next to nothing where hidden, infinite where fixed."""
+        """Return what cells cost: nothing where hidden, infinite where fixed."""
         problem = self.table.problem
         cost = problem.cost if price is None else price
-        fixed = np.where(problem.hideable, cost, np.inf)
-        return np.where(self.hidden, self.table.price_hidden, fixed)
+        return np.where(self.hidden, 0.0, np.where(problem.hideable, cost, np.inf))
 
     def _ask(self, question: Question, row: int, prices: Costs) -> Move | None:
         """Ask about a demand."""
