@@ -164,6 +164,23 @@ def test_cells_that_cuts_call_needed_are_needed(options: dict[str, Any]) -> None
                 assert not all_cells.safe(without)
 
 
+def test_cut_loops_begin_with_what_patterns_have_failed() -> None:
+    problem = Problem.of(make("random", 3, shape=(6, 5, 4), sensitive=0.15))
+    engine = GeneralEngine(problem)
+    state = engine.start()
+    state.cover()
+    state.clean_up()
+    cuts = engine.learned()
+    assert cuts
+    hidden = state.hidden.astype(np.float64)
+    assert all(cut.coefficients @ hidden[cut.cells] >= cut.least - 1e-9 for cut in cuts)
+    plain, taught = CutLoop(problem), CutLoop(problem)
+    taught.begin_with(cuts)
+    for loop in (plain, taught):
+        loop.run_nodes()
+    assert plain.value < taught.value <= state.cost
+
+
 def test_cuts_of_one_pattern_answer_for_the_next() -> None:
     problem = Problem.of(make("random", 3, shape=(6, 5, 4), sensitive=0.15))
     engine = GeneralEngine(problem)

@@ -203,7 +203,7 @@ class DeviationModel:
                 room = np.where(z > 0, high[:n], high[n:]) > 0
                 room &= ~inside & (z != 0.0)
                 worth = np.where(room, np.abs(z) - cost, -np.inf)
-                many = np.count_nonzero(worth > _SAVING)
+                many = int(np.count_nonzero(worth > _SAVING))
                 if not many:
                     return found
                 # Those that are nearly worth it are soon.
