@@ -29,7 +29,7 @@ from evosdc.evolution.stopping import AnyOf, EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.metrics import evaluate
 from evosdc.suppress.bounds.equation_bound import equation_bound
-from evosdc.suppress.engine.general import engine, local
+from evosdc.suppress.engine.general import model, programs
 from evosdc.suppress.engine.network import cheapest_flow, cover
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import METHODS, find_method
@@ -179,7 +179,7 @@ def take_turn(counter: np.ndarray) -> int:
 def large_early() -> None:
     """Take the ways of large tables on small ones: plain Python reads these anew."""
     cover._PATHS = cover._SEARCHES = cheapest_flow._SEARCHES = 1
-    engine.SMALL, local.NEAREST, local.INNER = 3, (3, 8), (2, 6)
+    programs._QUICKLY, model.NEIGHBOURS = 3, 3
     encoding._DENSE_CELLS = 8
 
 

@@ -12,6 +12,7 @@ from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.engine.general.box_kernels import cheapest_box
 from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
 from evosdc.suppress.engine.general.path_kernels import cheapest_cycle
+from evosdc.suppress.engine.general.pool import RowList, Rows, make_knowledge
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem import Problem
 from evosdc.table import Dimension, Hierarchy, Table, build_table
@@ -55,12 +56,22 @@ class Question:
 def witnesses_of(problem: Problem) -> Witnesses:
     """Witnesses for the plain levels of a problem, without a solver."""
     levels = problem.levels
-    return Witnesses(problem, Demands(levels.cell, levels.sign, levels.amount))
+    demands = Demands(levels.cell, levels.sign, levels.amount)
+    return Witnesses(problem, rows_of(problem, demands))
+
+
+def rows_of(problem: Problem, demands: Demands) -> Rows:
+    """Demands as kernels see them."""
+    known, cells = problem.knowledge, len(problem.table)
+    rows = RowList(make_knowledge(known, len(problem.attackers), cells))
+    sign = demands.sign.astype(np.int64)
+    rows.add(demands.cell, sign, demands.amount, demands.attacker)
+    return rows.rows
 
 
 def all_boxes(table: Table) -> Boxes | None:
     problem = Problem.of(table)
-    return boxes_of(problem, witnesses_of(problem))
+    return boxes_of(problem, witnesses_of(problem).rows)
 
 
 def ask_box(

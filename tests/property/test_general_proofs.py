@@ -28,8 +28,8 @@ from evosdc.suppress.bounds.planes import PlaneCuts
 from evosdc.suppress.engine.base import never
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.general.record_walker import DEFAULT, RecordWalker
 from evosdc.suppress.engine.general.state import GeneralState
+from evosdc.suppress.engine.general.walker import FAR, RecordWalker
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -147,7 +147,7 @@ def test_cells_that_cuts_call_needed_are_needed(options: dict[str, Any]) -> None
     if problem is None or problem.network is not None:
         return
     engine, rng = GeneralEngine(problem), np.random.default_rng(options["seed"])
-    blockers = engine.table.programs.blockers
+    learned = engine.table.programs.learned
     all_cells = AllPatterns(problem.table)
     for _ in range(3):
         state = engine.start()
@@ -156,12 +156,29 @@ def test_cells_that_cuts_call_needed_are_needed(options: dict[str, Any]) -> None
         )
         before = state.hidden.copy()
         state.clean_up()
-        slacks = blockers.look_at(before)
+        slacks = learned.look_at(before)
         for cell in np.flatnonzero(before & ~problem.primary).tolist():
             if slacks.needs(cell):
                 without = before.copy()
                 without[cell] = False
                 assert not all_cells.safe(without)
+
+
+def test_cut_loops_begin_with_what_patterns_have_failed() -> None:
+    problem = Problem.of(make("random", 3, shape=(6, 5, 4), sensitive=0.15))
+    engine = GeneralEngine(problem)
+    state = engine.start()
+    state.cover()
+    state.clean_up()
+    cuts = engine.learned()
+    assert cuts
+    hidden = state.hidden.astype(np.float64)
+    assert all(cut.coefficients @ hidden[cut.cells] >= cut.least - 1e-9 for cut in cuts)
+    plain, taught = CutLoop(problem), CutLoop(problem)
+    taught.begin_with(cuts)
+    for loop in (plain, taught):
+        loop.run_nodes()
+    assert plain.value < taught.value <= state.cost
 
 
 def test_cuts_of_one_pattern_answer_for_the_next() -> None:
@@ -173,7 +190,7 @@ def test_cuts_of_one_pattern_answer_for_the_next() -> None:
     programs = engine.table.programs
     first.clean_up()
     asked = programs.asked
-    assert programs.blockers.cuts
+    assert programs.learned.cuts
     again.clean_up()
     assert np.array_equal(first.hidden, again.hidden)
     assert programs.asked - asked < 0.8 * asked
@@ -347,7 +364,7 @@ def test_a_walk_that_is_stopped_does_not_go_on_tidying_up(
         return plain(self, order, stopped)
 
     monkeypatch.setattr(GeneralState, "clean_up", watched)
-    walker = RecordWalker(state, np.random.default_rng(1), DEFAULT)
+    walker = RecordWalker(state, np.random.default_rng(1), FAR)
     for _ in range(3):
         walker.turn(lambda: False)
     assert told

@@ -223,7 +223,7 @@ def assert_covered(
 def start(table: Table) -> tuple[Problem, Witnesses, Boxes]:
     problem = Problem.of(table)
     witnesses = witnesses_of(problem)
-    boxes = boxes_of(problem, witnesses)
+    boxes = boxes_of(problem, witnesses.rows)
     assert boxes is not None
     return problem, witnesses, boxes
 
@@ -234,7 +234,7 @@ def test_covering_dropping_and_rebuilding_keep_witnesses_in_order() -> None:
         rng = np.random.default_rng(seed)
         problem, witnesses, boxes = start(table)
         hidden = problem.primary.copy()
-        order = rng.permutation(len(witnesses.demands))
+        order = rng.permutation(len(witnesses.rows.cell))
 
         failed = boxes.cover(witnesses, hidden, order, only_hidden=True)
         assert np.array_equal(hidden, problem.primary)
@@ -263,7 +263,7 @@ def test_covering_dropping_and_rebuilding_keep_witnesses_in_order() -> None:
                 witnesses,
                 more,
                 rng.integers(len(table), size=3),
-                rng.random(len(witnesses.demands)),
+                rng.random(len(witnesses.rows.cell)),
                 problem.cost,
             )
             assert change <= 1e-9
@@ -282,7 +282,7 @@ def test_a_full_pool_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def build() -> NDArray[np.bool_]:
         problem, witnesses, boxes = start(table)
         hidden = problem.primary.copy()
-        boxes.cover(witnesses, hidden, np.arange(len(witnesses.demands)))
+        boxes.cover(witnesses, hidden, np.arange(len(witnesses.rows.cell)))
         boxes.drop(witnesses, hidden, np.flatnonzero(hidden))
         assert_covered(problem, witnesses, hidden)
         return hidden

@@ -73,11 +73,11 @@ def assert_boxes_hold(table: Table) -> int:
     """Whatever boxes cover is hidden and keeps equations and bounds; how many."""
     problem = Problem.of(table)
     witnesses = witnesses_of(problem)
-    boxes = boxes_of(problem, witnesses)
+    boxes = boxes_of(problem, witnesses.rows)
     if boxes is None:
         return 0
     hidden = problem.primary.copy()
-    boxes.cover(witnesses, hidden, np.arange(len(witnesses.demands)))
+    boxes.cover(witnesses, hidden, np.arange(len(witnesses.rows.cell)))
     pool, rows = witnesses.pool, witnesses.rows
     for row in np.flatnonzero(pool.covered).tolist():
         begin = pool.begin[pool.witness[row]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from linear_twins import rows_of
 from numpy.typing import NDArray
 
 from evosdc.instances import make
@@ -113,7 +114,7 @@ def test_pool_does_what_lists_and_sets_do(
     monkeypatch.setattr(witness_module, "_ENTRIES", 10)
     rng = np.random.default_rng(seed)
     problem, demands = setting(rng)
-    witnesses = Witnesses(problem, demands)
+    witnesses = Witnesses(problem, rows_of(problem, demands))
     twin = Twin(demands, problem.up, problem.down)
     trial: DoubtedWitnesses | None = None
     before = deepcopy(twin)
@@ -172,7 +173,8 @@ def test_a_trial_put_back_opens_what_it_covered_on_the_way() -> None:
     """A demand open before the trial must not keep a witness that is forgotten."""
     table = make("random", 1, shape=(3, 2), zeros=0.0, sensitive=0.0, margins=0.0)
     demands = Demands(np.array([3, 4]), np.array([1, 1], np.int8), np.array([1.0, 1.0]))
-    witnesses = Witnesses(Problem.of(table), demands)
+    problem = Problem.of(table)
+    witnesses = Witnesses(problem, rows_of(problem, demands))
     witnesses.add(as_move({3: 1.0}))
     trial = witnesses.begin_trial(np.array([0]))
     witnesses.add(as_move({4: 1.0}))
@@ -185,7 +187,8 @@ def test_a_trial_put_back_opens_what_it_covered_on_the_way() -> None:
 def test_hints_are_the_known_deviations_in_use() -> None:
     table = make("random", 1, shape=(3, 2), zeros=0.0, sensitive=0.0, margins=0.0)
     demands = Demands(np.array([3, 4]), np.array([1, 1], np.int8), np.ones(2))
-    witnesses = Witnesses(Problem.of(table), demands)
+    problem = Problem.of(table)
+    witnesses = Witnesses(problem, rows_of(problem, demands))
     witnesses.add(as_move({5: 1.0}))
     witnesses.add(as_move({3: 1.0, 5: -1.0}))
     witnesses.rely_on(np.array([4, 6]))

@@ -12,7 +12,7 @@ from builders import run_method
 from evosdc.attack import judge
 from evosdc.instances import make
 from evosdc.suppress.engine.finish import cover_and_finish
-from evosdc.suppress.engine.general import local, programs
+from evosdc.suppress.engine.general import model, programs
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.programs import Programs
 from evosdc.suppress.problem import Problem
@@ -51,16 +51,15 @@ def test_always_safe(name: str, table: Table) -> None:
     assert verdict.safe, [e.label for e in verdict.exposed]
 
 
-@pytest.mark.parametrize("nearest_cells", [False, True])
+@pytest.mark.parametrize("all_equations", [False, True])
 @COMMON
 @given(table=tables())
-def test_neighbourhoods_are_safe_too(nearest_cells: bool, table: Table) -> None:
+def test_neighbourhoods_are_safe_too(all_equations: bool, table: Table) -> None:
     """Small neighbourhoods in a small table, growing up to the whole."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(programs, "SMALL", 0)
-        patch.setattr(local, "INNER", (2, 6))
-        patch.setattr(local, "NEAREST", (8, 20))
-        if nearest_cells:
+        patch.setattr(programs, "_QUICKLY", 0)
+        patch.setattr(model, "NEIGHBOURS", 3)
+        if all_equations:
             patch.setattr(programs, "up_sets", lambda _: None)
         state = GeneralEngine(Problem.of(table)).start()
         pattern = cover_and_finish(state, Search(), "test")

@@ -10,7 +10,7 @@ import pytest
 import evosdc
 from evosdc.instances import make
 from evosdc.suppress.engine.base import Demands
-from evosdc.suppress.engine.general.units import digits_of, readable
+from evosdc.suppress.engine.general.units import digits_of, round_levels_up
 from evosdc.suppress.problem import Problem
 
 
@@ -30,7 +30,7 @@ def test_amounts_are_raised_by_a_thousandth_of_the_unit_at_most(
     demands = demands_on(problem)
     digits = digits_of(problem)
     assert digits is not None
-    amount = readable(problem, demands)
+    amount = round_levels_up(problem, demands)
     room = np.where(
         demands.sign > 0, problem.up[demands.cell], problem.down[demands.cell]
     )
@@ -48,7 +48,7 @@ def test_amounts_with_few_digits_stay_as_they_are() -> None:
     problem = Problem.of(table)
     few = replace(table, upl=np.ceil(table.upl), lpl=np.ceil(table.lpl))
     demands = demands_on(replace(problem, levels=Problem.of(few).levels))
-    assert np.array_equal(readable(problem, demands), demands.amount)
+    assert np.array_equal(round_levels_up(problem, demands), demands.amount)
 
 
 def test_values_with_endless_digits_leave_the_levels_alone() -> None:
@@ -62,7 +62,7 @@ def test_values_with_endless_digits_leave_the_levels_alone() -> None:
     problem = Problem.of(third)
     assert digits_of(problem) is None
     demands = demands_on(problem)
-    assert readable(problem, demands) is demands.amount
+    assert round_levels_up(problem, demands) is demands.amount
 
 
 @pytest.mark.parametrize("method", ["attacker", "order-by-weight"])

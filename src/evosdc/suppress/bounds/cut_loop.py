@@ -10,7 +10,7 @@ tolerances of the LP solver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -86,6 +86,11 @@ class CutLoop:
         self.fractions = np.zeros(len(problem.cost))
         # Costs that are all whole numbers make every pattern's cost a whole number.
         self._whole = bool(np.all(problem.cost == np.rint(problem.cost)))
+
+    def begin_with(self, cuts: Iterable[Cut]) -> None:
+        """Add cuts that are known already, such as those that patterns have failed."""
+        for cut in cuts:
+            self._add(cut)
 
     def run_nodes(self) -> None:
         """Add the cuts of single equations."""

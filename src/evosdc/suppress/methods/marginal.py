@@ -7,7 +7,7 @@ from functools import partial
 
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.general.raising import raise_totals
+from evosdc.suppress.engine.general.hide_totals import hide_totals
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -22,7 +22,7 @@ class MarginalParameters:
 def run(problem: Problem, _: MarginalParameters, search: Search) -> Pattern:
     """Hide totals; where they are fixed or too small, ask the attacker's program."""
     state = GeneralEngine(problem).start()
-    totals = partial(raise_totals, state.table.programs)
+    totals = partial(hide_totals, state.table.programs)
     failed = state.cover_by(totals, stopped=search.stopped)
     if failed:
         search.note(f"totals do not cover {failed} levels: asking programs")

@@ -22,8 +22,8 @@ def clean_up(state: GeneralState, order: Cells | None, stopped: Stopped) -> Mask
 
     A cell that no witness uses goes free of charge. Otherwise only the demands whose
     witness uses it are asked again, with the cell forbidden: boxes and cycles first,
-    and programs where there are few enough cells for it. What they say of cells that
-    are needed is remembered for other patterns.
+    and programs where they are quick. What they say of cells that are needed is
+    remembered for other patterns.
     """
     table, witnesses = state.table, state.witnesses
     problem, programs = table.problem, table.programs
@@ -37,7 +37,7 @@ def clean_up(state: GeneralState, order: Cells | None, stopped: Stopped) -> Mask
             return hidden
     ask = programs.among(hidden)
     refused: list[int] = []
-    slacks = programs.blockers.look_at(hidden)
+    slacks = programs.learned.look_at(hidden)
     for cell in _in_turn(problem, hidden, order).tolist():
         users = witnesses.users(cell)
         if len(users) and (stopped() or slacks.needs(cell)):

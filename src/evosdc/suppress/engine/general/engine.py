@@ -9,16 +9,21 @@ import numpy as np
 from evosdc.errors import MethodError
 from evosdc.parallel import Hands
 from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, never
-from evosdc.suppress.engine.general import program_walker, record_walker
+from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.general.cuts import AttackCuts
 from evosdc.suppress.engine.general.mend import GeneralMender
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.orders import ProgramEvaluator
-from evosdc.suppress.engine.general.program_walker import ProgramWalker
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
-from evosdc.suppress.engine.general.record_walker import RecordWalker
 from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
-from evosdc.suppress.engine.general.walker import DEFAULT, GeneralWalker
+from evosdc.suppress.engine.general.walker import (
+    BY_BOXES,
+    BY_PROGRAMS,
+    FAR,
+    BoxWalker,
+    ProgramWalker,
+    RecordWalker,
+)
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -44,7 +49,7 @@ class GeneralEngine:
 
     @property
     def roaming(self) -> WalkOptions | None:
-        return record_walker.DEFAULT if self.programs_pay else None
+        return FAR if self.programs_pay else None
 
     @property
     def programs_pay(self) -> bool:
@@ -58,10 +63,9 @@ class GeneralEngine:
         state = self.start()
         # The largest first: what they move far covers many others.
         order = np.argsort(-self.demands.amount, kind="stable")
-        unanswered = state.cover_by(
-            self.table.programs.over_all, order, stopped=stopped
-        )
-        if not (unanswered or stopped()):
+        cheapest = self.table.programs.cheapest
+        failed = state.cover_by(cheapest, order, stopped=stopped)
+        if not (failed or stopped()):
             call_quick(self.problem)
         state.cover(stopped=stopped)
         return state
@@ -77,6 +81,13 @@ class GeneralEngine:
             state.witnesses.add(Move(cells, by))
         return state
 
+    def learned(self) -> list[Cut]:
+        """Return the cuts that patterns have failed so far; every safe one meets them.
+
+        They are of the problem's own cells, attackers included, and can begin a master.
+        """
+        return list(self.table.programs.learned.cuts)
+
     def cuts(self, hands: Hands[Problem] | None = None, /) -> AttackCuts:
         return AttackCuts(self.problem, hands)
 
@@ -85,7 +96,7 @@ class GeneralEngine:
         state: GeneralState,
         rng: np.random.Generator,
         options: WalkOptions | None = None,
-    ) -> GeneralWalker | ProgramWalker | RecordWalker | None:
+    ) -> BoxWalker | ProgramWalker | None:
         if options is not None and options.memory > 1:
             raise MethodError(
                 f"late acceptance over {options.memory} steps on a general table",
@@ -96,8 +107,8 @@ class GeneralEngine:
         if options is not None and options.slack > 0:
             return RecordWalker(state, rng, options)
         if self.table.boxes is None:
-            return ProgramWalker(state, rng, options or program_walker.DEFAULT)
-        return GeneralWalker(state, rng, options or DEFAULT)
+            return ProgramWalker(state, rng, options or BY_PROGRAMS)
+        return BoxWalker(state, rng, options or BY_BOXES)
 
     def mender(
         self, rng: np.random.Generator, stopped: Stopped = never

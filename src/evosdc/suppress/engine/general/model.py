@@ -3,11 +3,16 @@
 Smith et al. (2011) ask: which deviation ``d = y+ - y-`` that moves one cell by its
 level is cheapest, when moving a cell that is hidden already costs nothing?
 
-Every question begins with no cell moved. No price is negative, so that this is the
-best there is but for the few equations of the cell in question, which the dual simplex
-method mends one after the other, like a search for a shortest path. From the end of the
-question before, which had other prices and other bounds, it takes two to five times as
-long, and what is found would depend on what was asked before.
+Few of a large table's cells are in the answer, so it is asked by column generation
+(Gilmore and Gomory 1961): the program of a neighbourhood is solved, its dual prices
+tell which cells outside would make the answer cheaper, and those are added until none
+is left. Where the neighbourhood has no deviation, the multipliers that prove it
+(Farkas) tell in the same way which cells could give one. The answer is that of the
+program over all cells, and None means that there is none among them.
+
+No price is negative, so the basis in which no cell has moved is the best there is but
+for the few equations of the cell in question. Every program begins there, with the dual
+simplex method: answers do not depend on what was asked before.
 """
 
 from __future__ import annotations
@@ -21,13 +26,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from evosdc.suppress.engine.general.chains import Chains
+from evosdc.suppress.engine.general.paired_cells import PairedCells
+from evosdc.suppress.structure.unpick import nearest
 
 # Deviations are solved in units of the amount asked for, so that tables of 1e15 and
 # of 1e-9 look alike to the solver. A cell counts as moved above this share.
 MOVED = 1e-9
 # No witness needs to move a cell by more than this many times the amount asked for.
 FAR = 1e7
+# Classes of cells in the first neighbourhood. With half as many, a question takes more
+# rounds of pricing; with twice as many, most programs are larger than they need to be.
+NEIGHBOURS = 200
+# A class enters when it would save more than this share of the typical price.
+_SAVING = 1e-6
+# Multipliers below this share of the largest are rounding.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,18 +104,24 @@ class DeviationModel:
         self._up = self._wide_up = up[cells]
         self._down = self._wide_down = down[cells]
         self._rows, self._part = _part_of(columns, cells)
-        self._loaded: tuple[Any, Any] | None = None
-        self.gave_up = False
+        self._solver = silent_solver()
+        self._solver.setOptionValue("presolve", "off")
+        self._ray: NDArray[np.float64] | None = None
         # Of the last question that had no answer: the cell, and the one it waits for.
         self._refused: tuple[int, int | None] | None = None
 
     @cached_property
-    def _chains(self) -> Chains:
-        return Chains(self._part)
+    def _pairs(self) -> PairedCells:
+        return PairedCells(self._part)
+
+    @cached_property
+    def _by_column(self) -> Any:
+        """Equations over classes, as CSC, whose transposed prices them."""
+        return sparse.csc_array(self._pairs.matrix)
 
     @cached_property
     def _wide_class_room(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return self._chains.room(self._wide_up, self._wide_down)
+        return self._pairs.room(self._wide_up, self._wide_down)
 
     def _look_at(self, tight: Tight | None, cell: int) -> None:
         """See the table as an attacker does, who asks about a cell."""
@@ -111,7 +130,7 @@ class DeviationModel:
             self._class_room = self._wide_class_room
             return
         self._up, self._down = tight.within(self.cells, self._up, self._down, cell)
-        self._class_room = self._chains.room(self._up, self._down)
+        self._class_room = self._pairs.room(self._up, self._down)
 
     def cheapest(
         self,
@@ -119,49 +138,104 @@ class DeviationModel:
         sign: int,
         amount: float,
         price: NDArray[np.float64],
-        patience: int | None = None,
         tight: Tight | None = None,
     ) -> Move | None:
         """Find the cheapest deviation that moves `cell` by `amount`, or None.
 
         `price` is asked of each of the model's cells by unit moved; infinite where the
-        cell must not move. With `patience` the program is given up after so many
-        simplex iterations: `gave_up` then says that None is no answer. `tight` is the
-        room that an attacker leaves some cells.
+        cell must not move. `tight` is the room that an attacker leaves some cells.
         """
-        self.gave_up = False
         self._look_at(tight, cell)
         k = int(np.searchsorted(self.cells, cell))
-        chains = self._chains
-        by_class = chains.price(price)
+        pairs = self._pairs
+        by_class = pairs.price(price)
         high = self._room(amount, by_class)
-        low = np.zeros(len(high))
-        n, c = len(chains), int(chains.of[k])
-        chosen, other = (c, c + n) if sign * chains.sign[k] > 0 else (c + n, c)
+        n, c = len(pairs), int(pairs.of[k])
+        way = int(sign * pairs.sign[k])
         self._refused = (k, None)
         held = self._held(k, sign, amount, price)
         if held is not None:
             self._refused = (k, held)
             return None
+        low = np.zeros(2 * n)
+        chosen, other = (c, c + n) if way > 0 else (c + n, c)
         low[chosen] = high[chosen] = 1.0
         high[other] = 0.0
         cost = _level_prices(by_class)
         cost[c] = 0.0
-        values = self._run(low, high, np.concatenate([cost, cost]), patience)
-        if values is None:
+        if n <= 2 * NEIGHBOURS:
+            found = self._run(None, low, high, cost)
+        else:
+            found = self._generate(c, way, low, high, cost)
+        if found is None:
             return None
         self._refused = None
-        return self._as_move(chains.moves(values[:n] - values[n:]), k, amount)
+        return self._as_move(pairs.moves(found), k, amount)
+
+    def _generate(
+        self,
+        asked: int,
+        way: int,
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        cost: NDArray[np.float64],
+    ) -> NDArray[np.float64] | None:
+        """Solve the program of a neighbourhood that grows by what its prices ask for.
+
+        Once half of all classes are in it, all are taken. What it cost to find out is
+        no more than what they cost, since neighbourhoods double at most.
+        """
+        n, matrix, columns = len(cost), self._pairs.matrix, self._by_column
+        shut = high[:n] + high[n:] <= 0.0
+        steps = np.where(shut, 1e3 * cost.max(initial=1.0), cost) + 0.01
+        graph = matrix.indptr, matrix.indices, columns.indptr, columns.indices
+        inside = np.zeros(n, dtype=np.bool_)
+        inside[nearest(asked, NEIGHBOURS, steps, *graph)] = True
+        while True:
+            inside[shut] = False
+            inside[asked] = True
+            chosen = np.flatnonzero(inside)
+            if 2 * len(chosen) > n:
+                return self._run(None, low, high, cost)
+            found = self._run(chosen, low, high, cost)
+            if found is not None:
+                z = columns.T @ self._duals
+                room = np.where(z > 0, high[:n], high[n:]) > 0
+                room &= ~inside & (z != 0.0)
+                worth = np.where(room, np.abs(z) - cost, -np.inf)
+                many = int(np.count_nonzero(worth > _SAVING))
+                if not many:
+                    return found
+                # Those that are nearly worth it are soon.
+                many = min(max(many, len(chosen) // 4), len(chosen), int(room.sum()))
+                inside[np.argpartition(-worth, many - 1)[:many]] = True
+                continue
+            if self._ray is None:
+                return self._run(None, low, high, cost)
+            z = np.asarray(columns.T @ self._ray)
+            # A class that goes this way makes up for what is asked for.
+            forth = z * z[asked] * way < 0
+            room = np.where(forth, high[:n], high[n:]) > 0
+            room &= ~inside & (np.abs(z) > _ROUNDING * np.abs(z).max())
+            if not room.any():
+                return None
+            entering = np.flatnonzero(room)
+            worth = np.abs(z[entering]) / (1.0 + cost[entering])
+            entering = entering[np.argsort(-worth, kind="stable")[: len(chosen)]]
+            inside[entering] = True
+            # The way on to there and from there: proofs would ask for it bit by bit.
+            inside[nearest(asked, 2 * len(chosen), steps, *graph)] = True
+            inside[nearest(int(entering[0]), len(chosen), steps, *graph)] = True
 
     def _held(
         self, k: int, sign: int, amount: float, price: NDArray[np.float64]
     ) -> int | None:
         """A cell that moves with another and must not or cannot so far, if any."""
-        mates = self._chains.mates(k)
+        mates = self._pairs.mates(k)
         mates = mates[mates != k]
         if not len(mates):
             return None
-        ways = sign * self._chains.sign[k] * self._chains.sign[mates]
+        ways = sign * self._pairs.sign[k] * self._pairs.sign[mates]
         room = np.where(ways > 0, self._up[mates], self._down[mates])
         room[~np.isfinite(price[mates])] = 0.0
         if room.min() >= amount * (1.0 - MOVED):
@@ -174,16 +248,15 @@ class DeviationModel:
         """How far `cell` can move, at most `FAR` times `unit`, and the deviation."""
         self._look_at(tight, cell)
         k = int(np.searchsorted(self.cells, cell))
-        chains = self._chains
-        n, c = len(chains), int(chains.of[k])
+        pairs = self._pairs
+        n, c = len(pairs), int(pairs.of[k])
         high = np.minimum(self._room(unit, np.zeros(n)), FAR)
-        cost = np.zeros(2 * n)
-        way = float(sign * chains.sign[k])
-        cost[c], cost[c + n] = -way, way
-        values = self._run(np.zeros(2 * n), high, cost)
-        if values is None:
+        ways = np.zeros(n)
+        ways[c] = -float(sign * pairs.sign[k])
+        found = self._run(None, np.zeros(2 * n), high, ways, turned=-ways)
+        if found is None:
             return 0.0, None
-        d = chains.moves(values[:n] - values[n:])
+        d = pairs.moves(found)
         moved = np.flatnonzero(d)
         return max(0.0, sign * float(d[k])) * unit, Move(
             self.cells[moved], d[moved] * unit
@@ -196,20 +269,16 @@ class DeviationModel:
         """
         if self._refused is None:
             return None
-        chains, (k, held) = self._chains, self._refused
+        pairs, (k, held) = self._pairs, self._refused
         if held is not None:
             alone = np.zeros(len(self.cells))
             alone[k] = -1.0
-            nothing = np.zeros(len(chains.rows))
-            y = chains.multipliers(nothing, held, self._up, self._down, alone)
+            nothing = np.zeros(len(pairs.rows))
+            y = pairs.multipliers(nothing, held, self._up, self._down, alone)
             return self._rows, y
-        if self._loaded is None:
+        if self._ray is None:
             return None
-        _, there, ray = self._loaded[0].getDualRay()
-        if not there:
-            return None
-        y = chains.multipliers(np.array(ray), k, self._up, self._down)
-        return self._rows, y
+        return self._rows, pairs.multipliers(self._ray, k, self._up, self._down)
 
     def _room(self, amount: float, price: NDArray[np.float64]) -> NDArray[np.float64]:
         """Room of classes both ways in units of an amount; none without a price."""
@@ -221,44 +290,50 @@ class DeviationModel:
 
     def _run(
         self,
+        classes: NDArray[np.int64] | None,
         low: NDArray[np.float64],
         high: NDArray[np.float64],
         cost: NDArray[np.float64],
-        patience: int | None = None,
+        turned: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64] | None:
-        solver, nothing_moved = self._solver()
-        most = highspy.kHighsIInf if patience is None else patience
-        solver.setOptionValue("simplex_iteration_limit", most)
-        count, index = len(cost), np.arange(len(cost), dtype=np.int32)
-        solver.changeColsBounds(count, index, low, high)
-        solver.changeColsCost(count, index, cost)
-        solver.clearSolver()
-        solver.setBasis(nothing_moved)
+        """Solve the program of some classes, or of all; return how far classes move.
+
+        Each class is one column upwards and one downwards, which costs the same unless
+        `turned`. Dual prices of the equations, or why there is no solution, are kept.
+        """
+        n, m = len(cost), len(self._pairs.rows)
+        back = cost if turned is None else turned
+        if classes is None:
+            rows, part, both = None, self._by_column, np.concatenate([cost, back])
+        else:
+            rows, part = _part_of(self._by_column, classes)
+            part = sparse.csc_array(part)
+            both = np.concatenate([cost[classes], back[classes]])
+            at = np.concatenate([classes, classes + n])
+            low, high = low[at], high[at]
+        solver = self._solver
+        pass_program(solver, part, low, high, both)
         solver.run()
         status = solver.getModelStatus()
-        self.gave_up = status == highspy.HighsModelStatus.kIterationLimit
-        if status not in _ANSWERED and not self.gave_up:
-            # A start can mislead the simplex method; ask once more without one.
+        if status not in _ANSWERED:
+            # Rounding can mislead one simplex method, and hardly ever the other too.
+            solver.setOptionValue("simplex_strategy", _PRIMAL)
             solver.clearSolver()
             solver.run()
             status = solver.getModelStatus()
+            solver.setOptionValue("simplex_strategy", _DUAL)
+        self._ray = None
         if status != highspy.HighsModelStatus.kOptimal:
+            _, there, ray = solver.getDualRay()
+            if there:
+                self._ray = _spread(np.array(ray), rows, m)
             return None
-        return np.array(solver.getSolution().col_value)
-
-    def _solver(self) -> tuple[Any, Any]:
-        """The program, and the basis in which nothing has moved."""
-        if self._loaded is None:
-            equations = self._chains.matrix
-            both = sparse.hstack([equations, -equations], format="csc")
-            solver = load_program(sparse.csc_array(both))
-            solver.setOptionValue("presolve", "off")
-            start = highspy.HighsBasis()
-            rows, columns = both.shape
-            start.col_status = [highspy.HighsBasisStatus.kLower] * columns
-            start.row_status = [highspy.HighsBasisStatus.kBasic] * rows
-            self._loaded = solver, start
-        return self._loaded
+        solution = solver.getSolution()
+        self._duals = _spread(np.array(solution.row_dual), rows, m)
+        values = np.array(solution.col_value)
+        many = len(values) // 2
+        moved = values[:many] - values[many:]
+        return moved if classes is None else _spread(moved, classes, n)
 
     def _as_move(self, d: NDArray[np.float64], k: int, amount: float) -> Move | None:
         """Drop what rounding moved; None where the rest no longer adds up."""
@@ -288,6 +363,18 @@ _ANSWERED = (
     highspy.HighsModelStatus.kOptimal,
     highspy.HighsModelStatus.kInfeasible,
 )
+_DUAL, _PRIMAL = 1, 4  # HiGHS's numbers of simplex methods
+
+
+def _spread(
+    few: NDArray[np.float64], places: NDArray[np.int64] | None, many: int
+) -> NDArray[np.float64]:
+    """Put values at some places among zeros; None stands for all places."""
+    if places is None:
+        return few
+    full = np.zeros(many)
+    full[places] = few
+    return full
 
 
 def _level_prices(price: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -297,6 +384,56 @@ def _level_prices(price: NDArray[np.float64]) -> NDArray[np.float64]:
     if len(positive):
         cost = np.minimum(cost / np.median(positive), 1e6)
     return cost
+
+
+def silent_solver() -> Any:
+    """Return a solver of small programs, whose answers are as exact as they can be."""
+    solver = highspy.Highs()
+    for option, value in (
+        ("output_flag", False),
+        ("threads", 1),
+        ("solver", "simplex"),
+        ("presolve", "on"),
+        ("primal_feasibility_tolerance", 1e-9),
+        ("dual_feasibility_tolerance", 1e-7),
+    ):
+        solver.setOptionValue(option, value)
+    return solver
+
+
+def pass_program(
+    solver: Any,
+    matrix: Any,
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    cost: NDArray[np.float64],
+) -> None:
+    """Pass a program with equations ``matrix @ (up - down) = 0`` (CSC) to a solver.
+
+    Each column of the matrix is two of the program, one upwards and one downwards. This
+    is quicker than to change the bounds and costs of a program that is there.
+    """
+    rows, entries = matrix.shape[0], matrix.nnz
+    start = matrix.indptr.astype(np.int32)
+    index = matrix.indices.astype(np.int32)
+    nothing = np.zeros(rows)
+    solver.passModel(
+        len(cost),
+        rows,
+        2 * entries,
+        int(highspy.MatrixFormat.kColwise),
+        int(highspy.ObjSense.kMinimize),
+        0.0,
+        cost,
+        low,
+        high,
+        nothing,
+        nothing,
+        np.concatenate([start, start[1:] + entries]),
+        np.concatenate([index, index]),
+        np.concatenate([matrix.data, -matrix.data]),
+        np.zeros(len(cost), dtype=np.int32),
+    )
 
 
 def load_program(matrix: Any) -> Any:
@@ -313,15 +450,6 @@ def load_program(matrix: Any) -> Any:
     lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
     lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
     lp.a_matrix_.value_ = matrix.data
-    solver = highspy.Highs()
-    for option, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("solver", "simplex"),
-        ("presolve", "on"),
-        ("primal_feasibility_tolerance", 1e-9),
-        ("dual_feasibility_tolerance", 1e-7),
-    ):
-        solver.setOptionValue(option, value)
+    solver = silent_solver()
     solver.passModel(lp)
     return solver

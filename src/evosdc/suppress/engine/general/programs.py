@@ -1,26 +1,24 @@
-"""Ask the attacker's questions of any table: of all cells, or of neighbourhoods."""
+"""Ask the attacker's questions of a table, with its programs and what they taught."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.suppress.engine.general.blockers import Blockers
-from evosdc.suppress.engine.general.local import neighbourhoods
+from evosdc.suppress.engine.general.learned_cuts import LearnedCuts
 from evosdc.suppress.engine.general.model import DeviationModel, Move, Tight
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.unpick import movable
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
-# With no more cells than this, programs over the whole table are taken to be quick.
-SMALL = 2500
-# Simplex iterations, some seconds, after which a program over a larger table is given
-# up, and how often that happens before neighbourhoods are asked instead. The first
-# programs are the longest: hidden cells shorten later ones to some hundred iterations.
-_PATIENCE, _GIVE_UP = 30_000, 3
+# Levels times cells up to which programs are taken to build a pattern in some seconds.
+# At half of it, tables of 3,000 cells of which a third are sensitive begin with boxes,
+# which hide more; at twice as much, a first pattern may take ten seconds.
+_QUICKLY = 10_000_000
 
 _QUICK, _RULED_OUT = "programs are quick", "programs are ruled out"
 
@@ -47,12 +45,13 @@ class Question(Protocol):
 
 
 def are_quick(problem: Problem) -> bool:
-    """Whether programs over the whole table are quick.
+    """Whether programs build and change the patterns of a table, and not only boxes.
 
-    Those of small tables are taken to be; of larger ones whoever measured it says so.
+    Those of small tables do; of larger ones whoever measured it says so.
     """
     if _QUICK not in problem.derived:
-        problem.derived[_QUICK] = int(problem.hideable.sum()) <= SMALL
+        levels, cells = len(problem.levels), int(problem.hideable.sum())
+        problem.derived[_QUICK] = levels * cells <= _QUICKLY
     return bool(problem.derived[_QUICK])
 
 
@@ -77,12 +76,10 @@ class Programs:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.asked = 0
-        self._given_up = 0
         table = problem.table
         self.sets = up_sets(table)
         self._columns = independent_equations(table, self.sets)
-        self.blockers = Blockers(problem, self._columns)
-        self._around = neighbourhoods(table, self.sets)
+        self.learned = LearnedCuts(problem, self._columns)
         self._whole = self._model(np.flatnonzero(problem.hideable))
         self._equations = (
             table.matrix.indptr,
@@ -90,6 +87,11 @@ class Programs:
             table.columns.indptr,
             table.columns.indices,
         )
+
+    @cached_property
+    def _free(self) -> NDArray[np.bool_]:
+        """Cells that can move when everything that may be hidden is."""
+        return self.movable(self.problem.hideable)
 
     @property
     def quick(self) -> bool:
@@ -108,72 +110,20 @@ class Programs:
 
         `price` has one entry for each cell of the table: what moving it costs, 0 for
         hidden cells, infinite for cells that must stay. The deviation is the cheapest
-        of the table or, where such programs take too long, of the first neighbourhood
-        that has one. None means that there is none in the whole table.
+        of the table; None means that it has none.
         """
         price = np.where(self.problem.hideable, price, np.inf)
-        free = self.movable(np.isfinite(price))
+        may_move = np.isfinite(price)
+        if (may_move == self.problem.hideable).all():
+            free = self._free
+        else:
+            free = self.movable(may_move)
         if not free[cell]:
             return None
         price[~free] = np.inf
-        open_cells = np.flatnonzero(free)
-        few = 3 * len(open_cells) < len(self._whole.cells)
-        model = self._model(open_cells) if few else self._whole
-        if self.quick or len(open_cells) <= SMALL:
-            return self._ask(model, cell, sign, amount, price, tight)
-        if self._given_up < _GIVE_UP:
-            move = self._ask(model, cell, sign, amount, price, tight, _PATIENCE)
-            if not model.gave_up:
-                return move
-            self._given_up += 1
-        move = self.nearby(cell, sign, amount, price, tight)
-        if move is not None:
-            return move
+        few = 3 * np.count_nonzero(free) < len(self._whole.cells)
+        model = self._model(np.flatnonzero(free)) if few else self._whole
         return self._ask(model, cell, sign, amount, price, tight)
-
-    def over_all(
-        self,
-        cell: int,
-        sign: int,
-        amount: float,
-        price: NDArray[np.float64],
-        tight: Tight | None = None,
-    ) -> Move | None:
-        """Find the cheapest deviation of the table, or None where it takes too long."""
-        if self._given_up >= _GIVE_UP:
-            return None
-        move = self._ask(self._whole, cell, sign, amount, price, tight, _PATIENCE)
-        self._given_up += self._whole.gave_up
-        return move
-
-    def nearby(
-        self,
-        cell: int,
-        sign: int,
-        amount: float,
-        price: NDArray[np.float64],
-        tight: Tight | None = None,
-    ) -> Move | None:
-        """Find a deviation in a neighbourhood; None says nothing about the table."""
-        most = int(np.isfinite(price).sum())
-        for cells in self._around.around(cell, price):
-            if 2 * len(cells) > most:
-                break
-            move = self._ask(self._model(cells), cell, sign, amount, price, tight)
-            if move is not None:
-                return move
-        return None
-
-    def within(
-        self,
-        cells: NDArray[np.int64],
-        cell: int,
-        sign: int,
-        amount: float,
-        price: NDArray[np.float64],
-    ) -> Move | None:
-        """Find the cheapest deviation of some cells; None says nothing of others."""
-        return self._ask(self._model(cells), cell, sign, amount, price)
 
     def farthest(
         self, cell: int, sign: int, unit: float, tight: Tight | None = None
@@ -202,13 +152,9 @@ class Programs:
     def among(self, hidden: NDArray[np.bool_]) -> Question:
         """Return a way to ask many questions about deviations of hidden cells only.
 
-        Where a program over all of them takes too long the neighbourhoods are asked, so
-        that None may come too early: clean-up then keeps a cell that it could have
-        spared, and that is safe. Why a program had no answer is told to `blockers`.
+        Why a program had no answer is told to `learned`.
         """
         model = self._model(np.flatnonzero(hidden))
-        patience = None if self.quick or len(model.cells) <= SMALL else _PATIENCE
-        given_up = 0
 
         def ask(
             cell: int,
@@ -217,16 +163,10 @@ class Programs:
             price: NDArray[np.float64],
             tight: Tight | None = None,
         ) -> Move | None:
-            nonlocal given_up
-            if given_up >= _GIVE_UP:
-                return self.nearby(cell, sign, amount, price, tight)
-            move = self._ask(model, cell, sign, amount, price, tight, patience)
-            if model.gave_up:
-                given_up += 1
-                return self.nearby(cell, sign, amount, price, tight)
+            move = self._ask(model, cell, sign, amount, price, tight)
             why = model.refusal() if move is None else None
             if why is not None:
-                self.blockers.learn(cell, sign, amount, *why, tight)
+                self.learned.learn(cell, sign, amount, *why, tight)
             return move
 
         return ask
@@ -242,7 +182,6 @@ class Programs:
         amount: float,
         price: NDArray[np.float64],
         tight: Tight | None = None,
-        patience: int | None = None,
     ) -> Move | None:
         self.asked += 1
-        return model.cheapest(cell, sign, amount, price[model.cells], patience, tight)
+        return model.cheapest(cell, sign, amount, price[model.cells], tight)

@@ -22,6 +22,7 @@ from evosdc.suppress.engine.general.demands import (
     refuse_unreachable,
     with_sums,
 )
+from evosdc.suppress.engine.general.hide_totals import hide_totals
 from evosdc.suppress.engine.general.model import Move, Tight
 from evosdc.suppress.engine.general.pool import RowList, Rows, make_knowledge
 from evosdc.suppress.engine.general.programs import (
@@ -29,8 +30,7 @@ from evosdc.suppress.engine.general.programs import (
     PublicQuestion,
     Question,
 )
-from evosdc.suppress.engine.general.raising import raise_totals
-from evosdc.suppress.engine.general.units import readable
+from evosdc.suppress.engine.general.units import round_levels_up
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -74,7 +74,7 @@ class GeneralTable:
         self._list.add(
             demands.cell,
             demands.sign.astype(np.int64),
-            readable(self.problem, demands),
+            round_levels_up(self.problem, demands),
             demands.attacker,
         )
 
@@ -279,12 +279,13 @@ class GeneralState:
         stopped: Stopped = never,
         *,
         by_boxes: bool = False,
+        together: Question | None = None,
         known: bool = False,
     ) -> None:
         """Cover what deviations found so far leave open to attackers, until nothing is.
 
         With `by_boxes` by boxes first. Then a deviation is asked for that serves all
-        attackers of a level at once, then one by one. With `known`, levels that the
+        attackers of a level `together`, then one by one. With `known`, levels that the
         question has no answer for are lowered to what can be had.
         """
         table = self.table
@@ -297,6 +298,7 @@ class GeneralState:
             rows = rows[table.rows.attacker[rows] > 0]
             if not len(rows):
                 return
+            rows = rows[np.argsort(-table.rows.amount[rows], kind="stable")]
             before = len(table.rows.cell)
             boxes = self._boxes_at(price) if by_boxes else None
             if boxes is not None:
@@ -306,7 +308,7 @@ class GeneralState:
                 if len(table.rows.cell) > before:
                     continue  # boxes are asked first about those as well
                 rows = rows[~self.witnesses.covered[rows]]
-            self._cover_together(question, rows, price, stopped)
+            self._cover_together(together or question, rows, price, stopped)
             failed = self._cover_rows(question, rows, price, stopped)
             if known:
                 for row in failed:
@@ -321,11 +323,13 @@ class GeneralState:
         price: Costs | None,
         stopped: Stopped,
     ) -> None:
-        """Ask for one deviation for all open attackers of a cell and direction."""
+        """Ask for one deviation for all open attackers of a cell and direction.
+
+        The largest of some rows come first.
+        """
         demands, prices = self.table.rows, self._prices(price)
         levels: dict[tuple[int, int], list[int]] = {}
-        largest = rows[np.argsort(-demands.amount[rows], kind="stable")]
-        for row in largest.tolist():
+        for row in rows.tolist():
             key = int(demands.cell[row]), int(demands.sign[row])
             levels.setdefault(key, []).append(row)
         for (cell, sign), together in levels.items():
@@ -429,7 +433,8 @@ class GeneralState:
             return move
 
         self._cover_rows(question, self._public(self.open_rows()), price, stopped)
-        self._cover_attackers(question, price, stopped)
+        # What takes more cells for all attackers together may do for each of them.
+        self._cover_attackers(question, price, stopped, together=within)
         self.cover(price=price, stopped=stopped)
         return exposed
 
@@ -487,7 +492,7 @@ class GeneralState:
         )
 
     def _prices(self, price: Costs | None) -> Costs:
-        """Return what cells cost: nothing where hidden, no end where they must stay."""
+        """Return what cells cost: nothing where hidden, infinite where fixed."""
         problem = self.table.problem
         cost = problem.cost if price is None else price
         return np.where(self.hidden, 0.0, np.where(problem.hideable, cost, np.inf))
@@ -532,7 +537,7 @@ class GeneralState:
             if self.witnesses.covered[row]:
                 continue
             move = self._ask(
-                partial(raise_totals, self.table.programs), row, self._prices(price)
+                partial(hide_totals, self.table.programs), row, self._prices(price)
             )
             if move is None:
                 everything = self.table.problem.hideable

@@ -30,7 +30,7 @@ def digits_of(problem: Problem) -> int | None:
     return None
 
 
-def readable(problem: Problem, demands: Demands) -> NDArray[np.float64]:
+def round_levels_up(problem: Problem, demands: Demands) -> NDArray[np.float64]:
     """Raise each amount to the next one with few digits that its cell has room for."""
     digits = digits_of(problem)
     if digits is None:

@@ -8,8 +8,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from evosdc.instances import make
-from evosdc.suppress.engine.general.chains import Chains
 from evosdc.suppress.engine.general.model import DeviationModel
+from evosdc.suppress.engine.general.paired_cells import PairedCells
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
@@ -43,7 +43,7 @@ def test_the_cheapest_deviation_costs_the_same(kind: int, seed: int) -> None:
     part = columns[:, cells].toarray()
     price = problem.cost[cells]
     levels = problem.levels
-    joined = Chains(sparse.csr_array(part))
+    joined = PairedCells(sparse.csr_array(part))
     for cell, sign, amount in zip(
         levels.cell.tolist(), levels.sign.tolist(), levels.amount.tolist(), strict=True
     ):
@@ -111,7 +111,7 @@ def test_equations_of_two_make_one_class_and_turn_signs() -> None:
     part = sparse.csr_array(
         np.array([[1.0, -1.0, 0, 0], [0, 1.0, 1.0, 0], [1.0, 1.0, 1.0, 1.0]])
     )
-    chains = Chains(part)
+    chains = PairedCells(part)
     # a = b, c = -b: the last equation is left with a + d = 0, so all are one class.
     assert len(chains) == 1
     assert len(chains.rows) == 0
@@ -124,7 +124,7 @@ def test_equations_of_two_make_one_class_and_turn_signs() -> None:
 
 def test_classes_that_cancel_leave_an_equation() -> None:
     part = sparse.csr_array(np.array([[1.0, -1.0, 0], [1.0, -1.0, 1.0]]))
-    chains = Chains(part)
+    chains = PairedCells(part)
     # With a = b the second equation says that c stands still.
     assert chains.matrix.shape == (1, 2)
     assert chains.matrix.toarray()[0].tolist() in ([0.0, 1.0], [1.0, 0.0])

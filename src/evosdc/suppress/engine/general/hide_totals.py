@@ -13,7 +13,7 @@ from evosdc.suppress.engine.general.model import Move, Tight
 from evosdc.suppress.engine.general.programs import Programs
 
 
-def raise_totals(
+def hide_totals(
     programs: Programs,
     cell: int,
     sign: int,

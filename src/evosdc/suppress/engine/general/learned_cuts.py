@@ -28,7 +28,7 @@ _SHORT = 1e-6
 _MOST = 4000
 
 
-class Blockers:
+class LearnedCuts:
     """The cuts that patterns of a problem have failed so far.
 
     Parameters
@@ -124,28 +124,28 @@ class Blockers:
 class Slacks:
     """How much each cut has to spare in a pattern that gets smaller."""
 
-    def __init__(self, blockers: Blockers, hidden: Mask) -> None:
-        self._blockers, self._hidden = blockers, hidden
+    def __init__(self, learned: LearnedCuts, hidden: Mask) -> None:
+        self._learned, self._hidden = learned, hidden
         self._slack: list[float] = []
-        self._forgotten = blockers.forgotten
+        self._forgotten = learned.forgotten
 
     def needs(self, cell: int) -> bool:
         """Whether a cut forbids to publish a cell."""
         self._catch_up()
-        entries = self._blockers.having.get(cell, ())
+        entries = self._learned.having.get(cell, ())
         return any(self._slack[number] - by < -_SHORT for number, by in entries)
 
     def publish(self, cell: int, hidden: Mask) -> None:
         """Take note that a cell is published, which leaves a smaller pattern."""
         self._catch_up()
-        for number, by in self._blockers.having.get(cell, ()):
+        for number, by in self._learned.having.get(cell, ()):
             self._slack[number] -= by
         self._hidden = hidden
 
     def _catch_up(self) -> None:
         """Look at cuts that are new."""
-        if self._forgotten != self._blockers.forgotten:
-            self._forgotten, self._slack = self._blockers.forgotten, []
-        for cut in self._blockers.cuts[len(self._slack) :]:
+        if self._forgotten != self._learned.forgotten:
+            self._forgotten, self._slack = self._learned.forgotten, []
+        for cut in self._learned.cuts[len(self._slack) :]:
             held = self._hidden[cut.cells]
             self._slack.append(float(cut.coefficients[held].sum()) - cut.least)

@@ -27,7 +27,7 @@ class _Joined:
     second: list[int]
 
 
-class Chains:
+class PairedCells:
     """Classes of cells, and the equations that are left between them.
 
     Parameters
