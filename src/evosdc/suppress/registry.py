@@ -116,6 +116,14 @@ class Method:
     contracts: bool = True
     may_fail: bool = False
 
+    @property
+    def public_only(self) -> bool:
+        """Whether it knows no attackers but the public: networks have one amount each.
+
+        `contracted.run_contracted` has its pattern made safe from the others.
+        """
+        return self.takes is networks_only
+
     def configure(self, options: Mapping[str, Any]) -> Any:
         """Turn ``name=value`` options into parameters."""
         parameters = configure(

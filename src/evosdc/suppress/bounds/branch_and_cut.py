@@ -112,6 +112,11 @@ class BranchAndCut:
             needscons=False,
         )
 
+    @property
+    def nodes(self) -> int:
+        """Nodes looked at so far."""
+        return int(self._model.getNTotalNodes())
+
     def add(self, cut: Cut) -> None:
         """Add a cut that holds in the whole tree."""
         column = self._column[cut.cells]
