@@ -48,7 +48,7 @@ _BEFORE, _PROGRAMS = 0.1, 0.25
 _LONG = 4000
 # Share of the limit, or evaluations without one, after which simple constructions are
 # run: tables that are proven before need none. They end by the first half of the limit.
-_DUE, _DUE_EVALUATIONS, _HALF = 0.02, 100.0, 0.5
+_DUE, _DUE_EVALUATIONS, _HALF = 0.1, 100.0, 0.5
 # Share of the limit without a better pattern or bound, or evaluations without a limit,
 # after which a run ends unless told otherwise.
 _PATIENCE, _PATIENT_EVALUATIONS = 0.5, 20_000.0

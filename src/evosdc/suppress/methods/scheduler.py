@@ -4,7 +4,7 @@ Adaptive operator selection by probability matching (Thierens 2005; Fialho et al
 An operator is credited with what it gains, as a share of the cost, per second under a
 limit of time and per evaluation without one, so that a run without a clock repeats. Its
 past counts less the more turns ago it was. Each operator has a first turn, in the order
-given; from then on one is drawn in proportion to its rate of gain, and with a small
+given, as soon as the one before it gains little; from then on one is drawn in proportion to its rate of gain, and with a small
 chance whichever it is, since what an operator yields changes as the others get on.
 """
 
@@ -23,6 +23,9 @@ from evosdc.suppress.search import Search
 
 # A gap at which a pattern counts as proven: what integer programmes can tell.
 CLOSED = 2e-6
+# First turns wait while one operator gains so large a share of the cost a turn. At half
+# of it and twice of it small tables are proven as soon.
+_MUCH = 0.003
 # What is left of an operator's credit after another turn of it. At 0.25 one lucky turn
 # decides, at 0.7 an operator that no longer gains keeps its share for four more turns.
 _MEMORY = 0.5
@@ -127,6 +130,7 @@ class Scheduler:
         self._others = others
         self.budget = Budget(search)
         self.turns = 0
+        self._last, self._pays = -1, False
         self.moved = self.budget.spent  # when cost or bound moved last
 
     def turn(self) -> bool:
@@ -161,14 +165,15 @@ class Scheduler:
         gained -= self._others() - foreign
         least = _LEAST_SECONDS if budget.timed else _LEAST_EVALUATIONS
         credit.longer = 1.0 if gained > 0 else min(2.0 * credit.longer, _LONGEST)
+        self._last, self._pays = chosen, gained > _MUCH
         credit.gained = _MEMORY * credit.gained + max(gained, 0.0)
         credit.spent = _MEMORY * credit.spent + max(budget.spent - begun, 0.1 * least)
         return True
 
     def _choose(self, able: list[int], rng: np.random.Generator) -> int:
-        for k in able:
-            if not self._credits[k].spent:
-                return k
+        untried = [k for k in able if not self._credits[k].spent]
+        if untried:
+            return self._last if self._pays and self._last in able else untried[0]
         rates = np.array([self._credits[k].rate for k in able])
         if rng.random() < _EVEN or not rates.sum() > 0:
             rates = np.array([1.0 / self._credits[k].longer for k in able])
