@@ -57,7 +57,7 @@ _STALL, _PAYS = 10, 1e-4
 # Seconds between two looks at whether the first pattern is there.
 _NAP = 0.02
 # Evaluations of an assignment where no clock runs.
-_ASSIGNED = 100
+_ASSIGNED = 40
 
 
 @dataclass(frozen=True)

@@ -31,13 +31,14 @@ _MUCH = 0.003
 _MEMORY = 0.5
 # Share of the turns that are drawn evenly. At half of it tables whose bound stands still
 # for long are proven later; at twice of it less is gained by the operators that gain.
-_EVEN = 0.2
+_EVEN = 0.15
 # A slice is this share of what is spent so far, so that tables that are proven at once
 # are not kept waiting. At half and twice of it results are the same within their noise.
 _OF_SPENT = 0.2
 # A slice that gained nothing may have been too short: the next one of this operator is
-# twice as long, up to so many times, and it is drawn as much more rarely.
-_LONGEST = 8.0
+# twice as long, up to so many times. At half of it trees that need long to raise the
+# bound get nowhere, at twice of it operators that are stuck take most of the time.
+_LONGEST = 4.0
 # Slices are at most this share of what is left, and at least so many seconds or
 # evaluations: below that, restarting an operator takes longer than it works.
 _OF_LEFT, _LEAST_SECONDS, _LEAST_EVALUATIONS = 0.06, 0.05, 8.0
@@ -176,7 +177,7 @@ class Scheduler:
             return self._last if self._pays and self._last in able else untried[0]
         rates = np.array([self._credits[k].rate for k in able])
         if rng.random() < _EVEN or not rates.sum() > 0:
-            rates = np.array([1.0 / self._credits[k].longer for k in able])
+            rates = np.ones(len(able))
         return able[int(rng.choice(len(able), p=rates / rates.sum()))]
 
     def _length(self, longer: float) -> float:
