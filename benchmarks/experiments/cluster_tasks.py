@@ -133,9 +133,7 @@ def islands_row(seconds: float, stretches: int) -> Row:
     known, guide = home.patterns(1), Guide(False, np.zeros(len(problem.cost)))
     done, taken, sizes = [], [], []
     for island in range(stretches):
-        given = Assignment(
-            Beside, size, 1, island, 0, seconds, known, guide=guide
-        )
+        given = Assignment(Beside, size, 1, island, 0, seconds, known, guide=guide)
         start = time.process_time()
         found = explore(problem, given)
         done.append(time.process_time() - start)

@@ -95,7 +95,7 @@ class Listed(AllPatterns):
 
 
 def cases(seeds: range) -> Iterator[tuple[int, Problem, Listed]]:
-    """Yield problems whose levels against the public can be had, with few free cells."""
+    """Yield problems with few free cells whose levels the public cannot get below."""
     for seed in seeds:
         problem = posed(seed)
         if not (problem.has_attackers and len(problem.levels)):

@@ -81,7 +81,7 @@ class ContractedSearch(Search):
     def evaluations_left(self) -> float:
         return self._whole.evaluations_left()
 
-    def origin(self, problem: Problem) -> tuple[Problem, Shrink]:
+    def origin(self, _: Problem) -> tuple[Problem, Shrink]:
         return self._contraction.whole, self._contraction.shrink
 
     def stopped(self) -> bool:

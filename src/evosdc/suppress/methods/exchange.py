@@ -157,12 +157,12 @@ class Exchange(Closing, Generic[P]):
         """Return what workers do with an assignment."""
         raise NotImplementedError
 
-    def describe(self, number: int) -> dict[str, Any]:
+    def describe(self, _: int) -> dict[str, Any]:
         """Return what is particular to the next assignment of a search."""
         raise NotImplementedError
 
-    def take(self, number: int, found: tuple[Pattern, ...]) -> None:
-        """Take in what a search has found."""
+    def take(self, _: int, found: tuple[Pattern, ...]) -> None:
+        """Take in what the search of that number has found."""
         for pattern in found:
             self.search.offer(pattern, "from another worker")
 
@@ -248,6 +248,6 @@ class Companions(Exchange[Problem]):
     def work(self) -> Callable[[Problem, Assignment], Findings]:
         return go_on
 
-    def describe(self, number: int) -> dict[str, Any]:
+    def describe(self, _: int) -> dict[str, Any]:
         assert self.search.best is not None
         return {"patterns": (self.search.best,)}

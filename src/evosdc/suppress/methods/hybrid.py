@@ -41,8 +41,8 @@ Flags = NDArray[np.bool_]
 # where that is less than the second. At half of the first they take longer and find
 # fewer cuts for it, at twice of it their candidates are worse.
 _EASE, _WHOLLY = 0.1, 1e-5
-# Share of the time for a bound that needs no programs, before the first pattern, and for
-# programs over the whole table: how long these take is not known beforehand.
+# Share of the time for a bound that needs no programs, before the first pattern, and
+# for programs over the whole table: how long these take is not known beforehand.
 _BEFORE, _PROGRAMS = 0.1, 0.25
 # Cells above which another worker builds the first pattern: it takes a second there.
 _LONG = 4000

@@ -38,7 +38,8 @@ from evosdc.suppress.search import Search
 Flags = NDArray[np.bool_]
 Fractions = NDArray[np.float64]
 # Walks begin at one of so many best patterns, at the best one in this share of the
-# cases. At half and twice of either costs are the same within their noise.
+# cases. At half of them more walks repeat one another, at twice more begin at patterns
+# that cost more.
 _STARTS, _FROM_BEST = 4, 0.4
 # Turns of a walk without a better pattern after which it begins elsewhere.
 _STUCK = 3
@@ -264,9 +265,9 @@ class Walk:
         island = self._island
         search, best = island.search, island.population.states[0].cost
         walker = self._walker
-        if walker is None or self._held >= _STUCK:
-            walker = self._begin(slice.rng)
-        elif walker.best_cost > best * (1 + 1e-9) and slice.rng.random() < _FROM_BEST:
+        behind = walker is not None and walker.best_cost > best * (1 + 1e-9)
+        elsewhere = behind and slice.rng.random() < _FROM_BEST
+        if walker is None or self._held >= _STUCK or elsewhere:
             walker = self._begin(slice.rng)
         if walker is None:
             search.count()

@@ -87,7 +87,9 @@ def explore(asked: Problem, given: Assignment) -> Findings:
         island.admit_pattern(pattern)
     island.fractions = guide.fractions
     if guide.construction:
-        pattern = construct(asked, guide.construction, search.part(search.seconds_left()))
+        pattern = construct(
+            asked, guide.construction, search.part(search.seconds_left())
+        )
         search.count()
         island.admit_pattern(pattern if found is None else found.shrink(pattern))
     else:
@@ -113,9 +115,7 @@ class Islands(Exchange[Problem]):
         # Simple methods that are still to be run, and until when, in seconds.
         self.constructions: list[str] = []
         self.until = 0.0
-        super().__init__(
-            self._asked, home.search, Beside, home.population.size, count
-        )
+        super().__init__(self._asked, home.search, Beside, home.population.size, count)
 
     @property
     def spare(self) -> Help:

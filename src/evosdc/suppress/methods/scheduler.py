@@ -4,8 +4,9 @@ Adaptive operator selection by probability matching (Thierens 2005; Fialho et al
 An operator is credited with what it gains, as a share of the cost, per second under a
 limit of time and per evaluation without one, so that a run without a clock repeats. Its
 past counts less the more turns ago it was. Each operator has a first turn, in the order
-given, as soon as the one before it gains little; from then on one is drawn in proportion to its rate of gain, and with a small
-chance whichever it is, since what an operator yields changes as the others get on.
+given, as soon as the one before it gains little. From then on one is drawn in
+proportion to its rate of gain, and with a small chance whichever it is, since what an
+operator yields changes as the others get on.
 """
 
 from __future__ import annotations
@@ -24,16 +25,18 @@ from evosdc.suppress.search import Search
 # A gap at which a pattern counts as proven: what integer programmes can tell.
 CLOSED = 2e-6
 # First turns wait while one operator gains so large a share of the cost a turn. At half
-# of it and twice of it small tables are proven as soon.
+# of it cutting a small table goes on for longer before other operators are tried, at
+# twice of it they are tried while the first bound still rises quickly.
 _MUCH = 0.003
 # What is left of an operator's credit after another turn of it. At 0.25 one lucky turn
 # decides, at 0.7 an operator that no longer gains keeps its share for four more turns.
 _MEMORY = 0.5
-# Share of the turns that are drawn evenly. At half of it tables whose bound stands still
-# for long are proven later; at twice of it less is gained by the operators that gain.
+# Share of the turns that are drawn evenly. At half of it tables whose bound stands
+# still for long are proven later, at twice of it less is gained by those that gain.
 _EVEN = 0.15
 # A slice is this share of what is spent so far, so that tables that are proven at once
-# are not kept waiting. At half and twice of it results are the same within their noise.
+# are not kept waiting. At half of it operators take turns more often, and what each one
+# sets up counts for more; at twice of it a proof waits longer for its turn.
 _OF_SPENT = 0.2
 # A slice that gained nothing may have been too short: the next one of this operator is
 # twice as long, up to so many times. At half of it trees that need long to raise the
