@@ -95,8 +95,6 @@ class Method:
         `LevelError` naming what no pattern can reach.
     takes
         Why a table is refused, or None.
-    parts
-        Other methods whose kernels it uses: they are compiled before the clock starts.
     contracts
         Whether it may run on the contracted problem (`structure.contract`): methods
         that look at labels, or at which cell is a total, may not.
@@ -112,7 +110,6 @@ class Method:
     parameters: type
     run: Run
     takes: Takes = any_table
-    parts: tuple[str, ...] = ()
     contracts: bool = True
     may_fail: bool = False
 

@@ -253,11 +253,15 @@ class _Cuts(Conshdlr):
             return True
 
     def _ask(
-        self, x: NDArray[np.float64], programs: bool, most: int | None = None
+        self,
+        x: NDArray[np.float64],
+        programs: bool,
+        most: int | None = None,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> list[Cut]:
         """Return cuts that a pattern violates; an error ends the run, not SCIP."""
         try:
-            return self._loop.fresh(x, programs, most)
+            return self._loop.fresh(x, programs, most, stopped)
         except BaseException as error:
             self.raised = error
             return []
@@ -299,7 +303,8 @@ class _Cuts(Conshdlr):
             return {"result": SCIP_RESULT.DIDNOTRUN}
         self._node = node
         x = self._tree.relaxed = self._tree.pattern()
-        cuts = _deepest(self._ask(x, depth <= _ROOT), x)
+        # That no cut was found in time says nothing of this relaxation.
+        cuts = _deepest(self._ask(x, depth <= _ROOT, stopped=self._over), x)
         for cut in cuts:
             self._tree.add(cut)
         found = SCIP_RESULT.CONSADDED if cuts else SCIP_RESULT.DIDNOTFIND

@@ -168,5 +168,4 @@ METHOD = Method(
     parameters=HitasParameters,
     contracts=False,
     run=run,
-    parts=("attacker", "optimal", "hybrid"),
 )
