@@ -169,7 +169,6 @@ def protect_against_all(
 ) -> State:
     """Offer a pattern that is safe from the public, made safe from every attacker."""
     state: State = engine_for(problem).start(pattern.hidden)
-    more = state.repair(stopped=search.stopped)
-    search.note(f"{event}: {more} levels were open to attackers other than the public")
+    state.repair(stopped=search.stopped)
     finish(state, search, True, event)
     return state

@@ -163,7 +163,7 @@ class CutLoop:
         """Return cuts that a pattern violates, for others to use.
 
         Without `programs` only those that need no attacker's program; no more than
-        `most`. None of them with `programs`, unless stopped: the pattern violates no cut.
+        `most`. None of them with `programs`, not stopped: the pattern violates no cut.
         """
         return list(islice(self._violated(x, programs, stopped), most))
 
