@@ -24,9 +24,11 @@ from evosdc.attack.model import AttackModel
 from evosdc.attack.spread import Case, Spread
 from evosdc.instances import make
 from evosdc.parallel import Cluster, Help
-from evosdc.suppress.methods import hitas_ahead, hitas_part, islands
+from evosdc.suppress.methods import hitas_ahead, hitas_part
+from evosdc.suppress.methods.exchange import Assignment
 from evosdc.suppress.methods.hybrid import HybridParameters
-from evosdc.suppress.methods.island import Habits, Island
+from evosdc.suppress.methods.island import Island
+from evosdc.suppress.methods.islands import Beside, Guide, explore
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 from evosdc.synth import synthesiser
@@ -125,21 +127,20 @@ def islands_row(seconds: float, stretches: int) -> Row:
     each as long as the mean of those measured.
     """
     problem = Problem.of(make("random", 1, shape=(12, 12, 12), sensitive=0.1))
-    usual = HybridParameters()
-    habits = Habits(usual.population, usual.patience, usual.steps)
-    home = Island(problem, habits, Search(seed=1))
-    home.settle()
-    known = tuple(home.patterns(1))
+    size = HybridParameters().population
+    home = Island(problem, size, Search(seed=1))
+    home.build_first()
+    known, guide = home.patterns(1), Guide(False, np.zeros(len(problem.cost)))
     done, taken, sizes = [], [], []
     for island in range(stretches):
-        stretch = islands.Stretch(1, (island, 0), habits, known, None, seconds, 60.0)
+        given = Assignment(Beside, size, 1, island, 0, seconds, known, guide=guide)
         start = time.process_time()
-        haul = islands.explore(problem, stretch)
+        found = explore(problem, given)
         done.append(time.process_time() - start)
-        sizes.append(len(pickle.dumps((stretch, haul))))
+        sizes.append(len(pickle.dumps((given, found))))
         start = time.process_time()
-        for pattern in haul.patterns[: islands.TAKEN]:
-            home.welcome(pattern)
+        for pattern in found.patterns:
+            home.admit_pattern(pattern)
         taken.append(time.process_time() - start)
     many = 2048
     return _row(

@@ -29,7 +29,7 @@ METHODS = {
     "heurgene": {"population": 4, "generations": 15, "patience": 8},
     "gapn": {"population": 4, "generations": 15},
     "ls-ruin": {"steps": 120, "turn": 40},
-    "hybrid": {"cycles": 2, "population": 6, "steps": 60, "rounds": 3},
+    "hybrid": {"population": 6, "rounds": 3},
 }
 examples = settings(max_examples=12)
 problems = st.builds(

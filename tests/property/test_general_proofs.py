@@ -382,7 +382,7 @@ def test_the_flagship_proves_small_general_tables_and_repeats(
     for pace in (1.0, 1e-9):
         monkeypatch.setattr(branch_and_cut, "_TELL", pace)
         search = Search(seed=seed, stop=EvaluationLimit(3000))
-        pattern = run_hybrid(problem, HybridParameters(cycles=3), search)
+        pattern = run_hybrid(problem, HybridParameters(), search)
         answers.append((pattern.cost, search.bound, search.evaluations))
     assert answers[0] == answers[1]
     assert answers[0][1] == pytest.approx(answers[0][0], rel=1e-5)

@@ -21,7 +21,9 @@ from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.methods import hybrid
+from evosdc.suppress.methods.scheduler import Slice
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.search import Search
 
 _SHAPES = ((3, 2), (2, 2, 2), (3, 3), (3, 2, 2), (4, 3))
 _VALUES = ("integers", "ties", "decimals")
@@ -124,14 +126,18 @@ def test_no_bound_of_an_interrupted_programme_is_above_the_optimum(
 
 
 def test_cutting_that_its_time_ended_is_not_complete() -> None:
-    for quick in (True, False):
-        for ended in (True, False):
-            run = SimpleNamespace(
-                quick=quick,
-                small=True,
-                complete=False,
-                slice=lambda _, ended=ended: lambda: ended,
-                loop=SimpleNamespace(run_cuts=lambda *_, **__: False),
-            )
-            hybrid._raise(run, 0.3, lambda _: None)  # type: ignore[arg-type]
-            assert run.complete is not ended
+    for ended in (True, False):
+        run = SimpleNamespace(
+            search=Search(),
+            home=SimpleNamespace(fractions=None),
+            raise_bound=lambda _: None,
+            loop=SimpleNamespace(
+                value=0.0,
+                fractions=None,
+                run_cuts=lambda stopped, *_, **__: not stopped(),
+            ),
+        )
+        cuts = hybrid.Cuts(run)  # type: ignore[arg-type]
+        rng = np.random.default_rng(1)
+        cuts.turn(Slice(lambda ended=ended: ended, 1.0, None, rng))
+        assert cuts.applies() is ended

@@ -12,7 +12,7 @@ from evosdc.parallel import crew as helping
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.general.cuts import AttackCuts
 from evosdc.suppress.engine.general.level_programs import AskedLevels, LevelPrograms
-from evosdc.suppress.methods.island import Habits, Island
+from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Islands
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -100,6 +100,6 @@ def test_where_the_run_is_over_nothing_is_asked(problem: Problem):
 def test_workers_that_no_island_has_attack_levels(
     problem: Problem, workers: int, islands: int, spare: int
 ):
-    home = Island(problem, Habits(4, 1, 10), Search(workers=workers))
+    home = Island(problem, 4, Search(workers=workers))
     with Islands(home, islands) as beside:
         assert beside.spare.workers == spare

@@ -14,8 +14,8 @@ from evosdc.suppress.engine.base import WalkOptions
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
-from evosdc.suppress.methods import stretches
-from evosdc.suppress.methods.companions import Companions, Stretch, go_on
+from evosdc.suppress.methods import exchange
+from evosdc.suppress.methods.exchange import Assignment, Companions, go_on
 from evosdc.suppress.methods.walking import Plan, Walk
 from evosdc.suppress.papers.order_search import OrderParameters
 from evosdc.suppress.papers.orders import OrderSearch
@@ -42,37 +42,36 @@ def covered(problem: Problem) -> Pattern:
     return state.pattern()
 
 
-def stretch(first: Pattern, plan: Plan = PLAN) -> Stretch:
-    return Stretch(Walk, plan, seed=3, number=1, seconds=300.0, best=first)
+def given(first: Pattern, plan: Plan = PLAN) -> Assignment:
+    return Assignment(Walk, plan, 3, 1, 0, 300.0, (first,))
 
 
 @pytest.mark.parametrize("plan", [PLAN, FLAT])
 def test_a_companion_goes_on_where_it_was(plan: Plan):
     problem = cube() if plan is PLAN else flat()
     first = covered(problem)
-    haul = go_on(problem, stretch(first, plan))
-    assert haul.evaluations > 0
-    assert haul.better is not None
-    assert haul.better.cost < first.cost
-    state = engine_for(problem).start(haul.better.hidden)
+    found = go_on(problem, given(first, plan))
+    assert found.evaluations > 0
+    (better,) = found.patterns
+    assert better.cost < first.cost
+    state = engine_for(problem).start(better.hidden)
     assert not state.repair()
-    search, walk = problem.derived["companion"]
+    search, walk = problem.derived["beside"]
     assert isinstance(walk, Walk)
     walk._plan = replace(plan, steps=2 * plan.steps)
-    again = go_on(problem, stretch(first, plan))
+    again = go_on(problem, given(first, plan))
     assert again.evaluations > 0
     assert walk._walker is not None
     assert walk._walker.steps == search.evaluations
-    assert again.evaluations == search.evaluations - haul.evaluations
-    assert again.better is not None
-    assert again.better.cost <= haul.better.cost
+    assert again.evaluations == search.evaluations - found.evaluations
+    assert again.patterns[0].cost <= better.cost
 
 
 def test_a_companion_goes_on_from_what_another_has_found():
     problem = cube()
     first = covered(problem)
-    go_on(problem, stretch(first))
-    search, walk = problem.derived["companion"]
+    go_on(problem, given(first))
+    search, walk = problem.derived["beside"]
     assert isinstance(walk, Walk)
     assert walk._walker is not None
     own = search.best
@@ -80,8 +79,7 @@ def test_a_companion_goes_on_from_what_another_has_found():
     # As if another one had found it: cheaper than anything here.
     gift = replace(own, cost=0.5 * own.cost)
     walk._stuck = True
-    haul = go_on(problem, stretch(gift))
-    assert haul.better is None
+    assert not go_on(problem, given(gift)).patterns
     assert np.array_equal(walk._walker.best().hidden, gift.hidden)
 
 
@@ -93,7 +91,7 @@ def test_companions_draw_differently():
 
 @pytest.mark.parametrize("name", ["ls-rebuild", "order-ga"])
 def test_what_a_companion_finds_comes_home(name: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(stretches, "SHORT", 0.1)
+    monkeypatch.setattr(exchange, "SHORT", 0.1)
     search = UntilElsewhere(seed=1, workers=2)
     pattern = run_method(name, cube(), search)
     assert search.reason == "helped"

@@ -24,10 +24,11 @@ from builders import (
 from crew_tasks import deadly_once, process, scaled
 from evosdc.attack import judge, judge_attackers, spread
 from evosdc.errors import EvosdcError, LevelError
+from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.parallel import Help, crew, joined, open_crew
 from evosdc.parallel import cluster as clusters
-from evosdc.suppress.methods import hitas_ahead, stretches
+from evosdc.suppress.methods import exchange, hitas_ahead
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
@@ -80,7 +81,7 @@ def test_errors_of_a_task_come_home_and_are_not_tried_again(both: Any, tmp_path:
 def test_under_a_clock_what_islands_find_comes_home(
     both: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(stretches, "SHORT", 0.5)
+    monkeypatch.setattr(exchange, "SHORT", 0.5)
     asked = Problem.of(make("random", 3, shape=(6, 5, 5), sensitive=0.15))
     with joined(both) as cluster:
         search = UntilHelped(seed=1, cluster=cluster)
@@ -89,7 +90,7 @@ def test_under_a_clock_what_islands_find_comes_home(
 
 
 def test_walks_have_companions_on_a_cluster(both: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(stretches, "SHORT", 0.5)
+    monkeypatch.setattr(exchange, "SHORT", 0.5)
     table = make("random", 4, shape=(12, 10, 8), sensitive=0.05)
     with joined(both) as cluster:
         search = UntilElsewhere(seed=1, cluster=cluster)
@@ -141,16 +142,15 @@ def test_what_is_shared_is_sent_again_where_a_worker_is_lost_on_the_way(
 
 def test_one_of_two_workers_killed_in_the_middle_changes_no_answer(both: Any):
     # No proof, which would end the run before the islands come back.
-    few = HybridParameters(
-        cycles=1, population=4, steps=80, islands=2, rounds=0, tree=0
-    )
+    few = HybridParameters(population=4, islands=2, rounds=0, tree=0)
+    some = EvaluationLimit(150)
     asked = Problem.of(make("random", 3, shape=(5, 4, 4), sensitive=0.15))
-    here = Search(seed=5)
+    here = Search(seed=5, stop=some)
     pattern = run_hybrid(asked, few, here)
     victim = next(iter(both.run(os.getpid).values()))
     killer = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
     with joined(both) as cluster:
-        there = Search(seed=5, cluster=cluster)
+        there = Search(seed=5, stop=some, cluster=cluster)
         killer.start()
         other = run_hybrid(asked, few, there)
     killer.join()

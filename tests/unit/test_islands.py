@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from builders import UntilHelped
-from evosdc.evolution.stopping import TimeLimit
+from builders import UntilHelped, run_method
+from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
+from evosdc.suppress.contracted import ContractedSearch, contraction_for
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.methods import islands, stretches
+from evosdc.suppress.methods import exchange, islands
+from evosdc.suppress.methods.exchange import Assignment
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
-from evosdc.suppress.methods.island import Habits, Island
-from evosdc.suppress.methods.islands import Haul, Islands, Stretch, explore
+from evosdc.suppress.methods.island import Island
+from evosdc.suppress.methods.islands import Beside, Guide, explore
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
-
-HABITS = Habits(population=6, patience=2, steps=200)
 
 
 def problem(kind: str) -> Problem:
@@ -31,38 +30,54 @@ def problem(kind: str) -> Problem:
 @pytest.mark.parametrize("kind", ["network", "general"])
 def test_without_a_clock_workers_do_not_change_the_answer(kind: str):
     # No proof, which would end the run before the islands come back.
-    few = HybridParameters(
-        cycles=1, population=4, steps=80, islands=2, rounds=0, tree=0
-    )
-    asked = problem(kind)
-    search = Search(seed=5, workers=1)
+    few = HybridParameters(population=4, islands=2, rounds=0, tree=0)
+    asked, some = problem(kind), EvaluationLimit(150)
+    search = Search(seed=5, stop=some, workers=1)
     pattern = run_hybrid(asked, few, search)
-    again = Search(seed=5, workers=2)
+    again = Search(seed=5, stop=some, workers=2)
     other = run_hybrid(asked, few, again)
-    alone = Search(seed=5)
+    alone = Search(seed=5, stop=some)
     run_hybrid(asked, replace(few, islands=0), alone)
-    assert alone.evaluations < search.evaluations
+    assert search.elsewhere > 0 == alone.elsewhere
     assert np.array_equal(pattern.hidden, other.hidden)
     assert search.evaluations == again.evaluations
     assert search.bound == again.bound
 
 
 @pytest.mark.parametrize("kind", ["network", "general"])
-def test_a_stretch_goes_on_from_the_patterns_it_is_given(kind: str):
+def test_an_island_goes_on_from_the_patterns_it_is_given(kind: str):
     asked = problem(kind)
-    home = Island(asked, HABITS, Search(seed=1))
-    home.settle()
-    first = home.patterns(1)[0]
-    stretch = Stretch(1, (1, 0), HABITS, (first,), None, None, np.inf)
-    haul = explore(asked, stretch)
-    assert haul.patterns[0].cost <= first.cost
-    assert haul.evaluations > 0
-    for pattern in haul.patterns:
+    home = Island(asked, 6, Search(seed=1))
+    home.build_first()
+    first = home.patterns(1)
+    guide = Guide(False, np.zeros(len(asked.cost)))
+    given = Assignment(Beside, 6, 1, 1, 0, None, first, 40, guide)
+    found = explore(asked, given)
+    assert found.patterns[0].cost <= first[0].cost
+    assert found.evaluations > 0
+    for pattern in found.patterns:
         state = engine_for(asked).start(pattern.hidden)
         state.repair()
         assert state.cost == pytest.approx(pattern.cost)
-    repeated = explore(asked, stretch)
-    assert [p.cost for p in repeated.patterns] == [p.cost for p in haul.patterns]
+    repeated = explore(asked, given)
+    assert [p.cost for p in repeated.patterns] == [p.cost for p in found.patterns]
+
+
+def test_an_island_runs_a_simple_method_for_the_problem_as_it_was_asked_for():
+    """Contraction loses dimensions: boxes are had on the whole table only."""
+    asked = Problem.of(make("random", 1, shape=(7, 6, 3), trees=2, zeros=0.8))
+    contraction = contraction_for(asked)
+    assert contraction is not None
+    small = contraction.small
+    search = ContractedSearch(Search(seed=1), contraction)
+    home = Island(small, 6, search)
+    home.build_first()
+    guide = Guide(True, np.zeros(len(small.cost)), construction="hypercube")
+    found = explore(asked, Assignment(Beside, 6, 1, 1, 0, None, (), 40, guide))
+    simple = run_method("hypercube", asked)
+    assert found.patterns[0].cost + contraction.base <= simple.cost * (1 + 1e-9)
+    state = engine_for(small).start(found.patterns[0].hidden)
+    assert not state.repair()
 
 
 @pytest.mark.parametrize("kind", ["network", "general"])
@@ -81,7 +96,7 @@ def test_a_restored_pattern_is_covered_by_its_hints(kind: str):
 
 def test_what_another_worker_finds_comes_home(monkeypatch: pytest.MonkeyPatch):
     # As in a short run, though the limit is long: see UntilHelped.
-    monkeypatch.setattr(stretches, "SHORT", 0.5)
+    monkeypatch.setattr(exchange, "SHORT", 0.5)
     monkeypatch.setattr(islands, "_LONG_RUN", np.inf)
     asked = Problem.of(make("random", 4, shape=(9, 8, 7), sensitive=0.15))
     search = UntilHelped(seed=1, workers=2)
@@ -94,17 +109,3 @@ def test_what_another_worker_finds_comes_home(monkeypatch: pytest.MonkeyPatch):
     assert search.best.cost < alone.best.cost
     assert search.bound is not None
     assert search.bound <= search.best.cost * (1 + 1e-9)
-
-
-def test_islands_that_built_nothing_do_not_say_how_long_building_takes():
-    """Given patterns, an island builds none: its 0 s made home think it quick."""
-    home = Island(problem("general"), HABITS, Search(seed=1))
-    home.settle()
-    home.building = 7.0
-    with Islands(home, 1) as others:
-        for built, known in ((0.0, 7.0), (3.0, 3.0)):
-            haul = Haul(tuple(home.patterns(1)), 1, built)
-            task = SimpleNamespace(done=lambda: True, result=lambda haul=haul: haul)
-            others._tasks[0] = task  # type: ignore[assignment]
-            others.gather()
-            assert home.building == known

@@ -7,6 +7,7 @@ import pickle
 import weakref
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from evosdc.instances import make
@@ -15,8 +16,8 @@ from evosdc.suppress.engine.base import WalkOptions
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.level_programs import programs_of
-from evosdc.suppress.methods import companions, islands
-from evosdc.suppress.methods.island import Habits
+from evosdc.suppress.methods.exchange import Assignment, go_on
+from evosdc.suppress.methods.islands import Beside, Guide, explore
 from evosdc.suppress.methods.walking import Plan, Walk
 from evosdc.suppress.problem import Problem
 
@@ -28,17 +29,15 @@ def contracted(problem: Problem) -> None:
 
 
 def island(problem: Problem) -> None:
-    stretch = islands.Stretch(1, (1, 0), Habits(4, 1, 20), (), None, 60.0, 60.0)
-    islands.explore(problem, stretch)
+    guide = Guide(False, np.zeros(len(problem.cost)))
+    explore(problem, Assignment(Beside, 4, 1, 1, 0, 60.0, (), guide=guide))
 
 
 def companion(problem: Problem) -> None:
     state = engine_for(problem).start()
     state.cover()
     plan = Plan(GeneralEngine, WalkOptions(2, 0.3, 4), 5, "rebuilt")
-    companions.go_on(
-        problem, companions.Stretch(Walk, plan, 3, 1, 60.0, state.pattern())
-    )
+    go_on(problem, Assignment(Walk, plan, 3, 1, 0, 60.0, (state.pattern(),)))
 
 
 def programs(problem: Problem) -> None:

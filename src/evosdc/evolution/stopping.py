@@ -46,6 +46,16 @@ def seconds_left(stop: Criterion, progress: Progress) -> float:
     return math.inf
 
 
+def evaluations_left(stop: Criterion, progress: Progress) -> float:
+    """How many evaluations a run may make by its limits, infinite without one."""
+    if isinstance(stop, EvaluationLimit):
+        return max(0.0, float(stop.evaluations - progress.evaluations))
+    if isinstance(stop, AnyOf):
+        every = (evaluations_left(part, progress) for part in stop.criteria)
+        return min(every, default=math.inf)
+    return math.inf
+
+
 def gap(cost: float | None, bound: float | None) -> float | None:
     """How far from optimal an answer can be at most, as a share of its cost."""
     if cost is None or bound is None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from evosdc.errors import LevelError
+from evosdc.suppress.engine.base import State
+from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.resumed import take_up
-from evosdc.suppress.search import DUALITY, Search
+from evosdc.suppress.search import DUALITY, Search, Shrink
 from evosdc.suppress.structure.codes import dimensions_of
 from evosdc.suppress.structure.contract import Contraction, contract
 
@@ -19,6 +22,8 @@ from evosdc.suppress.structure.contract import Contraction, contract
 # without them: on 12,395 cells they had a pattern three times as dear after a minute.
 _SHARE, _SHARE_WITHOUT_BOXES = 0.9, 0.5
 _MOST_WITHOUT_BOXES = 6000
+# Share of the time left for a method that knows the public only.
+_FOR_PUBLIC = 0.7
 
 
 class ContractedSearch(Search):
@@ -37,6 +42,7 @@ class ContractedSearch(Search):
             record=whole.record,
             cluster=whole.cluster,
             branch=whole.branch,
+            clock=whole.clock,
         )
         self._contraction = contraction
         if whole.stored is not None:
@@ -71,6 +77,12 @@ class ContractedSearch(Search):
 
     def seconds_left(self) -> float:
         return self._whole.seconds_left()
+
+    def evaluations_left(self) -> float:
+        return self._whole.evaluations_left()
+
+    def origin(self, _: Problem) -> tuple[Problem, Shrink]:
+        return self._contraction.whole, self._contraction.shrink
 
     def stopped(self) -> bool:
         self._whole.generations = self.generations
@@ -110,7 +122,9 @@ def _worth_it(problem: Problem) -> Contraction | None:
 def run_contracted(
     problem: Problem, method: Method, parameters: Any, search: Search
 ) -> Pattern:
-    """Run a method, on the contracted problem where that is worth it."""
+    """Run a method: contracted where that is worth it, for all attackers in the end."""
+    if problem.has_attackers and method.public_only:
+        return run_for_public(problem, method, parameters, search)
     found = contraction_for(problem) if method.contracts else None
     if found is None or method.takes(found.small) is not None:
         take_up(problem, search)
@@ -133,3 +147,28 @@ def run_contracted(
     if are_quick(found.small):
         call_quick(problem)
     return found.expand(small)
+
+
+def run_for_public(
+    problem: Problem, method: Method, parameters: Any, search: Search
+) -> Pattern:
+    """Run a method that knows the public only, and protect against the others too."""
+    take_up(problem, search)
+    part = search.part(_FOR_PUBLIC * search.seconds_left())
+    found = run_contracted(problem.for_public, method, parameters, part)
+    search.count(part.evaluations)
+    if part.bound is not None:
+        search.raise_bound(part.bound)  # attackers only ask for more
+    protect_against_all(problem, found, search, method.name)
+    assert search.best is not None
+    return search.best
+
+
+def protect_against_all(
+    problem: Problem, pattern: Pattern, search: Search, event: str
+) -> State:
+    """Offer a pattern that is safe from the public, made safe from every attacker."""
+    state: State = engine_for(problem).start(pattern.hidden)
+    state.repair(stopped=search.stopped)
+    finish(state, search, True, event)
+    return state

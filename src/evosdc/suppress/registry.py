@@ -95,8 +95,6 @@ class Method:
         `LevelError` naming what no pattern can reach.
     takes
         Why a table is refused, or None.
-    parts
-        Other methods whose kernels it uses: they are compiled before the clock starts.
     contracts
         Whether it may run on the contracted problem (`structure.contract`): methods
         that look at labels, or at which cell is a total, may not.
@@ -112,9 +110,16 @@ class Method:
     parameters: type
     run: Run
     takes: Takes = any_table
-    parts: tuple[str, ...] = ()
     contracts: bool = True
     may_fail: bool = False
+
+    @property
+    def public_only(self) -> bool:
+        """Whether it knows no attackers but the public: networks have one amount each.
+
+        `contracted.run_contracted` has its pattern made safe from the others.
+        """
+        return self.takes is networks_only
 
     def configure(self, options: Mapping[str, Any]) -> Any:
         """Turn ``name=value`` options into parameters."""

@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, isfinite
 
 import numpy as np
 
 from evosdc.clock import moment
 from evosdc.evolution.record import Entry, RunRecord
-from evosdc.evolution.stopping import AnyOf, Criterion, Progress, seconds_left
+from evosdc.evolution.stopping import (
+    AnyOf,
+    Criterion,
+    EvaluationLimit,
+    Progress,
+    TimeLimit,
+    evaluations_left,
+    seconds_left,
+)
 from evosdc.parallel import Cluster, Help
 from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+
+Shrink = Callable[[Pattern], Pattern]
+
+
+@dataclass(frozen=True)
+class Together:
+    """Stop together with another run."""
+
+    search: Search
+
+    def reason(self, _: Progress) -> str | None:
+        return self.search.reason if self.search.stopped() else None
+
 
 # Where a lower bound comes from: computed here from multipliers of cuts, which holds
 # whatever a solver's tolerances are, or what a solver says of its tree.
@@ -70,7 +94,7 @@ class Search:
         self.restoring = 0.0
         self.resumed = False
         self.branch = branch
-        self._clock = clock
+        self.clock = clock
         self._start = clock()
         self._first_cost = 0.0
         self._improved_at = 0
@@ -115,7 +139,7 @@ class Search:
     @property
     def seconds(self) -> float:
         """Time since the start of the run."""
-        return self._clock() - self._start
+        return self.clock() - self._start
 
     def count(self, evaluations: int = 1, *, elsewhere: bool = False) -> None:
         """Count patterns built and relaxations solved, here or by another worker."""
@@ -162,6 +186,26 @@ class Search:
             )
         )
 
+    def part(self, seconds: float = inf) -> Search:
+        """Return a run on something else that ends with this one.
+
+        After so many seconds at most, and the evaluations that this one may still make.
+        What it finds and counts is not known here.
+        """
+        limits: list[Criterion] = [Together(self)]
+        if isfinite(seconds):
+            limits.append(TimeLimit(seconds))
+        if isfinite(self.evaluations_left()):
+            limits.append(EvaluationLimit(int(self.evaluations_left())))
+        return Search(self.seed, AnyOf(tuple(limits)), clock=self.clock)
+
+    def origin(self, problem: Problem) -> tuple[Problem, Shrink]:
+        """Return the problem that this run was asked for, and how it is contracted.
+
+        The function turns a pattern of it into one of the problem that is searched.
+        """
+        return problem, lambda pattern: pattern
+
     def progress(self) -> Progress:
         """Return a snapshot for stopping criteria."""
         cost = None if self.best is None else self.best.cost
@@ -179,6 +223,10 @@ class Search:
     def seconds_left(self) -> float:
         """Time until the time limit, infinite where there is none."""
         return seconds_left(self.stop, self.progress())
+
+    def evaluations_left(self) -> float:
+        """Evaluations until their limit, infinite where there is none."""
+        return evaluations_left(self.stop, self.progress())
 
     def go_on(self, stop: Criterion) -> None:
         """Let a run that was stopped go on until it is stopped anew."""

@@ -103,6 +103,11 @@ class BranchAndCut(OpenCells):
             needscons=False,
         )
 
+    @property
+    def nodes(self) -> int:
+        """Nodes looked at so far."""
+        return int(self._model.getNTotalNodes())
+
     def add(self, cut: Cut) -> None:
         """Add a cut that holds in the whole tree."""
         column, factors, least = self._row(cut)
@@ -234,10 +239,16 @@ class _Cuts(Conshdlr):
             self.raised = error
             return True
 
-    def _ask(self, x: Real, programs: bool, most: int | None = None) -> list[Cut]:
+    def _ask(
+        self,
+        x: Real,
+        programs: bool,
+        most: int | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> list[Cut]:
         """Return cuts that a pattern violates; an error ends the run, not SCIP."""
         try:
-            return self._loop.fresh(x, programs, most)
+            return self._loop.fresh(x, programs, most, stopped)
         except BaseException as error:
             self.raised = error
             return []
@@ -279,7 +290,8 @@ class _Cuts(Conshdlr):
             return {"result": SCIP_RESULT.DIDNOTRUN}
         self._node = node
         x = self._tree.relaxed = self._tree.pattern()
-        cuts = _deepest(self._ask(x, depth <= _ROOT), x)
+        # That no cut was found in time says nothing of this relaxation.
+        cuts = _deepest(self._ask(x, depth <= _ROOT, stopped=self._over), x)
         for cut in cuts:
             self._tree.add(cut)
         found = SCIP_RESULT.CONSADDED if cuts else SCIP_RESULT.DIDNOTFIND

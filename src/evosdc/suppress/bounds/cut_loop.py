@@ -156,13 +156,19 @@ class CutLoop:
         """Add the cuts that a pattern, fractional or not, violates; count them."""
         return sum(self._add(cut) for cut in self._violated(x, True, stopped))
 
-    def fresh(self, x: Real, programs: bool, most: int | None = None) -> list[Cut]:
+    def fresh(
+        self,
+        x: Real,
+        programs: bool,
+        most: int | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> list[Cut]:
         """Return cuts that a pattern violates, for others to use.
 
         Without `programs` only those that need no attacker's program; no more than
-        `most`. None of them with `programs`: the pattern violates no cut.
+        `most`. None of them with `programs`, not stopped: the pattern violates no cut.
         """
-        return list(islice(self._violated(x, programs, lambda: False), most))
+        return list(islice(self._violated(x, programs, stopped), most))
 
     def _violated(
         self, x: Real, programs: bool, stopped: Callable[[], bool]

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.model import Move
-from evosdc.suppress.methods.hitas_ahead import Ahead, Together
+from evosdc.suppress.methods.hitas_ahead import Ahead
 from evosdc.suppress.methods.hitas_part import HitasParameters, Parts, solve_piece
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.search import Search
+from evosdc.suppress.search import Search, Together
 from evosdc.suppress.structure.subtables import subtables
 
 # The share of the time that is left for the check of the whole table.
@@ -168,5 +168,4 @@ METHOD = Method(
     parameters=HitasParameters,
     contracts=False,
     run=run,
-    parts=("attacker", "optimal", "hybrid"),
 )

@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.evolution.stopping import Progress
 from evosdc.parallel import Closing, Task, open_crew
 from evosdc.suppress.methods.hitas_part import Answer, Asked, Parts, solve_part
-from evosdc.suppress.search import Search
+from evosdc.suppress.search import Search, Together
 
 # Sub-tables asked for at a time, and looked at for it, for each worker.
 _ASKED, _LOOKED_AT = 2, 24
@@ -28,16 +26,6 @@ _NAP = 0.001
 # Runs shorter than so many seconds, and workers with fewer sub-tables to solve, are
 # not worth a start.
 _SHORT, _FEW = 1.0, 4
-
-
-@dataclass(frozen=True)
-class Together:
-    """Stop together with another run."""
-
-    search: Search
-
-    def reason(self, _: Progress) -> str | None:
-        return self.search.reason if self.search.stopped() else None
 
 
 class Ahead(Closing):

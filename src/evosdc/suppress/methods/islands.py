@@ -1,25 +1,20 @@
-"""Islands beside the one at home: stretches of search, done by other workers.
-
-Under a limit of time islands live in their workers, are asked for short stretches and
-never waited for: what has been found by then is taken in. Without a limit every stretch
-begins anew from the patterns it is given, and is waited for at a fixed moment, so that
-the same seed gives the same answer for any number of workers.
-"""
+"""Islands beside the one at home: populations that other workers better."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from evosdc.evolution.stopping import AnyOf, Criterion, TimeLimit
-from evosdc.parallel import Closing, Crew, Help, Task, open_crew
+from evosdc.parallel import Help
+from evosdc.suppress.contracted import contraction_for
 from evosdc.suppress.engine.general.programs import call_quick
-from evosdc.suppress.methods import stretches
-from evosdc.suppress.methods.island import Fractions, Habits, Island
-from evosdc.suppress.methods.stretches import stretch_length
+from evosdc.suppress.methods.constructions import construct
+from evosdc.suppress.methods.exchange import Assignment, Exchange, Findings, resume
+from evosdc.suppress.methods.island import Fractions, Island
+from evosdc.suppress.methods.scheduler import Scheduler
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -28,104 +23,83 @@ from evosdc.suppress.search import Search
 # what is left by which it must be there.
 _LONG_RUN, _IN_TIME = 15.0, 0.9
 # Patterns that travel, and those taken in where taking one in is slow.
-_TRAVEL, TAKEN = 6, 2
+_TRAVEL, _TAKEN = 6, 2
 # Levels above which patterns, with what covers each level, are large.
 _MANY = 2000
-# Share of a stretch for patterns from scratch on tables that are no networks: less
-# where boxes make walks quick or walks roam; others by programs get stuck.
-_STEERING, _STEERING_LESS = 0.6, 0.1
-# Share of the time left for the pattern of sub-tables, where walks are slow.
-PARTS = 0.6
-# A stretch is long enough for so many patterns, where any are built.
-_ROOM = 2
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """What an island is asked for: to go on from some patterns for a while."""
+@dataclass(frozen=True, eq=False)
+class Guide:
+    """What an island is told beside the patterns of others.
 
-    seed: int
-    key: tuple[int, ...]
-    habits: Habits
-    patterns: tuple[Pattern, ...]
-    fractions: Fractions | None
-    seconds: float | None
-    left: float
-    parts: float = 0.0  # seconds for sub-tables, before anything else
-    programs_pay: bool = False  # whether programs are known to be quick
+    Attributes
+    ----------
+    contracted
+        Whether the search is on the contracted problem.
+    fractions
+        The relaxation that steers patterns.
+    programs_pay
+        Whether programs over the whole table are known to be quick.
+    construction
+        A simple method to be run before anything else, if any.
+    """
 
-
-@dataclass(frozen=True)
-class Haul:
-    """What it found: its best patterns, how many it looked at, what one takes."""
-
-    patterns: tuple[Pattern, ...]
-    evaluations: int
-    building: float
+    contracted: bool
+    fractions: Fractions
+    programs_pay: bool = False
+    construction: str = ""
 
 
-def explore(problem: Problem, stretch: Stretch) -> Haul:
+class Beside:
+    """An island that lives in a worker."""
+
+    def __init__(self, problem: Problem, size: int, search: Search) -> None:
+        self.island = Island(problem, size, search)
+        self._scheduler: Scheduler | None = None
+
+    def go_on(self) -> None:
+        """Better the patterns until the run is stopped; build one where there is none.
+
+        The first pattern may take as long as the run.
+        """
+        search = self.island.search
+        if not self.island.population.states:
+            self.island.build_first()
+            return
+        if self._scheduler is None:
+            self._scheduler = Scheduler(self.island.operators(), search, (2,))
+        while not search.stopped() and self._scheduler.turn():
+            pass
+
+
+def explore(asked: Problem, given: Assignment) -> Findings:
     """Search for a while, from given patterns on."""
-    limits: list[Criterion] = []
-    if stretch.seconds is not None:
-        limits = [TimeLimit(stretch.seconds)]
-    search = Search(seed=stretch.seed, stop=AnyOf(tuple(limits)))
-    island = _island(problem, stretch, search)
-    if not stretch.patterns and not island.population.states:
-        # The first pattern may take as long as the run: it hurries at its end only.
-        island.search = Search(seed=stretch.seed, stop=TimeLimit(stretch.left))
-        island.horizon = island.search.seconds_left
-        island.settle()
-        return Haul(tuple(island.patterns(1)), 1, island.building)
-    if stretch.programs_pay:
+    guide: Guide = given.guide
+    found = contraction_for(asked) if guide.contracted else None
+    problem = asked if found is None else found.small
+    search, beside = resume(problem, given)
+    island: Island = beside.island
+    before = search.evaluations
+    if guide.programs_pay:
         call_quick(problem)
-    for pattern in stretch.patterns:
-        island.welcome(pattern)
-    island.horizon = lambda: stretch.left - search.seconds
-    fractions = stretch.fractions
-    if fractions is None:
-        fractions = np.zeros(len(problem.cost))
-    if stretch.parts:
-        island.solve_parts(stretch.parts)
-    for turn in range(1_000_000 if stretch.seconds else 1):
-        if search.stopped():
-            break
-        _turn(island, fractions, (*stretch.key, turn))
+    for pattern in given.patterns:
+        search.offer(pattern)
+        island.admit_pattern(pattern)
+    island.fractions = guide.fractions
+    if guide.construction:
+        pattern = construct(
+            asked, guide.construction, search.part(search.seconds_left())
+        )
+        search.count()
+        island.admit_pattern(pattern if found is None else found.shrink(pattern))
+    else:
+        beside.go_on()
     few = len(problem.levels) > _MANY
-    found = tuple(island.patterns(TAKEN if few else _TRAVEL))
-    return Haul(found, search.evaluations, island.building)
+    patterns = island.patterns(_TAKEN if few else _TRAVEL)
+    return Findings(patterns, search.evaluations - before)
 
 
-def _island(problem: Problem, stretch: Stretch, search: Search) -> Island:
-    if stretch.seconds is None:
-        return Island(problem, stretch.habits, search)
-    # Stretches are not bound to workers: whichever comes here goes on with the island
-    # that is here.
-    if "island" not in problem.derived:
-        problem.derived["island"] = Island(problem, stretch.habits, search)
-    island: Island = problem.derived["island"]
-    island.search = search
-    return island
-
-
-def _turn(island: Island, fractions: Fractions, key: tuple[int, ...]) -> None:
-    """Let each search have its turn."""
-    search = island.search
-    if island.engine.quick:
-        size = island.population.size
-        island.refill(fractions, search.rng(*key, 1), size // 2, search.stopped)
-        island.breed(search.rng(*key, 2), search.stopped)
-        island.walk(fractions, search.rng(*key, 3), search.stopped)
-        return
-    walks = island.engine.agile or island.engine.roaming is not None
-    share = _STEERING_LESS if walks else _STEERING
-    end = search.seconds + share * search.seconds_left()
-    steered = search.rng(*key, 1)
-    island.steer(fractions, steered, lambda: search.stopped() or search.seconds >= end)
-    island.walk(fractions, search.rng(*key, 3), search.stopped)
-
-
-class Islands(Closing):
+class Islands(Exchange[Problem]):
     """The islands beside the one at home, which is told of what they find.
 
     Parameters
@@ -135,20 +109,13 @@ class Islands(Closing):
     """
 
     def __init__(self, home: Island, count: int | None) -> None:
-        self._home, self._search = home, home.search
-        self._timed = bool(np.isfinite(self._search.seconds_left()))
-        beside = self._search.beside
-        self.count = (beside if self._timed else 0) if count is None else count
-        if beside < 1 and self._timed:
-            self.count = 0
-        size = max(0, min(beside, self.count))
-        self._crew: Crew[Problem] = open_crew(size, home.problem, self._search.cluster)
-        self._tasks: dict[int, Task[Haul]] = {}
-        self._own: dict[int, Sequence[Pattern]] = {}
-        self._sent: dict[int, int] = {}
-
-    def __bool__(self) -> bool:
-        return self.count > 0
+        self._asked, _ = home.search.origin(home.problem)
+        self._home = home
+        self._own: dict[int, tuple[Pattern, ...]] = {}
+        # Simple methods that are still to be run, and until when, in seconds.
+        self.constructions: list[str] = []
+        self.until = 0.0
+        super().__init__(self._asked, home.search, Beside, home.population.size, count)
 
     @property
     def spare(self) -> Help:
@@ -156,94 +123,46 @@ class Islands(Closing):
 
         They work while this process waits for them.
         """
-        help = self._search.help
+        help = self.search.help
         return replace(help, workers=help.workers - self._crew.size)
-
-    @property
-    def busy(self) -> bool:
-        """Whether any of them is out."""
-        return bool(self._tasks)
 
     def ask_first(self) -> bool:
         """Have the first pattern built, where there is a worker and a while for it."""
-        left = self._search.seconds_left()
-        if not (self and self._timed) or left < _LONG_RUN:
+        left = self.search.seconds_left()
+        if not (self.count and self.timed) or left < _LONG_RUN:
             return False
-        stretch = self._stretch(0, None, _IN_TIME * left)
-        self._tasks[0] = self._crew.submit(explore, stretch)
+        self._submit(0, {**self._told(()), "seconds": _IN_TIME * left})
         return True
 
-    def send(self, fractions: Fractions) -> None:
-        """Ask every island that has nothing to do for a stretch.
+    def work(self) -> Callable[[Problem, Assignment], Findings]:
+        return explore
 
-        Short runs are not worth a worker's start.
-        """
-        left = self._search.seconds_left()
-        if self._timed and (
-            left < stretches.SHORT or self._search.seconds < stretches.SHORT
-        ):
-            return
-        for island in range(self.count):
-            if island not in self._tasks:
-                stretch = self._stretch(island, fractions, left)
-                self._tasks[island] = self._crew.submit(explore, stretch)
-
-    def _stretch(
-        self, island: int, fractions: Fractions | None, left: float
-    ) -> Stretch:
-        number = self._sent[island] = self._sent.get(island, -1) + 1
-        # Most of its own patterns live where the island does, unless it begins anew.
-        own = tuple(self._own.get(island, ()))
+    def describe(self, number: int) -> dict[str, Any]:
+        # Most of its own patterns live where the island does, unless no clock runs.
+        own = self._own.get(number, ())
         states = self._home.population.states[:_TRAVEL]
-        if self._timed:
-            # What it has brought home itself, and what is dearer, need not travel.
+        if self.timed:
+            # What it has found itself, and what costs more, need not travel.
             costs = np.array([pattern.cost for pattern in own])
             states = [s for s in states if not len(costs) or s.cost < costs.min()]
             # A worker that is new begins with the best of them.
             own = () if states else own[:1]
-        known = (*own, *(state.pattern() for state in states))
-        longest = stretch_length(number)
-        if not self._home.slow:
-            longest = max(longest, _ROOM * self._home.building)
-        parts = 0.0
-        if self._timed and number == island == 0 and self._home.parts_pay:
-            parts = PARTS * left
-            longest = max(longest, parts)
-        return Stretch(
-            seed=self._search.seed,
-            key=(island + 1, number),
-            habits=self._home.habits,
-            patterns=known,
-            fractions=fractions,
-            seconds=min(longest, left - stretches.HOMEWARD) if self._timed else None,
-            left=left,
-            parts=parts,
-            programs_pay=self._home.engine.programs_pay,
+        told = self._told((*own, *(state.pattern() for state in states)))
+        left = self.until - self.search.seconds
+        if self.constructions and self.timed and left > 0:
+            guide = replace(told["guide"], construction=self.constructions.pop(0))
+            told |= {"guide": guide, "seconds": left}
+        return told
+
+    def _told(self, patterns: tuple[Pattern, ...]) -> dict[str, Any]:
+        home = self._home
+        guide = Guide(
+            home.problem is not self._asked, home.fractions, home.engine.programs_pay
         )
+        return {"patterns": patterns, "guide": guide}
 
-    def gather(self, *, wait: bool = False) -> None:
-        """Take in what was found; wait for it where no clock runs."""
-        for island, task in sorted(self._tasks.items()):
-            if not (wait or not self._timed or task.done()):
-                continue
-            del self._tasks[island]
-            haul = task.result()
-            self._own[island] = haul.patterns
-            self._search.count(haul.evaluations, elsewhere=True)
-            # Islands that were given patterns have built none.
-            self._home.building = haul.building or self._home.building
-            taken = _TRAVEL if self._home.engine.quick else TAKEN
-            for pattern in haul.patterns[:taken]:
-                self._search.offer(pattern, "from another worker")
-                self._home.welcome(pattern)
-
-    def come_home(self) -> None:
-        """Take in what islands bring at the end of a run, which is in a moment."""
-        end = time.monotonic() + stretches.LATE
-        while self._timed and self._tasks and time.monotonic() < end:
-            self.gather()
-            time.sleep(stretches.NAP)
-
-    def close(self) -> None:
-        """End the workers, whatever they are doing."""
-        self._crew.close()
+    def take(self, number: int, found: tuple[Pattern, ...]) -> None:
+        super().take(number, found)
+        self._own[number] = found
+        for pattern in found[: _TRAVEL if self._home.engine.quick else _TAKEN]:
+            self._home.admit_pattern(pattern)

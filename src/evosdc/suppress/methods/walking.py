@@ -16,7 +16,7 @@ from evosdc.suppress.engine.base import AnyEngine, State, Stopped, Walker, WalkO
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
-from evosdc.suppress.methods.companions import Companions
+from evosdc.suppress.methods.exchange import Companions
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search

@@ -9,7 +9,7 @@ import numpy as np
 from evosdc.suppress.engine.base import AnyEngine, Walker
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.evaluator import Evaluator
-from evosdc.suppress.methods.companions import Companions
+from evosdc.suppress.methods.exchange import Companions
 from evosdc.suppress.methods.walking import reporter
 from evosdc.suppress.papers.order_search import (
     Evolution,

@@ -132,6 +132,8 @@ class RowList:
 
     def add(self, cell: Ints, sign: Ints, amount: Floats, attacker: Ints) -> None:
         """Add demands at the end."""
+        if not len(cell):
+            return
         old, knowledge = len(self.rows.cell), self.rows.knowledge
         new = np.arange(old, old + len(cell))
         side = 2 * cell + (sign < 0)

@@ -407,6 +407,9 @@ class GeneralState:
             )
         if self.open_rows(rows):
             self._close_in_a_hurry(rows, price)
+        if stopped():
+            # Whoever stops gets a pattern that is safe from everyone all the same.
+            self._cover_attackers(self.table.programs.cheapest, price, known=True)
 
     def repair(self, price: Costs | None = None, stopped: Stopped = never) -> int:
         self.cover_free(stopped=stopped)

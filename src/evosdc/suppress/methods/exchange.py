@@ -1,0 +1,253 @@
+"""Searches on other workers, and the exchange of patterns with them.
+
+Under a limit of time searches live in their workers, are given one assignment after
+another, each for a while, and are never waited for: what has been found by then is
+taken in. They draw differently from the search at home. Runs that end by evaluations
+have none unless asked for; then every assignment begins from the patterns that come
+with it and is waited for at a fixed moment, so that the same seed gives the same answer
+for any number of workers.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Generic, Protocol, TypeVar
+
+from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
+from evosdc.parallel import Closing, Task, open_crew
+from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.search import Search
+
+# Seconds of the first assignment, how much longer each one is, and the longest: short
+# ones first, so that what is found travels soon.
+_FIRST, _LONGER, _LONGEST = 2.0, 1.5, 10.0
+# Before this many seconds, and with less left, no worker is called: they need two to
+# start.
+SHORT = 3.0
+# Seconds before the end at which all end their work, and how long they are waited for.
+_HOMEWARD, _LATE, _NAP = 1.0, 2.0, 0.02
+# Seconds between two looks at what others have found.
+_LOOK = 0.2
+# An assignment is long enough for so many first patterns.
+_ROOM = 2.0
+# Searches at most: patterns of all come to this process.
+_MOST = 64
+
+P = TypeVar("P")
+
+
+class Ongoing(Protocol):
+    """A search that can be stopped and go on."""
+
+    def go_on(self) -> None:
+        """Search until its run is stopped; the run knows the best pattern of all."""
+        ...
+
+
+Begin = Callable[[Problem, Any, Search], Ongoing]
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """What another worker is asked for: to search for a while.
+
+    Attributes
+    ----------
+    begin, parameters
+        Make the search where it does not live yet.
+    seed, number, turn
+        Whose randomness it is: search and assignment.
+    seconds
+        How long; None where it ends by `evaluations`.
+    patterns
+        What others have found, the best first.
+    guide
+        What else the search at home knows.
+    """
+
+    begin: Begin
+    parameters: Any
+    seed: int
+    number: int
+    turn: int
+    seconds: float | None
+    patterns: tuple[Pattern, ...]
+    evaluations: int = 0
+    guide: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """The patterns that are better than those given, and how many were looked at."""
+
+    patterns: tuple[Pattern, ...]
+    evaluations: int
+
+
+def resume(problem: Problem, given: Assignment) -> tuple[Search, Any]:
+    """Return the search that lives here, or where no clock runs one for this alone."""
+    if given.seconds is None:
+        stop = EvaluationLimit(given.evaluations)
+        own = Search(seed=given.seed, stop=stop, branch=(given.number, given.turn))
+        return own, given.begin(problem, given.parameters, own)
+    if "beside" not in problem.derived:
+        own = Search(seed=given.seed, branch=(given.number,))
+        begun = given.begin(problem, given.parameters, own)
+        problem.derived["beside"] = own, begun
+    search, ongoing = problem.derived["beside"]
+    search.go_on(TimeLimit(search.seconds + given.seconds))
+    return search, ongoing
+
+
+def go_on(problem: Problem, given: Assignment) -> Findings:
+    """Search for a while."""
+    search, ongoing = resume(problem, given)
+    known = given.patterns[0]
+    search.offer(known)
+    before = search.evaluations
+    ongoing.go_on()
+    assert search.best is not None
+    better = (search.best,) if search.best.cost < known.cost else ()
+    return Findings(better, search.evaluations - before)
+
+
+class Exchange(Closing, Generic[P]):
+    """The searches beside a run, which is told of what they find while it goes on.
+
+    Parameters
+    ----------
+    shared
+        What every worker knows: the problem, or what it makes that of.
+    count
+        How many searches; None for one per worker under a limit of time, else none.
+    """
+
+    def __init__(
+        self,
+        shared: P,
+        search: Search,
+        begin: Begin,
+        parameters: Any,
+        count: int | None = None,
+    ) -> None:
+        self.search = search
+        self._begin, self._parameters = begin, parameters
+        self.timed = isfinite(search.seconds_left())
+        usual = min(search.beside, _MOST) if self.timed else 0
+        self.count = usual if count is None or (self.timed and not usual) else count
+        size = min(search.beside, self.count)
+        self._crew = open_crew(size, shared, search.cluster)
+        self._tasks: dict[int, Task[Findings]] = {}
+        self._given = [0] * self.count
+        self._first: float | None = None  # seconds that the first pattern took
+        # What others have gained for this run, as a share of the cost.
+        self.gained = 0.0
+        # Methods with threads ask whether to stop from those as well.
+        self._thread = threading.get_ident()
+        self._again = SHORT
+        if self.count and self.timed:
+            search.between.append(self._exchange)
+
+    def work(self) -> Callable[[P, Assignment], Findings]:
+        """Return what workers do with an assignment."""
+        raise NotImplementedError
+
+    def describe(self, _: int) -> dict[str, Any]:
+        """Return what is particular to the next assignment of a search."""
+        raise NotImplementedError
+
+    def take(self, _: int, found: tuple[Pattern, ...]) -> None:
+        """Take in what the search of that number has found."""
+        for pattern in found:
+            self.search.offer(pattern, "from another worker")
+
+    def _exchange(self) -> None:
+        """Take in what was found, and let others go on."""
+        search = self.search
+        if search.best is None or threading.get_ident() != self._thread:
+            return
+        if self._first is None:
+            self._first = search.seconds
+        if search.seconds < self._again:
+            return
+        self._again = search.seconds + _LOOK
+        self.gather()
+        if search.seconds_left() >= SHORT:
+            self.hand_out()
+
+    def hand_out(self, evaluations: int = 0) -> None:
+        """Give an assignment to every search that has none."""
+        for number in range(self.count):
+            if number not in self._tasks:
+                self._submit(number, self.describe(number), evaluations)
+
+    def _submit(self, number: int, told: dict[str, Any], evaluations: int = 0) -> None:
+        turn = self._given[number]
+        self._given[number] += 1
+        usual = {
+            "begin": self._begin,
+            "parameters": self._parameters,
+            "seed": self.search.seed,
+            "number": number + 1,
+            "turn": turn,
+            "seconds": self._seconds(turn),
+            "evaluations": evaluations,
+        }
+        given = Assignment(**{**usual, **told})
+        self._tasks[number] = self._crew.submit(self.work(), given)
+
+    def _seconds(self, turn: int) -> float | None:
+        if not self.timed:
+            return None
+        length = max(min(_LONGEST, _FIRST * _LONGER**turn), _ROOM * (self._first or 0))
+        return min(length, self.search.seconds_left() - _HOMEWARD)
+
+    def gather(self) -> None:
+        """Take in what was found; wait for it where no clock runs."""
+        for number, task in sorted(self._tasks.items()):
+            if self.timed and not task.done():
+                continue
+            del self._tasks[number]
+            findings = task.result()
+            self.search.count(findings.evaluations, elsewhere=True)
+            before = self.search.best
+            self.take(number, findings.patterns)
+            best = self.search.best
+            if before is not None and best is not None and before.cost > 0:
+                self.gained += (before.cost - best.cost) / before.cost
+
+    def close(self) -> None:
+        """Take in what is found in a moment, and end the workers."""
+        search = self.search
+        if self._exchange in search.between:
+            search.between.remove(self._exchange)
+        end = time.monotonic() + _LATE
+        late = self.timed and search.reason == "time limit"
+        while late and self._tasks and time.monotonic() < end:
+            self.gather()
+            time.sleep(_NAP)
+        self._crew.close()
+
+
+class Companions(Exchange[Problem]):
+    """The same search on other workers, each from a randomness of its own.
+
+    What is best of all they are told with each assignment, and may go on from it.
+    """
+
+    def __init__(
+        self, problem: Problem, begin: Begin, parameters: Any, search: Search
+    ) -> None:
+        super().__init__(problem, search, begin, parameters)
+
+    def work(self) -> Callable[[Problem, Assignment], Findings]:
+        return go_on
+
+    def describe(self, _: int) -> dict[str, Any]:
+        assert self.search.best is not None
+        return {"patterns": (self.search.best,)}

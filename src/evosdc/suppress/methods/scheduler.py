@@ -1,0 +1,196 @@
+"""Which operator of a search has the next slice of the budget: by what each yields.
+
+Adaptive operator selection by probability matching (Thierens 2005; Fialho et al. 2010).
+An operator is credited with what it gains, as a share of the cost, per second under a
+limit of time and per evaluation without one, so that a run without a clock repeats. Its
+past counts less the more turns ago it was. Each operator has a first turn, in the order
+given, as soon as the one before it gains little. From then on one is drawn in
+proportion to its rate of gain, and with a small chance whichever it is, since what an
+operator yields changes as the others get on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Protocol
+
+import numpy as np
+
+from evosdc.evolution.stopping import gap
+from evosdc.suppress.engine.base import Stopped
+from evosdc.suppress.search import Search
+
+# A gap at which a pattern counts as proven: what integer programmes can tell.
+CLOSED = 2e-6
+# First turns wait while one operator gains so large a share of the cost a turn. At half
+# of it cutting a small table goes on for longer before other operators are tried, at
+# twice of it they are tried while the first bound still rises quickly.
+_MUCH = 0.003
+# What is left of an operator's credit after another turn of it. At 0.25 one lucky turn
+# decides, at 0.7 an operator that no longer gains keeps its share for four more turns.
+_MEMORY = 0.5
+# Share of the turns that are drawn evenly. At half of it tables whose bound stands
+# still for long are proven later, at twice of it less is gained by those that gain.
+_EVEN = 0.15
+# A slice is this share of what is spent so far, so that tables that are proven at once
+# are not kept waiting. At half of it operators take turns more often, and what each one
+# sets up counts for more; at twice of it a proof waits longer for its turn.
+_OF_SPENT = 0.2
+# A slice that gained nothing may have been too short: the next one of this operator is
+# twice as long, up to so many times. At half of it trees that need long to raise the
+# bound get nowhere, at twice of it operators that are stuck take most of the time.
+_LONGEST = 4.0
+# Slices are at most this share of what is left, and at least so many seconds or
+# evaluations: below that, restarting an operator takes longer than it works.
+_OF_LEFT, _LEAST_SECONDS, _LEAST_EVALUATIONS = 0.06, 0.05, 8.0
+
+
+def proven(search: Search) -> bool:
+    """Whether the best pattern of a run is proven optimal."""
+    if search.best is None:
+        return False
+    now = gap(search.best.cost, search.bound)
+    return now is not None and now <= CLOSED
+
+
+class Budget:
+    """What a run has spent and may still spend: seconds where time ends it."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self.timed = isfinite(search.seconds_left())
+
+    @property
+    def spent(self) -> float:
+        """Seconds, or evaluations of this process."""
+        search = self._search
+        return search.seconds if self.timed else float(search.evaluations)
+
+    @property
+    def left(self) -> float:
+        """Seconds or evaluations until the limit, infinite where there is none."""
+        search = self._search
+        return search.seconds_left() if self.timed else search.evaluations_left()
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What an operator may spend in one turn, and its randomness.
+
+    `seconds` is infinite and `nodes` a number of branches where no clock runs.
+    """
+
+    stopped: Stopped
+    seconds: float
+    nodes: int | None
+    rng: np.random.Generator
+
+
+class Operator(Protocol):
+    """Something that betters patterns or bounds."""
+
+    def applies(self) -> bool:
+        """Whether there is anything for it to do, and time for it."""
+        ...
+
+    def turn(self, slice: Slice) -> None:
+        """Work until its slice is over, or for the shortest while that it can."""
+        ...
+
+
+@dataclass
+class _Credit:
+    gained: float = 0.0
+    spent: float = 0.0
+    longer: float = 1.0
+
+    @property
+    def rate(self) -> float:
+        return self.gained / self.spent
+
+
+class Scheduler:
+    """Gives slices to operators.
+
+    Parameters
+    ----------
+    key
+        Names the randomness of this scheduler within the run.
+    others
+        What others have gained for this run so far: no operator is credited with it.
+    """
+
+    def __init__(
+        self,
+        operators: Sequence[Operator],
+        search: Search,
+        key: tuple[int, ...] = (),
+        others: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self._operators, self._search, self._key = operators, search, key
+        self._credits = [_Credit() for _ in operators]
+        self._others = others
+        self.budget = Budget(search)
+        self.turns = 0
+        self._last, self._pays = -1, False
+        self.moved = self.budget.spent  # when cost or bound moved last
+
+    def turn(self) -> bool:
+        """Give one operator a slice; False where there is nothing to do for any."""
+        search, budget = self._search, self.budget
+        able = [k for k, one in enumerate(self._operators) if one.applies()]
+        if not able:
+            return False
+        rng = search.rng(*self._key, self.turns)
+        self.turns += 1
+        chosen = self._choose(able, rng)
+        before, foreign, begun = self._state(), self._others(), budget.spent
+        credit = self._credits[chosen]
+        length = self._length(credit.longer)
+        end = begun + length
+
+        def stopped() -> bool:
+            return search.stopped() or proven(search) or budget.spent >= end
+
+        self._operators[chosen].turn(
+            Slice(
+                stopped,
+                length if budget.timed else np.inf,
+                None if budget.timed else int(length),
+                rng,
+            )
+        )
+        cost, bound = self._state()
+        gained = (before[0] - cost + bound - before[1]) / max(before[0], 1e-300)
+        if gained > 0:
+            self.moved = budget.spent
+        gained -= self._others() - foreign
+        least = _LEAST_SECONDS if budget.timed else _LEAST_EVALUATIONS
+        credit.longer = 1.0 if gained > 0 else min(2.0 * credit.longer, _LONGEST)
+        self._last, self._pays = chosen, gained > _MUCH
+        credit.gained = _MEMORY * credit.gained + max(gained, 0.0)
+        credit.spent = _MEMORY * credit.spent + max(budget.spent - begun, 0.1 * least)
+        return True
+
+    def _choose(self, able: list[int], rng: np.random.Generator) -> int:
+        untried = [k for k in able if not self._credits[k].spent]
+        if untried:
+            return self._last if self._pays and self._last in able else untried[0]
+        rates = np.array([self._credits[k].rate for k in able])
+        if rng.random() < _EVEN or not rates.sum() > 0:
+            rates = np.ones(len(able))
+        return able[int(rng.choice(len(able), p=rates / rates.sum()))]
+
+    def _length(self, longer: float) -> float:
+        budget = self.budget
+        least = _LEAST_SECONDS if budget.timed else _LEAST_EVALUATIONS
+        most = _OF_LEFT * budget.left
+        usual = max(least, min(most, _OF_SPENT * budget.spent))
+        return max(usual, min(longer * usual, _OF_LEFT * 3 * budget.left))
+
+    def _state(self) -> tuple[float, float]:
+        search = self._search
+        cost = 0.0 if search.best is None else search.best.cost
+        return cost, min(search.bound or 0.0, cost)

@@ -1,0 +1,138 @@
+"""The flagship against lone respondents: the optimum of tables small enough to list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from all_patterns import AllPatterns
+from numpy.typing import NDArray
+
+from evosdc.evolution.stopping import EvaluationLimit
+from evosdc.instances import make
+from evosdc.suppress.contracted import run_contracted
+from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import find_method, load_methods
+from evosdc.suppress.search import Search
+from evosdc.table import Table
+from evosdc.table.attackers import lone_attackers, respondent_sums
+
+Mask = NDArray[np.bool_]
+# Cells that a pattern may hide or not, so that all patterns can be tried quickly.
+_FREE = 7
+# Of a level that nobody can reach wholly against an attacker this share may be missing.
+_SHORT = 1e-5
+PUBLIC_ONLY = sorted(k for k, method in load_methods().items() if method.public_only)
+
+
+def drawn(seed: int) -> Table:
+    """A small table some of whose inner cells have one of three lone respondents."""
+    rng = np.random.default_rng(seed)
+    shape = (3, 2) if seed % 3 else (2, 2, 1)
+    table = make("random", seed, shape=shape, sensitive=0.4, margins=0.2, zeros=0.1)
+    alone = (table.codes > 0).all(axis=1) & (rng.random(len(table)) < 0.4)
+    names = np.array(["", "r1", "r2", "r3"])
+    who = np.where(alone, rng.integers(1, 4, len(table)), 0)
+    return table.replace(frequency=np.where(alone, 1, 5), respondent=names[who])
+
+
+def posed(seed: int) -> Problem:
+    table = drawn(seed)
+    return Problem.of(
+        table, attackers=lone_attackers(table), sums=respondent_sums(table)
+    )
+
+
+class Listed(AllPatterns):
+    """All patterns of a problem, judged by one program a level and attacker."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.table)
+        known, real = problem.knowledge, len(problem.attackers)
+        self._rooms = []
+        for attacker in range(len(known)):
+            up, down, at = self._up.copy(), self._down.copy(), known.entries(attacker)
+            up[known.cell[at]] = np.minimum(up[known.cell[at]], known.up[at])
+            down[known.cell[at]] = np.minimum(down[known.cell[at]], known.down[at])
+            self._rooms.append((up, down))
+        levels, sums = problem.levels, problem.sums
+        wanted = [
+            (attacker, cell, sign, problem.amount_against(attacker, cell, sign, amount))
+            for cell, sign, amount in zip(
+                levels.cell.tolist(), levels.sign.tolist(), levels.amount, strict=True
+            )
+            for attacker in range(real)
+        ]
+        for number in range(len(sums)):
+            cell, row = int(sums.cells(number)[0]), real + number
+            wanted += [(row, cell, 1, sums.upl[number])]
+            wanted += [(row, cell, -1, sums.lpl[number])]
+        every = problem.hideable
+        # What no pattern gives is asked for as far as it can be had.
+        self._levels = [
+            (attacker, cell, sign, amount, share)
+            for attacker, cell, sign, amount in wanted
+            if amount > 0
+            and (share := self._share(every, attacker, cell, sign, amount)) > 0
+        ]
+        self.reachable = all(s > 1 - _SHORT for a, *_, s in self._levels if a == 0)
+
+    def _share(
+        self, hidden: Mask, attacker: int, cell: int, sign: int, amount: float
+    ) -> float:
+        self._up, self._down = self._rooms[attacker]
+        return self._most(hidden, cell, sign, float(amount))
+
+    def safe(self, hidden: Mask) -> bool:
+        for k, (attacker, cell, sign, amount, share) in enumerate(self._levels):
+            had = self._share(hidden, attacker, cell, sign, amount)
+            if had < share * (1 - _SHORT):
+                self._levels.insert(0, self._levels.pop(k))
+                return False
+        return True
+
+
+def cases(seeds: range) -> Iterator[tuple[int, Problem, Listed]]:
+    """Yield problems with few free cells whose levels the public cannot get below."""
+    for seed in seeds:
+        problem = posed(seed)
+        if not (problem.has_attackers and len(problem.levels)):
+            continue
+        listed = Listed(problem)
+        if listed.reachable and len(listed.free) <= _FREE:
+            yield seed, problem, listed
+
+
+@pytest.mark.parametrize("first", range(0, 100, 25))
+def test_the_flagship_meets_the_optimum_against_lone_respondents(first: int) -> None:
+    for seed, problem, listed in cases(range(first, first + 25)):
+        best = listed.optimum()
+        assert best is not None
+        search = Search(seed, EvaluationLimit(200))
+        method = find_method("hybrid")
+        pattern = run_contracted(problem, method, method.configure({}), search)
+        assert listed.safe(pattern.hidden), seed
+        assert pattern.cost == pytest.approx(best, rel=1e-6, abs=1e-9), seed
+        assert search.bound is not None
+        assert search.bound <= best * (1 + 1e-6) + 1e-9, seed
+
+
+@pytest.mark.parametrize("name", PUBLIC_ONLY)
+def test_methods_that_know_the_public_only_are_finished_for_all(name: str) -> None:
+    table = make("random", 3, shape=(5, 4), sensitive=0.2)
+    inner = np.flatnonzero((table.codes > 0).all(axis=1) & (table.value > 0))
+    frequency = np.full(len(table), 5)
+    frequency[inner[::3]] = 1
+    table = table.replace(frequency=frequency)
+    problem = Problem.of(table, attackers=lone_attackers(table))
+    method = find_method(name)
+    search = Search(1, EvaluationLimit(60))
+    pattern = run_contracted(problem, method, method.configure({}), search)
+    assert search.best is not None
+    assert search.best.cost == pattern.cost
+    # What no pattern gives against an attacker needs no more cells.
+    state = engine_for(problem).start(pattern.hidden)
+    state.repair()
+    assert np.array_equal(state.hidden, pattern.hidden)
