@@ -403,6 +403,11 @@ def _failures(table: Table, check: CheckReport) -> list[str]:
             f"against lone respondents, the first: {table.label(cell)} against the "
             f"lone respondent of {table.label(own)}"
         )
+    if len(check.sums):
+        faults.append(
+            f"{len(check.sums):,} sums of cells of one respondent are not proved "
+            "protected"
+        )
     return faults
 
 
