@@ -196,6 +196,22 @@ def test_lone_respondents_must_be_the_same(table: Table) -> None:
     )
 
 
+def test_a_sum_of_one_respondent_must_be_proved() -> None:
+    """Two cells of a row whose other cell is published: their sum is given away."""
+    level = [7.0, 3.0, *[0.0] * 7]
+    names = np.array(["f", "f", *[""] * 7])
+    of_two = flat_table(
+        {"r": "abc", "s": "abc"}, [70.0, 30, 7, 60, 50, 4, 9, 8, 7],
+        status=list("uusmmssss"), lpl=level, upl=level,
+        frequency=[1, 1, *[5] * 7], respondent=names,
+    )  # fmt: skip
+    assert not faults(of_two, arrays_of(of_two))
+    arrays = arrays_of(of_two, insiders=True)
+    assert faults(of_two, arrays).endswith(
+        "1 sums of cells of one respondent are not proved protected"
+    )
+
+
 def test_old_and_strange_files_are_refused(table: Table) -> None:
     arrays = arrays_of(table)
     with pytest.raises(InputError, match=r"witnesses alone \(format 1\)"):

@@ -479,6 +479,11 @@ def _failures(table: Table, check: CheckReport) -> list[str]:
             f"{len(check.sums):,} sums of cells of one respondent are not proved "
             "protected"
         )
+    if len(check.sums):
+        faults.append(
+            f"{len(check.sums):,} sums of cells of one respondent are not proved "
+            "protected"
+        )
     return faults
 
 
