@@ -10,8 +10,12 @@ from evosdc.instances import make
 from evosdc.parallel import Hands, Help
 from evosdc.parallel import crew as helping
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.engine.general.cuts import AttackCuts
-from evosdc.suppress.engine.general.level_programs import AskedLevels, LevelPrograms
+from evosdc.suppress.engine.general.cuts import AttackCuts, _levels_of
+from evosdc.suppress.engine.general.level_programs import (
+    AskedLevels,
+    Level,
+    LevelPrograms,
+)
 from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Islands
 from evosdc.suppress.problem import Problem
@@ -58,9 +62,10 @@ def test_what_was_asked_before_changes_no_answer(problem: Problem):
     rng = np.random.default_rng(1)
     first, other = (problem.primary + rng.random(len(problem.cost)) for _ in range(2))
     fresh, used = LevelPrograms(problem), LevelPrograms(problem)
-    basis = used.attack(AskedLevels((5, 2), other, None)).basis
+    levels = _levels_of(problem)
+    basis = used.attack(AskedLevels((levels[5], levels[2]), other, None)).basis
     for start in (None, basis):
-        asked = AskedLevels((0, 1, 3), first * 0.5, start)
+        asked = AskedLevels((*levels[:2], levels[3]), first * 0.5, start)
         a, b = fresh.attack(asked), used.attack(asked)
         assert any(cut is not None for cut in a.cuts)
         for mine, theirs in zip(a.cuts, b.cuts, strict=True):
@@ -74,7 +79,7 @@ def test_what_was_asked_before_changes_no_answer(problem: Problem):
 def test_a_round_goes_on_where_the_last_one_ended_and_asks_every_level(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ):
-    asked: list[int] = []
+    asked: list[Level] = []
     attack = LevelPrograms.attack
 
     def listening(self: LevelPrograms, what: AskedLevels) -> object:
@@ -88,8 +93,8 @@ def test_a_round_goes_on_where_the_last_one_ended_and_asks_every_level(
     rounds = -(-len(problem.levels) // 5)
     for _ in range(rounds):
         list(cuts.violated(x, lambda: False))
-    assert set(asked) == set(range(len(problem.levels)))
-    assert asked[: len(problem.levels)] == list(range(len(problem.levels)))
+    assert set(asked) == set(_levels_of(problem))
+    assert asked[: len(problem.levels)] == _levels_of(problem)
 
 
 def test_where_the_run_is_over_nothing_is_asked(problem: Problem):

@@ -9,7 +9,7 @@ import pytest
 
 import evosdc
 from builders import assert_same_judgement, half_hidden_cube
-from evosdc.attack import insider_doubts, judge, judge_attackers, spread
+from evosdc.attack import judge, judge_attackers, spread
 from evosdc.attack.demands import judged_levels
 from evosdc.attack.general import GeneralFinder
 from evosdc.attack.ledger import Ledger
@@ -112,15 +112,6 @@ def test_nothing_is_said_of_what_there_is_no_time_for(table: Table) -> None:
     assert len(verdict.open) == verdict.judged
     word, _ = judge_attackers(table, verdict, certificate, deadline=moment() - 1.0)
     assert word.safe is None
-
-
-def test_doubts_are_all_that_a_verdict_would_blame(table: Table) -> None:
-    verdict, certificate = judge(table)
-    doubts = set(insider_doubts(table, verdict, certificate)[0])
-    word, _ = judge_attackers(table, verdict, certificate)
-    blamed = {(e.cell, e.insider_cell) for e in word.exposed if e.insider}
-    assert blamed
-    assert blamed <= doubts
 
 
 @pytest.mark.parametrize("seed", range(3))

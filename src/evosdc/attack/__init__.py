@@ -1,6 +1,6 @@
 """The judge: attacker intervals, certificates of safety and their exact checker."""
 
-from evosdc.attack.attackers import insider_doubts, judge_attackers
+from evosdc.attack.attackers import judge_attackers
 from evosdc.attack.certificate import certificate_arrays, certificate_from_arrays
 from evosdc.attack.checker import CheckReport, verify
 from evosdc.attack.demands import strict_margin
@@ -14,7 +14,6 @@ __all__ = [
     "certificate_arrays",
     "certificate_from_arrays",
     "check_proof",
-    "insider_doubts",
     "intervals",
     "judge",
     "judge_attackers",

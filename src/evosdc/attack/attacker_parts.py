@@ -75,11 +75,10 @@ class Shared:
     known: NDArray[np.bool_] | None
     whole: bool
     hints: Sequence[Hint]
-    programs: bool = True  # whether programs are solved as well
 
     def __getstate__(self) -> dict[str, object]:
         # Solvers do not travel, and what was read is read again.
-        names = ("table", "strict", "known", "whole", "hints", "programs")
+        names = ("table", "strict", "known", "whole", "hints")
         return {name: getattr(self, name) for name in names}
 
     @cached_property
@@ -143,7 +142,7 @@ def look_around(case: Shared, doubt: Doubt) -> Around:
     finder = case.finder.about(attacker, deadline, places)
     try:
         finder.cheap(ledger)
-        for cell, sign, amount in ledger.levels() if case.programs else ():
+        for cell, sign, amount in ledger.levels():
             in_time(deadline)
             if ledger.is_open(cell, sign) and attacker.has_room(cell, sign, amount):
                 finder.nearby(ledger, cell, sign, Fraction(amount))

@@ -153,33 +153,6 @@ def judge_attackers(
     )
 
 
-def insider_doubts(
-    table: Table,
-    verdict: Verdict,
-    certificate: Certificate,
-    *,
-    strict: bool = False,
-    deadline: float | None = None,
-    known: NDArray[np.bool_] | None = None,
-    hints: Sequence[Hint] = (),
-    help: Help | None = None,
-) -> tuple[list[tuple[int, int]], Certificate]:
-    """Pairs of a sensitive cell and a cell of a respondent who may find it.
-
-    For who makes patterns: no witness is known that leaves the respondent's cells
-    alone, and no small move is one. Programs are not solved: whoever hides more solves
-    one for each pair, which tells whether there is anything to hide. It is no verdict.
-    The witnesses found are returned with those of the certificate, for the judge.
-    """
-    case = _Questions.of(table, certificate, strict, known, None, hints, None, False)
-    first = case.checked(certificate, RespondentSums.none(), verdict, deadline)
-    with Hands(case.shared, deadline, help or Help()) as hands:
-        witnesses, points, left = case.looked_around(hands, first)
-    pairs = [*points, *((who, cell) for who, cells in left.items() for cell in cells)]
-    doubts = sorted((cell, case.name(who)) for who, cell in pairs)
-    return doubts, joined([certificate, assemble(witnesses)])
-
-
 def _together(words: Sequence[Verdict], witnesses: Sequence[Witness]) -> Verdict:
     """Return the first verdict with how everything was proved."""
     proofs = Counter(w.way for w in witnesses)
@@ -212,11 +185,10 @@ class _Questions:
         whole: bool | None,
         hints: Sequence[Hint],
         attackers: Attackers | None,
-        programs: bool = True,
     ) -> _Questions:
         """Set up the questions about a table."""
         in_whole = counts_whole(table, whole)
-        shared = Shared(table, strict, known, in_whole, hints, programs)
+        shared = Shared(table, strict, known, in_whole, hints)
         return cls(
             shared,
             lone_attackers(table) if attackers is None else attackers,

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from evosdc.errors import LevelError
-from evosdc.suppress.engine.base import State
-from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.resumed import take_up
+from evosdc.suppress.resumed import completed, take_up
 from evosdc.suppress.search import DUALITY, Search, Shrink
 from evosdc.suppress.structure.codes import dimensions_of
 from evosdc.suppress.structure.contract import Contraction, contract
@@ -159,16 +156,6 @@ def run_for_public(
     search.count(part.evaluations)
     if part.bound is not None:
         search.raise_bound(part.bound)  # attackers only ask for more
-    protect_against_all(problem, found, search, method.name)
+    completed(problem, found, search, f"{method.name}, against all attackers")
     assert search.best is not None
     return search.best
-
-
-def protect_against_all(
-    problem: Problem, pattern: Pattern, search: Search, event: str
-) -> State:
-    """Offer a pattern that is safe from the public, made safe from every attacker."""
-    state: State = engine_for(problem).start(pattern.hidden)
-    state.repair(stopped=search.stopped)
-    finish(state, search, True, event)
-    return state

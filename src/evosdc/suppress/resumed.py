@@ -8,7 +8,9 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 
 
-def completed(problem: Problem, pattern: Pattern, search: Search) -> Pattern:
+def completed(
+    problem: Problem, pattern: Pattern, search: Search, event: str = "completed"
+) -> Pattern:
     """Return a pattern with what a problem asks for beyond it, cleaned up.
 
     It may have been made for another problem of the same table: without attackers, or
@@ -20,7 +22,8 @@ def completed(problem: Problem, pattern: Pattern, search: Search) -> Pattern:
     if state.repair(stopped=search.stopped):
         state.clean_up(stopped=search.stopped)
     found: Pattern = state.pattern()
-    search.offer(found, "completed")
+    search.count()
+    search.offer(found, event)
     return found
 
 
