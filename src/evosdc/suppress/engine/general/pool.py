@@ -129,6 +129,7 @@ class RowList:
         self.rows = Rows(
             ints, ints, np.empty(0), ints, ints, none.copy(), ints, knowledge
         )
+        self._buffers = list(self.rows[:5])
 
     def add(self, cell: Ints, sign: Ints, amount: Floats, attacker: Ints) -> None:
         """Add demands at the end."""
