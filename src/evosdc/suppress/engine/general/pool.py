@@ -10,7 +10,7 @@ more stays in the lists and is passed over (``users[witness] == 0``).
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +129,7 @@ class RowList:
         self.rows = Rows(
             ints, ints, np.empty(0), ints, ints, none.copy(), ints, knowledge
         )
+        self._buffers: list[NDArray[Any]] = list(self.rows[:5])
 
     def add(self, cell: Ints, sign: Ints, amount: Floats, attacker: Ints) -> None:
         """Add demands at the end."""
