@@ -234,6 +234,15 @@ class CutLoop:
             complete,
         )
 
+    @property
+    def added(self) -> int:
+        """How many cuts were added so far, those that were dropped again included."""
+        return len(self.master.cuts)
+
+    def added_since(self, count: int) -> list[Cut]:
+        """Return the cuts that were added after so many."""
+        return self.master.cuts[count:]
+
     def _add(self, cut: Cut) -> bool:
         """Add a cut unless it is known."""
         key = _key(cut)

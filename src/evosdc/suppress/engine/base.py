@@ -275,11 +275,14 @@ class Engine(Protocol[S]):
         """What every pattern must reach; states number their demands by its rows."""
         ...
 
-    def build_by_programs(self, stopped: Stopped = never) -> S:
+    def build_by_programs(
+        self, stopped: Stopped = never, price: Costs | None = None
+    ) -> S:
         """Build a pattern by programs over the whole table, which are measured.
 
         When `stopped` says so, or where they take too long, the rest is covered as by
-        `State.cover`; otherwise `programs_pay` from then on.
+        `State.cover`; otherwise `programs_pay` from then on. `price` is that of
+        `State.cover`.
         """
         ...
 

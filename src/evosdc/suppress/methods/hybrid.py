@@ -43,7 +43,7 @@ Flags = NDArray[np.bool_]
 _EASE, _WHOLLY = 0.1, 1e-5
 # Share of the time for a bound that needs no programs, before the first pattern, and
 # for programs over the whole table: how long these take is not known beforehand.
-_BEFORE, _PROGRAMS = 0.1, 0.25
+_BEFORE, _PROGRAMS = 0.15, 0.45
 # Cells above which another worker builds the first pattern: it takes a second there.
 _LONG = 4000
 # Share of the limit, or evaluations without one, after which simple constructions are
@@ -172,6 +172,12 @@ def _start(run: _Run) -> None:
         loop.run_nodes()
         run.raise_bound(loop.value)
     elif may_be_tried(run.problem):
+        # What guides them is worth a tenth of the cost, and raises the bound anyway.
+        end = search.seconds + _BEFORE * search.seconds_left()
+        loop.run_cuts(
+            lambda: search.stopped() or search.seconds >= end, run.raise_bound
+        )
+        home.fractions = loop.fractions
         home.build_by_programs(_PROGRAMS * search.seconds_left())
     home.fractions = loop.fractions
 
@@ -284,6 +290,7 @@ class Tree:
     def __init__(self, run: _Run) -> None:
         self._run = run
         self._tree: BranchAndCut | None = None
+        self._cuts = 0  # cuts of the loop that the tree has
         self._explored = False  # whether nothing is left of the tree
 
     def applies(self) -> bool:
@@ -293,6 +300,10 @@ class Tree:
 
     def turn(self, slice: Slice) -> None:
         run = self._run
+        if self._tree is not None and self._tree.bound() < run.loop.value * (
+            1 - CLOSED
+        ):
+            self._tree = None  # cuts have overtaken it: a new one begins where they end
         if self._tree is None:
             cells, cost = run.open_cells(), run.problem.cost
             self._tree = BranchAndCut(run.loop, cost, cells, run.best.cost)

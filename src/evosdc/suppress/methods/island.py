@@ -45,6 +45,9 @@ _STARTS, _FROM_BEST = 4, 0.4
 _STUCK = 3
 # How much cheaper a walk finds cells that the relaxation hides, at most.
 _LURE = 0.95
+# How much cheaper cells are for programs over the whole table where the relaxation
+# suppresses them. At half of it patterns cost some per cent more; 1 would be free.
+_GUIDANCE = 0.9
 # Patterns that cost so many times the best before they are pruned are not pruned:
 # pruning by programs takes ten times as long as building, and spares a tenth.
 _HOPELESS = 1.15
@@ -105,7 +108,8 @@ class Island:
         def stopped() -> bool:
             return search.stopped() or search.seconds >= end
 
-        state = self.engine.build_by_programs(stopped)
+        price = self.problem.cost * (1.0 - _GUIDANCE * np.clip(self.fractions, 0, 1))
+        state = self.engine.build_by_programs(stopped, price)
         state.clean_up(stopped=stopped)
         admit(self.population, state, search, "by programs over the whole table")
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from typing import Protocol
 
 import numpy as np
@@ -34,6 +34,10 @@ _MEMORY = 0.5
 # Share of the turns that are drawn evenly. At half of it tables whose bound stands
 # still for long are proven later, at twice of it less is gained by those that gain.
 _EVEN = 0.15
+# An operator that gained nothing is tried again where the gap is so many times smaller
+# than at its last turn. At half of it trees wait until the end, at twice of it (never
+# less than once) they are asked after each new bound.
+_CLOSER = 1.5
 # A slice is this share of what is spent so far, so that tables that are proven at once
 # are not kept waiting. At half of it operators take turns more often, and what each one
 # sets up counts for more; at twice of it a proof waits longer for its turn.
@@ -105,6 +109,7 @@ class _Credit:
     gained: float = 0.0
     spent: float = 0.0
     longer: float = 1.0
+    gap: float = inf  # when it had its last turn
 
     @property
     def rate(self) -> float:
@@ -148,6 +153,7 @@ class Scheduler:
         chosen = self._choose(able, rng)
         before, foreign, begun = self._state(), self._others(), budget.spent
         credit = self._credits[chosen]
+        credit.gap = self._gap()
         length = self._length(credit.longer)
         end = begun + length
 
@@ -178,6 +184,12 @@ class Scheduler:
         untried = [k for k in able if not self._credits[k].spent]
         if untried:
             return self._last if self._pays and self._last in able else untried[0]
+        # What gained nothing may do so where less is left of the gap: trees, which come
+        # last in the order, do.
+        closer = _CLOSER * self._gap()
+        for k in reversed(able):
+            if not self._credits[k].gained and closer < self._credits[k].gap:
+                return k
         rates = np.array([self._credits[k].rate for k in able])
         if rng.random() < _EVEN or not rates.sum() > 0:
             rates = np.ones(len(able))
@@ -189,6 +201,10 @@ class Scheduler:
         most = _OF_LEFT * budget.left
         usual = max(least, min(most, _OF_SPENT * budget.spent))
         return max(usual, min(longer * usual, _OF_LEFT * 3 * budget.left))
+
+    def _gap(self) -> float:
+        cost, bound = self._state()
+        return cost - bound
 
     def _state(self) -> tuple[float, float]:
         search = self._search

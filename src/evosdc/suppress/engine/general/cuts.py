@@ -22,6 +22,9 @@ from evosdc.suppress.engine.general.pool import make_knowledge
 from evosdc.suppress.problem import Problem
 
 _CUTS_A_ROUND = 60
+# Levels that are asked in vain after a cut, for each cut so far, before a round ends.
+# At half of it rounds are short, at twice of it most programs find no cut.
+_FRUITLESS = 8
 # Levels that one worker is asked for at a time, and cells above which it is one only:
 # its programs take so long that who gave them must be able to stop in between.
 _LEVELS, _LARGE = 4, 4000
@@ -64,29 +67,39 @@ class AttackCuts:
     ) -> Iterator[Cut]:
         """Yield cuts that cells hidden to the extent `x` violate.
 
-        A round ends after some cuts, since one cut often serves several levels; the
-        next goes on where it ended. A round without cuts has asked every level. Waves
-        are of twice as many parts each time: often one cut is all that is wanted.
+        A round ends after some cuts, since one cut often serves several levels, or when
+        levels that are asked after the first cut no longer give any: solving for a new
+        `x` tells more. The next round begins with the levels that gave cuts and those
+        that were not asked. A round without cuts has asked every level. Waves are of
+        twice as many parts each time: often one cut is all that is wanted.
         """
-        waiting, asked, found, parts = deque(self._levels), list[Level](), 0, 1
-        while waiting and found < _CUTS_A_ROUND and not stopped():
+        waiting, violated, covered = deque(self._levels), list[Level](), list[Level]()
+        parts, since = 1, 0
+        while waiting and len(violated) < _CUTS_A_ROUND and not stopped():
+            if violated and since > _FRUITLESS * (1 + len(violated)):
+                break
             wave: list[Level] = []
             while waiting and len(wave) < parts * self._size:
                 level = waiting.popleft()
-                asked.append(level)
                 if self._holds(level, x):
+                    covered.append(level)
                     waiting += self._others(level)
                 else:
                     wave.append(level)
             for level, cut in self._attack(wave, x, stopped):
+                since += 1
                 if cut is None:
+                    covered.append(level)
                     waiting += self._others(level)
                 else:
-                    found += 1
-                    self._levels = [*waiting, *asked]
+                    since = 0
+                    violated.append(level)
                     yield cut
+            done = {*covered, *violated}
+            waiting.extendleft(reversed([lv for lv in wave if lv not in done]))
             parts = min(2 * parts, _WIDEST)
-        self._levels = [*waiting, *asked]
+            self._levels = [*violated, *waiting, *covered]
+        self._levels = [*violated, *waiting, *covered]
 
     def _attack(
         self, wave: list[Level], x: NDArray[np.float64], stopped: Callable[[], bool]
@@ -107,9 +120,12 @@ class AttackCuts:
                 yield level, cut
 
     def _holds(self, level: Level, x: NDArray[np.float64]) -> bool:
-        """Whether the last deviation of a level still covers it."""
-        known = self._known.get(level)
-        return known is not None and self._programs.holds(level, known, x)
+        """Whether the last deviation of a level, or the public's, still covers it."""
+        public = level._replace(attacker=0)
+        for known in (self._known.get(level), self._known.get(public)):
+            if known is not None and self._programs.holds(level, known, x):
+                return True
+        return False
 
     def _others(self, level: Level) -> list[Level]:
         """List a level against attackers whose cells its deviation moves, if new."""

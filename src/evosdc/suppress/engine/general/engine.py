@@ -8,7 +8,14 @@ import numpy as np
 
 from evosdc.errors import MethodError
 from evosdc.parallel import Hands
-from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, never
+from evosdc.suppress.engine.base import (
+    Costs,
+    Demands,
+    Mask,
+    Stopped,
+    WalkOptions,
+    never,
+)
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.general.cuts import AttackCuts
 from evosdc.suppress.engine.general.mend import GeneralMender
@@ -59,15 +66,18 @@ class GeneralEngine:
     def demands(self) -> Demands:
         return self.table.demands
 
-    def build_by_programs(self, stopped: Stopped = never) -> GeneralState:
+    def build_by_programs(
+        self, stopped: Stopped = never, price: Costs | None = None
+    ) -> GeneralState:
         state = self.start()
         # The largest first: what they move far covers many others.
         order = np.argsort(-self.demands.amount, kind="stable")
         cheapest = self.table.programs.cheapest
-        failed = state.cover_by(cheapest, order, stopped=stopped)
+        failed = state.cover_by(cheapest, order, price=price, stopped=stopped)
         if not (failed or stopped()):
             call_quick(self.problem)
-        state.cover(stopped=stopped)
+        state.cover(price=price, stopped=stopped)
+        state.publish_idle()
         return state
 
     def start(

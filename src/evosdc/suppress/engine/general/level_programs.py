@@ -164,25 +164,29 @@ class LevelPrograms:
         Neither for a level against an attacker that no pattern gives.
         """
         own = self._at[list(level.cells)]
-        deviation: Deviation | None = None
-        for shade in (_SHADE, 0.0):
-            answer = self._ask(own, level.sign, *self._room(level, x, shade))
-            if answer is None:
-                return None, deviation
-            d, y = answer
-            if level.sign * float(d[own].sum()) < 1.0 - _SHORT:
-                cut = self._cut(level, y)
-                if cut is None or float(cut.coefficients @ x[cut.cells]) > 1.0 - _SHORT:
-                    return None, deviation
-                if float(cut.coefficients.sum()) < 1.0 - _SHORT:
-                    return None, deviation
-                return cut, deviation
+        answer = self._ask(own, level.sign, *self._room(level, x, 0.0))
+        if answer is None:
+            return None, None
+        d, y = answer
+        if level.sign * float(d[own].sum()) >= 1.0 - _SHORT:
             moved = np.flatnonzero(d)
-            deviation = Deviation(moved, d[moved])
-            # A deviation that leans on cells which are not hidden proves nothing.
-            if self.holds(level, deviation, x):
-                return None, deviation
-        return None, deviation
+            return None, Deviation(moved, d[moved])
+        found = self._violated(level, y, x)
+        # Of the cuts that are violated those are deep which ask little of cells that
+        # are not suppressed.
+        deeper = self._ask(own, level.sign, *self._room(level, x, _SHADE))
+        if deeper is not None and level.sign * float(deeper[0][own].sum()) < 1 - _SHORT:
+            found = self._violated(level, deeper[1], x) or found
+        return found, None
+
+    def _violated(
+        self, level: Level, y: NDArray[np.float64], x: NDArray[np.float64]
+    ) -> Cut | None:
+        """Return the cut of some multipliers, if `x` violates it and patterns exist."""
+        cut = self._cut(level, y)
+        if cut is None or float(cut.coefficients @ x[cut.cells]) > 1.0 - _SHORT:
+            return None
+        return cut if float(cut.coefficients.sum()) >= 1.0 - _SHORT else None
 
     def _ask(
         self,

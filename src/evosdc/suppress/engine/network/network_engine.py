@@ -7,7 +7,14 @@ from functools import cached_property
 import numpy as np
 
 from evosdc.parallel import Hands
-from evosdc.suppress.engine.base import Demands, Mask, Stopped, WalkOptions, never
+from evosdc.suppress.engine.base import (
+    Costs,
+    Demands,
+    Mask,
+    Stopped,
+    WalkOptions,
+    never,
+)
 from evosdc.suppress.engine.network.cuts import NetworkCuts
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
@@ -51,10 +58,12 @@ class NetworkEngine:
             state.hide(np.flatnonzero(hidden))
         return state
 
-    def build_by_programs(self, stopped: Stopped = never) -> PatternState:
+    def build_by_programs(
+        self, stopped: Stopped = never, price: Costs | None = None
+    ) -> PatternState:
         # Flows are the programs of a network.
         state = self.start()
-        state.cover(stopped=stopped)
+        state.cover(price=price, stopped=stopped)
         return state
 
     def restore(self, pattern: Pattern) -> PatternState:
