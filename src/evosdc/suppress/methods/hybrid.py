@@ -22,7 +22,6 @@ from evosdc.parallel import Hands
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.engine.general.programs import may_be_tried
 from evosdc.suppress.methods.constructions import (
     construct,
     constructions,
@@ -171,7 +170,7 @@ def _start(run: _Run) -> None:
     if home.engine.quick:
         loop.run_nodes()
         run.raise_bound(loop.value)
-    elif may_be_tried(run.problem):
+    elif not home.engine.programs_pay:
         # What guides them is worth a tenth of the cost, and raises the bound anyway.
         end = search.seconds + _BEFORE * search.seconds_left()
         loop.run_cuts(

@@ -70,6 +70,7 @@ class Island:
         self.population = Population(size)
         # What patterns are steered by: a relaxation.
         self.fractions: Fractions = np.zeros(len(problem.cost))
+        self.building = 0.0  # seconds that a pattern by programs took
         self._mender: Mender[Any] | None = None
 
     @property
@@ -103,13 +104,15 @@ class Island:
         change the patterns from then on.
         """
         search = self.search
-        end = search.seconds + seconds
+        begun = search.seconds
+        end = begun + seconds
 
         def stopped() -> bool:
             return search.stopped() or search.seconds >= end
 
         price = self.problem.cost * (1.0 - _GUIDANCE * np.clip(self.fractions, 0, 1))
         state = self.engine.build_by_programs(stopped, price)
+        self.building = search.seconds - begun
         state.clean_up(stopped=stopped)
         admit(self.population, state, search, "by programs over the whole table")
 
@@ -188,7 +191,9 @@ class _Measured:
     @property
     def affordable(self) -> bool:
         """Whether another pattern fits into the first half of what is left."""
-        return 2 * self._takes <= Budget(self.island.search).left
+        budget = Budget(self.island.search)
+        takes = max(self._takes, self.island.building if budget.timed else 0.0)
+        return 2 * takes <= budget.left
 
 
 class Guided(_Measured):

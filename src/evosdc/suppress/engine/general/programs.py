@@ -20,7 +20,7 @@ from evosdc.suppress.structure.upsets import independent_equations, up_sets
 # which hide more; at twice as much, a first pattern may take ten seconds.
 _QUICKLY = 10_000_000
 
-_QUICK, _RULED_OUT = "programs are quick", "programs are ruled out"
+_QUICK = "programs are quick"
 
 
 # The same about the public alone.
@@ -58,16 +58,6 @@ def are_quick(problem: Problem) -> bool:
 def call_quick(problem: Problem) -> None:
     """Say that programs over the whole table were measured to be quick."""
     problem.derived[_QUICK] = True
-
-
-def rule_out(problem: Problem) -> None:
-    """Say that larger tables are not to be tried: boxes build their patterns."""
-    problem.derived.setdefault(_RULED_OUT, True)
-
-
-def may_be_tried(problem: Problem) -> bool:
-    """Whether it is worth measuring how long programs over the whole table take."""
-    return not (are_quick(problem) or _RULED_OUT in problem.derived)
 
 
 class Programs:
