@@ -6,7 +6,8 @@ which contraction may lose.
 
 from __future__ import annotations
 
-from evosdc.suppress.contracted import run_contracted
+from evosdc.suppress.auto import FLAGSHIP
+from evosdc.suppress.contracted import run_contracted, run_for_public
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
@@ -14,7 +15,7 @@ from evosdc.suppress.search import Search
 from evosdc.suppress.structure.subtables import subtables
 
 # Those that take longest come last: each may have the time that the others left.
-NAMES = ("sp", "hypercube", "order-by-weight", "hitas")
+NAMES = ("sp", "hypercube", "order-by-weight", "hitas", FLAGSHIP)
 
 
 def constructions(problem: Problem) -> list[str]:
@@ -24,12 +25,18 @@ def constructions(problem: Problem) -> list[str]:
         for name in NAMES
         if find_method(name).takes(problem) is None
         and (name != "hitas" or _tables(problem))
+        and (
+            name != FLAGSHIP or (problem.network is not None and problem.has_attackers)
+        )
     ]
 
 
 def construct(problem: Problem, name: str, search: Search) -> Pattern:
     """Run one of them to its end, or until its run is over."""
     method = find_method(name)
+    if name == FLAGSHIP:
+        # Flows solve a network for the public alone in no time.
+        return run_for_public(problem, method, method.configure({}), search)
     return run_contracted(problem, method, method.configure({}), search)
 
 
