@@ -16,6 +16,8 @@ from evosdc.suppress.structure.subtables import subtables
 
 # Those that take longest come last: each may have the time that the others left.
 NAMES = ("sp", "hypercube", "order-by-weight", "hitas", FLAGSHIP)
+# Evaluations that no budget has twice: it is run under a clock only.
+_LONG = 10**9
 
 
 def constructions(problem: Problem) -> list[str]:
@@ -42,7 +44,14 @@ def construct(problem: Problem, name: str, search: Search) -> Pattern:
 
 def evaluations(problem: Problem, name: str) -> int:
     """How many patterns, of parts or of the whole, a construction builds at least."""
+    if name == FLAGSHIP:
+        return _LONG
     return _tables(problem) if name == "hitas" else 1
+
+
+def _for_public_first(problem: Problem) -> bool:
+    """Whether flows find a pattern for the public, to be made safe from the others."""
+    return problem.network is not None and problem.has_attackers
 
 
 def _tables(problem: Problem) -> int:
