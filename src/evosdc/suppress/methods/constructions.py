@@ -27,9 +27,7 @@ def constructions(problem: Problem) -> list[str]:
         for name in NAMES
         if find_method(name).takes(problem) is None
         and (name != "hitas" or _tables(problem))
-        and (
-            name != FLAGSHIP or (problem.network is not None and problem.has_attackers)
-        )
+        and (name != FLAGSHIP or _for_public_first(problem))
     ]
 
 
