@@ -35,10 +35,10 @@ def test_families_are_run_once(bench: Command, tmp_path: Path) -> None:
 
 
 def test_a_constant_is_run_at_half_and_twice(bench: Command, tmp_path: Path) -> None:
-    words = ("constants", "--measure", "islands.py:PARTS", *TINY)
+    words = ("constants", "--measure", "islands.py:CLOSED", *TINY)
     code, _, err = bench(*words, "-o", tmp_path)
     assert (code, "0 constants" in err) == (2, True)
-    code, _, err = bench("constants", "--measure", "PARTS", *TINY, "-o", tmp_path)
+    code, _, err = bench("constants", "--measure", "CLOSED", *TINY, "-o", tmp_path)
     assert code == 0
     page = (tmp_path / "constants.md").read_text()
     for factor in ("0.5", "2"):
@@ -70,7 +70,7 @@ def test_options_of_other_experiments_are_refused(
     bench: Command, tmp_path: Path
 ) -> None:
     for words in (
-        ("families", "--measure", "PARTS"),
+        ("families", "--measure", "CLOSED"),
         ("constants", "--half", "tuning"),
         ("hierarchical", "--tables", 1),
         ("flagship", "--limits", 1),

@@ -58,7 +58,7 @@ def test_wishes_and_lone_respondents(
     assert found[first] == "u"
     assert found[second] == "s"
     report = (out / "confidential" / "report.html").read_text()
-    assert "singletons" in report
+    assert "attackers" in report
     assert f"{names[0]}=Total=2" in report
     pattern = out / "confidential" / "pattern.csv"
     code, text, error = run(

@@ -88,7 +88,7 @@ REASONS: dict[str, tuple[Any, str, str]] = {
     "lone respondents": (
         lambda: protected(row("uuzz", frequency=[1, 5, 5, 5]), singletons=True),
         "EXPOSED",
-        "--no-singletons",
+        "--attackers public",
     ),
     "published before": (
         lambda: protected(row(), earlier=EARLIER),
@@ -121,7 +121,7 @@ REASONS: dict[str, tuple[Any, str, str]] = {
             evosdc.audit(row("uuss", frequency=[1, 5, 5, 5]), singletons=True).verdict
         ),
         "EXPOSED",
-        "--no-singletons",
+        "--attackers public",
     ),
     "audit, secondaries": (
         lambda: evosdc.audit(two_rows(), secondaries=True).verdict,

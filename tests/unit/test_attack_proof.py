@@ -342,8 +342,8 @@ def test_more_lone_respondents_than_the_table_has(table: Table) -> None:
 
 
 def test_settings_that_nobody_knows_are_left_out(table: Table) -> None:
-    arrays = changed(arrays_of(table), settings={"coalitions": "all"})
-    assert "coalitions" not in read_proof(arrays).settings
+    arrays = changed(arrays_of(table), settings={"friends": "all"})
+    assert "friends" not in read_proof(arrays).settings
 
 
 def test_the_earlier_format_is_read_without_comparing_its_rules(table: Table) -> None:

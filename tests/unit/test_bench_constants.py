@@ -10,7 +10,7 @@ from benchmarks.experiments import constants
 from benchmarks.experiments.constants import Constant, find, replaced
 from benchmarks.experiments.searches import Plan
 from evosdc.errors import InputError
-from evosdc.suppress.methods import hybrid, islands
+from evosdc.suppress.methods import hybrid, scheduler
 
 
 @pytest.fixture(scope="module")
@@ -21,9 +21,9 @@ def found() -> dict[str, Constant]:
 def test_constants_are_listed_with_value_and_comment(
     found: dict[str, Constant],
 ) -> None:
-    parts = found["suppress/methods/islands.py:PARTS"]
-    assert (parts.value, parts.status) == (islands.PARTS, "live")
-    assert parts.comment.startswith("Share of the time left")
+    parts = found["suppress/methods/scheduler.py:CLOSED"]
+    assert (parts.value, parts.status) == (scheduler.CLOSED, "live")
+    assert parts.comment.startswith("A gap at which")
     assert all(c.name.isupper() for c in found.values())
 
 
@@ -31,16 +31,16 @@ def test_what_only_kernels_read_is_frozen(found: dict[str, Constant]) -> None:
     frozen = {c.file for c in found.values() if c.status == "frozen (kernel)"}
     assert "suppress/engine/sort.py" in frozen
     # Kinds of things, numbered in a row, are no quantities.
-    assert "suppress/engine/network/changes.py:WAS_HIDDEN" not in found
+    assert "suppress/engine/network/mend_kernels.py:WAS_HIDDEN" not in found
 
 
 def test_a_replaced_constant_is_seen_wherever_it_is_imported(
     found: dict[str, Constant],
 ) -> None:
-    parts, before = found["suppress/methods/islands.py:PARTS"], islands.PARTS
+    parts, before = found["suppress/methods/scheduler.py:CLOSED"], scheduler.CLOSED
     with replaced(parts, parts.times(2.0)):
-        assert islands.PARTS == hybrid.PARTS == 2 * before
-    assert islands.PARTS == hybrid.PARTS == before
+        assert scheduler.CLOSED == hybrid.CLOSED == 2 * before
+    assert scheduler.CLOSED == hybrid.CLOSED == before
 
 
 def test_whole_numbers_stay_whole_and_above_zero() -> None:
@@ -74,4 +74,4 @@ def test_what_cannot_be_measured_is_refused(
     with pytest.raises(InputError, match="workers"):
         measure("", Plan(workers=(2,)))
     measure("", Plan())
-    assert "| `PARTS` |" in (tmp_path / "constants.md").read_text()
+    assert "| `CLOSED` |" in (tmp_path / "constants.md").read_text()

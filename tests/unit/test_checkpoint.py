@@ -180,7 +180,7 @@ def test_neither_cost_nor_bound_are_believed(table: Table, left: Path) -> None:
         ({"cost": "unit"}, "'cost'"),
         ({"method": "greedy"}, "'method'"),
         ({"secondaries": True}, "'secondaries'"),
-        ({"options": {"cycles": 3}}, "'options'"),
+        ({"options": {"population": 3}}, "'options'"),
         ({"prefer": {"dim1=1": 2.0}}, "'prefer'"),
     ],
 )

@@ -250,7 +250,7 @@ def test_the_judge_gives_the_same_certificate_whoever_is_lost(
 
 def test_protect_takes_an_address(both: Any):
     table = make("random", 3, shape=(4, 3, 3), sensitive=0.15)
-    options = {"islands": 2, "cycles": 1, "steps": 40, "tree": 0, "rounds": 0}
+    options = {"islands": 2, "tree": 0, "rounds": 0}
     here = evosdc.protect(table, evaluations=30, options=options)
     there = evosdc.protect(
         table,

@@ -21,7 +21,8 @@ ALLOWED = {
     "registry.py": "networks_only: methods published for two dimensions",
     "engine/choose.py": "engine_for: the one choice",
     "engine/network/engine.py": "is the network engine, and refuses other tables",
-    "engine/network/pieces.py": "is the network engine, and reads its network",
+    "engine/network/cuts.py": "is the network engine, and reads its network",
+    "running.py": "a last bound is quick on networks only",
     "engine/general/grid.py": "asks of the planes of a grid, not of the table",
 }
 KINDS = {"NetworkEngine", "GeneralEngine", "TableNetwork", "PatternState"} | {

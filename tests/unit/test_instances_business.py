@@ -55,5 +55,5 @@ def test_same_seed_same_firms() -> None:
 
 
 def test_no_firms_is_an_error() -> None:
-    with pytest.raises(InputError, match="option firms is 0"):
+    with pytest.raises(InputError, match="0 firms"):
         business(firms=0)

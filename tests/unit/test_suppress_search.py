@@ -8,9 +8,9 @@ from importlib import import_module
 import pytest
 
 import evosdc
-from evosdc.api import running
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
+from evosdc.suppress import running
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method

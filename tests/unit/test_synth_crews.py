@@ -12,7 +12,7 @@ import pytest
 
 import evosdc
 from crew_tasks import errand_lost_once
-from evosdc.api import checkpoint as checkpoints
+from evosdc.io import run_checkpoint as checkpoints
 from evosdc.parallel import Help
 from evosdc.synth import Synthesiser
 from evosdc.synth.fit import fit

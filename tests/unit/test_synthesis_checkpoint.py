@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import evosdc
-from evosdc.api import checkpoint as checkpoints
 from evosdc.errors import InputError
+from evosdc.io import run_checkpoint as checkpoints
 from evosdc.io.checkpoint import (
     pack_arrays,
     read_checkpoint,

@@ -114,6 +114,21 @@ class Posed:
         """What the secondaries of a published table cost."""
         return float(self.price[table.hidden & table.shown].sum())
 
+    def beyond_attackers(self) -> tuple[str, ...]:
+        """List levels that no pattern gives against who knows more than everyone."""
+        problem, real = self.problem, len(self.problem.attackers)
+        pairs = sorted({(c, a) for a, c, _ in problem.shortfalls if 0 < a < real})
+        if not pairs:
+            return ()
+        shown = "; ".join(
+            f"{problem.table.label(cell)} against "
+            f"{problem.attackers.describe(problem.table, attacker)}"
+            for cell, attacker in pairs[:_LABELS_SHOWN]
+        )
+        more = len(pairs) - _LABELS_SHOWN
+        rest = f" and {more:,} more" if more > 0 else ""
+        return (f"no pattern protects in full: {shown}{rest}",)
+
     def lowered(self) -> Posed:
         """Return the question with every level lowered to what some pattern gives."""
         found = _within_reach(

@@ -279,7 +279,14 @@ def _result(solution: Solution) -> Protection:
 def _notes(posed: Posed, found: tuple[str, ...]) -> tuple[str, ...]:
     given, before = posed.given, posed.before
     codes = {d.name: d.hierarchy.codes for d in given.dimensions}
-    notes = (*given.notes, *before.notes, *posed.notes, *found, *formula_notes(codes))
+    notes = (
+        *given.notes,
+        *before.notes,
+        *posed.notes,
+        *posed.beyond_attackers(),
+        *found,
+        *formula_notes(codes),
+    )
     if len(posed.judged.primaries):
         return notes
     if given.origin.rules:

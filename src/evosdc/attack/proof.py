@@ -27,6 +27,7 @@ from evosdc.errors import EvosdcError, InputError
 from evosdc.results import Certificate
 from evosdc.table import Origin, Table
 from evosdc.table.attackers import (
+    KINDS,
     LONE,
     PUBLIC,
     find_attackers,
@@ -326,6 +327,13 @@ def _origin(origin: Mapping[str, Any]) -> dict[str, Any]:
 
 def _beside_public(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return who attacks beside the public, and levels that were lowered on request."""
+    listed = given["coalitions"]
+    if not isinstance(listed, list) or not all(
+        isinstance(one, list) and len(one) > 1 for one in listed
+    ):
+        raise ValueError("coalitions")
+    if given["attackers"] not in KINDS:
+        raise ValueError("attackers")
     return {
         "attackers": str(given["attackers"]),
         "coalitions": [[str(name) for name in one] for one in given["coalitions"]],

@@ -179,6 +179,17 @@ class Problem:
     def _rooms(self) -> dict[int, tuple[set[int], dict[int, float]]]:
         return {}
 
+    @property
+    def shortfalls(self) -> dict[tuple[int, int, int], float]:
+        """What no pattern gives, by attacker, cell and direction, as far as was found.
+
+        The share of the level that can be had; engines fill it in.
+        """
+        found: dict[tuple[int, int, int], float] = self.derived.setdefault(
+            "shortfalls", {}
+        )
+        return found
+
     @cached_property
     def derived(self) -> dict[str, Any]:
         """What others derive from the problem: kept with it, and freed with it."""

@@ -159,9 +159,13 @@ def first_bound(problem: Problem, search: Search) -> None:
     bound = equation_bound(small)
     if len(small.table) <= _ROW_CELLS:
         start = moment()
-        rows = row_bound(
-            small, lambda: search.stopped() or moment() - start > _ROW_SECONDS
-        )
+        timed = isfinite(search.seconds_left())  # else the answer must repeat
+
+        def stopped() -> bool:
+            late = timed and moment() - start > _ROW_SECONDS
+            return late or search.stopped()
+
+        rows = row_bound(small, stopped)
         bound = max(bound, rows.value)
     if bound + base > 0:
         search.raise_bound(bound + base)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from evosdc.suppress.auto import FLAGSHIP
 from evosdc.suppress.contracted import run_contracted, run_for_public
+from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
@@ -49,7 +50,7 @@ def evaluations(problem: Problem, name: str) -> int:
 
 def _for_public_first(problem: Problem) -> bool:
     """Whether flows find a pattern for the public, to be made safe from the others."""
-    return problem.network is not None and problem.has_attackers
+    return problem.has_attackers and engine_for(problem.for_public).quick
 
 
 def _tables(problem: Problem) -> int:

@@ -100,6 +100,8 @@ class GeneralTable:
         key = int(rows.attacker[row]), int(rows.cell[row]), int(rows.sign[row])
         share = amount / float(rows.amount[row])
         self.shortfalls[key] = share * self.shortfalls.get(key, 1.0)
+        known = self.problem.shortfalls
+        known[key] = min(self.shortfalls[key], known.get(key, 1.0))
         self._list.lower(row, amount)
         self._renew_boxes()
 
