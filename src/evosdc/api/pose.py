@@ -150,7 +150,8 @@ class Posed:
         """
         table, problem = self.problem.table, self.problem
         cells = np.zeros(len(table), dtype=bool)
-        cells[[e.cell for e in exposed]] = True
+        beyond = {cell for _, cell, _ in problem.shortfalls}
+        cells[[e.cell for e in exposed if not e.insider or e.cell not in beyond]] = True
         cells &= ~self.unreachable & ~self.before.cells & (table.status != FIXED)
         new = cells & ~problem.primary
         old = cells & problem.primary
@@ -194,6 +195,8 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
         judged, asked, accepted, notes = _accepted(
             judged, asked, task, attackers, clock.end
         )
+        if len(sums):
+            sums = respondent_sums(asked)
     given_up: tuple[str, ...] = ()
     unreachable = none
 
@@ -257,8 +260,8 @@ def explained(requests: CellRequests) -> Iterator[None]:
 
 def as_demands(table: Table, cells: Mask) -> Table:
     """Return the table with some cells to be protected like sensitive ones."""
-    status = np.where(cells, PRIMARY, table.status)
-    return with_least_levels(table, cells).replace(status=status)
+    with_least_levels(table, cells)  # refuses those that everyone knows
+    return table.replace(status=np.where(cells, PRIMARY, table.status))
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,6 +303,8 @@ def _lower(
     status, cells = table.status.copy(), np.zeros(len(table), dtype=bool)
     for e in exposed:
         cell, value = e.cell, float(table.value[e.cell])
+        if np.isnan(e.low) or np.isnan(e.high):
+            continue  # there was no time to find out what can be had
         cells[cell] = True
         had = {"upl": e.high - value, "lpl": value - e.low, "spl": e.high - e.low}
         most = {
@@ -338,7 +343,7 @@ def _accepted(
         )
     strict = task.attacker.strict
     everything = asked.with_pattern(asked.status != FIXED)
-    verdict, certificate = judge(everything, strict=strict, deadline=deadline)
+    verdict, certificate = judge(everything, strict=strict, among=cells)
     verdict, _ = judge_attackers(
         everything,
         verdict,
@@ -378,7 +383,7 @@ def _problem_like(posed: Posed, table: Table) -> Problem:
         np.where(posed.kept, 0.0, posed.price),
         strict=strict,
         attackers=problem.attackers,
-        sums=problem.sums,
+        sums=respondent_sums(table) if len(problem.sums) else problem.sums,
     )
 
 

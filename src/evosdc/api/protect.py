@@ -209,10 +209,8 @@ def protect(
     # Joined before the clock of the run starts: a wrong address is told at once.
     with joined(cluster, workers) as workers_elsewhere:
         posed = pose(resolved, known_before(resolved, earlier), task)
-        solution = solve(posed, workers_elsewhere, Help.of(workers, workers_elsewhere))
-        if on_pattern is not None:
-            on_pattern(solution.judged.table)
-        result = _result(solution)
+        help = Help.of(workers, workers_elsewhere)
+        result = _result(solve(posed, workers_elsewhere, help, on_pattern))
     template = template_of(table)
     answer = replace(
         result,
@@ -228,10 +226,11 @@ def _result(solution: Solution) -> Protection:
     """Bound the cost, and say what was done and what it is worth."""
     posed, search, judged = solution.posed, solution.search, solution.judged
     task, before, clock = posed.task, posed.before, posed.clock
+    assert judged is not None
     table, attacker = judged.table, task.attacker
     seconds = search.seconds
     cost, paid = posed.cost_of(table), float(posed.price[posed.kept].sum())
-    bound = lower_bound(posed.problem, cost - paid, search, clock.left())
+    bound = lower_bound(solution.problem, cost - paid, search, clock.left())
     bound = None if bound is None else bound + paid
     verdict = with_next_steps(
         judged.verdict,

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import os
-from contextlib import nullcontext, suppress
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,7 +31,14 @@ from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.resumed import completed
-from evosdc.suppress.running import Clock, ending, first_bound, run, stopping
+from evosdc.suppress.running import (
+    INTERRUPTED,
+    Clock,
+    ending,
+    first_bound,
+    run,
+    stopping,
+)
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 from evosdc.table.status import SECONDARY
@@ -42,11 +50,12 @@ _QUICK = "hypercube"
 _QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
 # What is kept for judging the last pattern: times of what the first one took, and a
 # share of the limit. With half of it busy machines judge too late.
-_MARGIN, _LEAST_SHARE = 1.5, 0.03
+_MARGIN, _LEAST_SHARE = 2.5, 0.08
 # Rounds of demands that the judge asks for. Each one asks for more: few are needed.
 _ROUNDS = 6
 # Share of the cells that must be decided for a forecast, and what to try without one.
 _TELLING_SHARE, _TIMES_WITHOUT_FORECAST = 0.1, 4.0
+OnPattern = Callable[[Table], None]
 FIRST_INSTEAD = (
     "a cheaper pattern that was found later could not be judged in the time left: this "
     "one was judged before; a longer limit of time gives both"
@@ -65,17 +74,29 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What came of a posed problem, which may ask for less or more than at first."""
+    """What came of a question, which may ask for less or more than at first.
+
+    `problem` is the one that the search bounded the cost of.
+    """
 
     posed: Posed
+    problem: Problem
     method: Method
     search: Search
-    judged: Judged
+    judged: Judged | None
     notes: tuple[str, ...]
 
 
-def solve(posed: Posed, cluster: Cluster | None, help: Help) -> Solution:
-    """Search until a criterion ends it, and judge what is found."""
+def solve(
+    posed: Posed,
+    cluster: Cluster | None,
+    help: Help,
+    on_pattern: OnPattern | None = None,
+) -> Solution:
+    """Search until a criterion ends it, and judge what is found.
+
+    `on_pattern` is told of each table before it is judged.
+    """
     task, problem, clock = posed.task, posed.problem, posed.clock
     method = _method(task.method, problem)
     parameters = method.configure(task.options)
@@ -98,28 +119,36 @@ def solve(posed: Posed, cluster: Cluster | None, help: Help) -> Solution:
     kept = task.checkpoint
     with nullcontext() if kept is None else following(kept, search, clock):
         first = _first_judged(posed, search, method, help)
-        first_bound(problem, search)
-        posed, pattern, notes = _searched(posed, method, parameters, search)
-    return _judged_to_the_end(posed, method, search, pattern, notes, first, help)
+        try:
+            first_bound(problem, search)
+        except KeyboardInterrupt:
+            search.reason = INTERRUPTED
+        solved, pattern, notes = _searched(posed, method, parameters, search)
+    if search.reason == INTERRUPTED:
+        clock.hurry()
+    search.note(ending(search, method.name, task.stop.evaluations))
+    solution = Solution(solved, solved.problem, method, search, first, notes)
+    try:
+        return _judged_to_the_end(solution, pattern, help, on_pattern)
+    except KeyboardInterrupt:
+        if first is None:
+            raise
+        search.reason = INTERRUPTED
+        return replace(solution, judged=first, notes=(*notes, FIRST_INSTEAD))
 
 
 def _judged_to_the_end(
-    posed: Posed,
-    method: Method,
-    search: Search,
-    pattern: Pattern,
-    notes: tuple[str, ...],
-    first: Judged | None,
-    help: Help,
+    solution: Solution, pattern: Pattern, help: Help, on_pattern: OnPattern | None
 ) -> Solution:
     """Judge a pattern, and ask for more where it leaves cells exposed."""
-    clock, task = posed.clock, posed.task
-    if search.reason == "interrupted":
-        clock.hurry()
-    search.note(ending(search, method.name, task.stop.evaluations))
+    posed, search, first = solution.posed, solution.search, solution.judged
+    clock, late = posed.clock, tuple[str, ...]()
     began = clock.seconds
-    judged = _judge(posed, pattern, clock, help, None)
+    judged: Judged | None = None
     for _ in range(_ROUNDS):
+        if on_pattern is not None:
+            on_pattern(posed.published(pattern.hidden))
+        judged = _judge(posed, pattern, clock, help, judged)
         if judged.verdict.safe or clock.over():
             break
         better = _without_useless(posed, judged)
@@ -128,24 +157,38 @@ def _judged_to_the_end(
             if more is None:
                 break
             posed = more
-            with suppress(LevelError):
-                search.best = None
-                better = completed(posed.problem, judged.pattern, search)
-            if better is None:
+            better = _completed(posed, pattern)
+            if better is None or np.array_equal(better.hidden, pattern.hidden):
                 break
             search.note(
                 f"{len(judged.verdict.exposed_cells)} cells were exposed: more is "
                 "suppressed"
             )
-        judged = _judge(posed, better, clock, help, judged)
-    late: tuple[str, ...] = ()
+        pattern = better
+    assert judged is not None
     if not judged.verdict.safe and first is not None and first.verdict.safe:
         judged, late = first, (FIRST_INSTEAD,)
         search.note(FIRST_INSTEAD)
+        if on_pattern is not None:
+            on_pattern(judged.table)
     elif judged.verdict.safe is None and clock.over():
-        late = (_too_short(clock, judged.verdict, clock.seconds - began, method.name),)
-    search.best = judged.pattern
-    return Solution(posed, method, search, judged, (*notes, *late))
+        name, verdict = solution.method.name, judged.verdict
+        late = (_too_short(clock, verdict, clock.seconds - began, name),)
+    cost = posed.cost_of(judged.table)
+    if search.best is None or cost != search.best.cost:
+        search.best = replace(judged.pattern, cost=cost)
+        search.note("judged")
+    return replace(solution, posed=posed, judged=judged, notes=(*solution.notes, *late))
+
+
+def _completed(posed: Posed, pattern: Pattern) -> Pattern | None:
+    """Suppress what a question asks for beyond a pattern, in half of the time left."""
+    left = posed.clock.before(0.0)
+    own = Search() if math.isinf(left) else Search(stop=TimeLimit(0.5 * left))
+    try:
+        return completed(posed.problem, pattern, own)
+    except LevelError:
+        return None
 
 
 def _first_judged(
@@ -172,7 +215,7 @@ def _first_judged(
     except LevelError:
         return None  # the method itself says which cells
     except KeyboardInterrupt:
-        search.reason = "interrupted"
+        search.reason = INTERRUPTED
         return None
     took = clock.seconds - built
     search.note(
@@ -248,6 +291,11 @@ def _searched(
                 raise
     lower = posed.lowered()
     search.note("some levels are beyond any pattern: the others go on")
+    # Bounds of levels that nobody can have say nothing of those that can be had.
+    search.bound, search.best = None, None
+    if search.reason != INTERRUPTED:
+        search.reason = None
+        first_bound(lower.problem, search)
     try:
         return (lower, *run(lower.problem, method, parameters, search))
     except LevelError:

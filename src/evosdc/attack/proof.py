@@ -238,6 +238,7 @@ def check_proof(
             "prior knowledge is as the certificate says, which is not what the table "
             "says by itself"
         )
+    remarks += _weaker(table, proof.settings)
     whole, fractions = proof.settings["whole"], proof.settings["fractions"]
     if assumed.origin.counts and (fractions or not whole):
         faults.append(
@@ -361,6 +362,19 @@ def _with_accepted(
     return (table.replace(**lower), []) if accepted else (table, [])
 
 
+def _weaker(table: Table, settings: Mapping[str, Any]) -> list[str]:
+    """Say where a certificate proves less than a table asks for by itself."""
+    told: list[str] = []
+    if settings["accepted"]:
+        cells = [cell for cell, *_ in settings["accepted"]]
+        shown = "; ".join(table.label(cell) for cell in cells[:_SHOWN])
+        more = f" and {len(cells) - _SHOWN:,} more" if len(cells) > _SHOWN else ""
+        told.append(f"lower levels than the table's were accepted for {shown}{more}")
+    if settings["insiders"] and settings["attackers"] == PUBLIC:
+        told.append("coalitions alone were taken for attackers, no lone respondents")
+    return told
+
+
 def _line(text: Any) -> str:
     """Return words of a certificate as one line, without what could pass for ours."""
     return " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
@@ -481,11 +495,6 @@ def _failures(table: Table, check: CheckReport) -> list[str]:
             f"{len(np.unique(check.against[:, 0])):,} cells are not proved protected "
             f"against attackers who know more, the first: {table.label(cell)} against "
             f"who knows {table.label(own)}"
-        )
-    if len(check.sums):
-        faults.append(
-            f"{len(check.sums):,} sums of cells of one respondent are not proved "
-            "protected"
         )
     if len(check.sums):
         faults.append(

@@ -192,7 +192,9 @@ def _secondaries(cells: Sequence[Exposure], searched: Searched | None) -> str:
 
 def _lone(cells: Sequence[Exposure], table: Table, searched: Searched | None) -> str:
     number = len({e.cell for e in cells})
-    what = f"lone respondents find {number:,} cell{'s' * (number > 1)}: "
+    lone = all(e.insider.startswith("the lone respondent") for e in cells)
+    who = "lone respondents find" if lone else "attackers who know more find"
+    what = f"{who} {number:,} cell{'s' * (number > 1)}: "
     if searched is None:
         return (
             f"{what}evosdc protect hides more against them; --attackers public judges "

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from math import isinf
 from typing import Any
 
 from evosdc.errors import LevelError
+from evosdc.evolution.stopping import TimeLimit
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -151,11 +153,20 @@ def run_for_public(
 ) -> Pattern:
     """Run a method that knows the public only, and protect against the others too."""
     take_up(problem, search)
-    part = search.part(_FOR_PUBLIC * search.seconds_left())
-    found = run_contracted(problem.for_public, method, parameters, part)
+    left = search.seconds_left()
+    part = search.part(_FOR_PUBLIC * left)
+    try:
+        found = run_contracted(problem.for_public, method, parameters, part)
+    except KeyboardInterrupt:
+        if part.best is not None:
+            search.offer(completed(problem, part.best, Search()), method.name)
+        raise
     search.count(part.evaluations)
     if part.bound is not None:
-        search.raise_bound(part.bound)  # attackers only ask for more
-    completed(problem, found, search, f"{method.name}, against all attackers")
+        # Attackers only ask for more.
+        search.raise_bound(part.bound, part.bound_source)
+    # Evaluations were for the method: what is asked beyond them is completed in full.
+    own = Search() if isinf(left) else Search(stop=TimeLimit(search.seconds_left()))
+    search.offer(completed(problem, found, own), f"{method.name}, against attackers")
     assert search.best is not None
     return search.best

@@ -78,7 +78,9 @@ class CellRequests:
             "requests to hide cells that are not fixed",
         )
         status = np.where(hide, PRIMARY, np.where(publish, FIXED, table.status))
-        return with_least_levels(table, hide).replace(status=status)
+        # Cells without levels must only not be worked out: the problem sees to that.
+        with_least_levels(table, hide)  # refuses those that everyone knows
+        return table.replace(status=status)
 
     def factors(self, table: Table) -> NDArray[np.float64]:
         """What the cost of each cell is multiplied by."""

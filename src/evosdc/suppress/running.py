@@ -22,7 +22,7 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
 
-_INTERRUPTED = "interrupted"
+INTERRUPTED = "interrupted"
 # Methods that prove no bound themselves get one after the search, where it is quick.
 _BOUND_CELLS = 50_000
 # Someone who pressed Ctrl-C waits no longer than this for a last resort.
@@ -40,6 +40,7 @@ class Clock:
 
     def __init__(self, limit: float | None) -> None:
         self.limit = limit
+        self._grace = None if limit is None else _grace(limit)
         self._start = moment()
 
     @property
@@ -50,19 +51,20 @@ class Clock:
     @property
     def end(self) -> float | None:
         """The moment by which everything is over; None without a limit."""
-        if self.limit is None:
+        if self.limit is None or self._grace is None:
             return None
-        return self._start + self.limit + _grace(self.limit)
+        return self._start + self.limit + self._grace
 
     def hurry(self) -> None:
         """Somebody waits: leave the judge a few seconds from now."""
         limit = self.seconds + _JUDGE_SECONDS
         self.limit = limit if self.limit is None else min(self.limit, limit)
+        self._grace = _grace(self.limit)
 
     def part(self, seconds: float) -> Clock:
         """Return a clock for a part of the run, which is over in so many seconds."""
         other = copy(self)
-        other.limit = self.seconds + seconds
+        other.limit, other._grace = self.seconds + seconds, 0.0
         return other
 
     def count(self, seconds: float) -> None:
@@ -107,11 +109,11 @@ def run(
     """Run a method; an interrupt ends it with the best complete pattern so far."""
     notes: tuple[str, ...] = ()
     try:
-        if search.reason == _INTERRUPTED:
+        if search.reason == INTERRUPTED:
             raise KeyboardInterrupt
         pattern = run_contracted(problem, method, parameters, search)
     except KeyboardInterrupt:
-        search.reason = _INTERRUPTED
+        search.reason = INTERRUPTED
         best = search.stored if search.best is None else search.best
         if best is not None:
             pattern = best
@@ -135,7 +137,7 @@ def ending(search: Search, method: str, evaluations: int | None) -> str:
     reason = search.reason or "finished"
     if reason == "evaluations" and not search.resumed:
         return f"ended: {reason}; --evaluations {evaluations} {again} repeats exactly"
-    if reason == _INTERRUPTED or (reason == "time limit" and search.cut_short):
+    if reason == INTERRUPTED or (reason == "time limit" and search.cut_short):
         return (
             f"ended: {reason}, in the middle of a pattern; {again} with a budget of "
             "--evaluations instead of time lets it finish, and that repeats exactly"

@@ -33,7 +33,7 @@ from evosdc.suppress.methods.scheduler import CLOSED, Budget, Scheduler, Slice, 
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.search import Search
+from evosdc.suppress.search import DUALITY, TREE, Search
 
 Flags = NDArray[np.bool_]
 # Integer programmes are solved to this share of the gap that is left, and to their end
@@ -126,9 +126,13 @@ class _Run:
         cells = self.loop.open_cells(self.best.cost) | self.best.hidden
         return cells & ~self.problem.primary
 
-    def raise_bound(self, value: float) -> None:
+    def raise_bound(self, value: float, source: str = DUALITY) -> None:
         cost = inf if self.search.best is None else self.search.best.cost
-        self.search.raise_bound(min(value, cost))
+        self.search.raise_bound(min(value, cost), source)
+
+    def raise_by_tree(self, value: float) -> None:
+        """Tell of a bound that a solver says its tree proves."""
+        self.raise_bound(value, TREE)
 
 
 def run_hybrid(
@@ -317,7 +321,7 @@ class Tree:
 
         before = tree.nodes
         _, self._explored = tree.solve(
-            slice.seconds, slice.nodes, stopped, attempt, run.raise_bound, attempt
+            slice.seconds, slice.nodes, stopped, attempt, run.raise_by_tree, attempt
         )
         run.search.count(tree.nodes - before)
         # Below the root it is nearer to whole patterns, and another one each time.
@@ -369,7 +373,7 @@ class Programme:
                 None if timed else run.parameters.nodes,
             )
             if self._every:
-                run.raise_bound(candidate.bound)
+                run.raise_by_tree(candidate.bound)
             if candidate.hidden is None:
                 return
             violated = branch.strengthen(candidate, slice.stopped)

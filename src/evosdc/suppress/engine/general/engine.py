@@ -87,8 +87,7 @@ class GeneralEngine:
 
     def restore(self, pattern: Pattern) -> GeneralState:
         state = GeneralState(self.table, pattern.hidden)
-        for cells, by in pattern.hints:
-            state.witnesses.add(Move(cells, by))
+        state.remember([Move(cells, by) for cells, by in pattern.hints])
         return state
 
     def learned(self) -> list[Cut]:

@@ -145,8 +145,7 @@ class GeneralState:
             self.hidden |= hidden & table.problem.hideable
         self._known: list[Move] = []
         if after is not None:
-            self._known = after._known[-_REMEMBERED:]
-            self._recall()
+            self.remember(after._known[-_REMEMBERED:])
 
     @property
     def secondaries(self) -> Cells:
@@ -296,6 +295,7 @@ class GeneralState:
         while not stopped():
             table.add(self.witnesses.unguarded())
             self.witnesses.follow(table.rows)
+            self._recall()
             rows = self.uncovered
             rows = rows[table.rows.attacker[rows] > 0]
             if not len(rows):
@@ -452,6 +452,11 @@ class GeneralState:
             stopped,
         )
         return not stopped()
+
+    def remember(self, moves: Sequence[Move]) -> None:
+        """Take deviations that were found before, now and for demands to come."""
+        self._known = list(moves)
+        self._recall()
 
     def _recall(self) -> None:
         """Take the deviations of earlier repairs whose cells are all hidden again."""
