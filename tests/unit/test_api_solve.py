@@ -182,3 +182,52 @@ def test_lower_levels_hold_for_the_cells_for_which_they_are_accepted() -> None:
         evosdc.protect(
             beyond_reach(), evaluations=20, cells=evosdc.Requests(accept="r=b,s=x")
         )
+
+
+def test_a_requested_cell_is_asked_for_no_more_than_the_judge_asks() -> None:
+    """North and South hide each other: nobody must show that North can rise."""
+    table = flat_table(
+        {"region": "NSEW"},
+        [5.0, 0, 20, 30],
+        status=["s"] * 4,
+        weight=[1.0, 1, 20, 30],
+    )
+    cells = evosdc.Requests(hide="region=N", publish="region=Total")
+    result = evosdc.protect(
+        table, cells=cells, bounds="0:inf", rules="none", evaluations=50
+    )
+    assert result.cost == 1.0
+    assert result.lower_bound is not None
+    assert result.lower_bound <= 1.0
+
+
+def test_levels_that_nobody_can_have_bound_no_cost() -> None:
+    result = evosdc.protect(beyond_reach(), evaluations=20)
+    assert result.lower_bound is not None
+    assert result.lower_bound <= result.cost
+    everything = evosdc.protect(beyond_reach(), evaluations=20, method="marginal")
+    assert result.lower_bound <= everything.cost
+
+
+def test_what_an_interrupt_leaves_is_the_first_pattern(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real, calls = solving.judge_all, []
+
+    def judge(*asked: Any, **options: Any) -> Any:
+        calls.append(asked)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*asked, **options)
+
+    monkeypatch.setattr(solving, "judge_all", judge)
+    result = evosdc.protect(guarded_grid(), time_limit=30.0, evaluations=20)
+    assert result.safe
+    assert result.reason == "interrupted"
+    assert solving.FIRST_INSTEAD in result.notes
+
+
+def test_patterns_are_told_before_they_are_judged() -> None:
+    told: list[Table] = []
+    result = evosdc.protect(guarded_grid(), evaluations=5, on_pattern=told.append)
+    assert np.array_equal(told[-1].hidden, result.table.hidden)

@@ -16,6 +16,7 @@ from evosdc.report.kit.text import count
 from evosdc.report.page import claim_table, spans
 from evosdc.report.verdict import headline
 from evosdc.results import Protection
+from evosdc.table.attackers import LONE, PAIRS
 from evosdc.table.origin import AUTO
 from evosdc.table.published import as_published
 
@@ -106,14 +107,17 @@ def public_claim(protection: Protection) -> Mapping[str, str]:
     if origin.threshold is not None:
         knowledge += " That cells below the minimum frequency are hidden."
     earlier = bool(protection.settings.get("earlier"))
+    lowered = protection.accepted is not None and bool(protection.accepted.any())
     return {
         "rules": rules,
-        "levels": "As far as its rule asks; how far that is, is confidential.",
+        "levels": "As far as its rule asks"
+        + (", or less where the office accepted it" if lowered else "")
+        + "; how far that is, is confidential.",
         "knowledge": knowledge,
         "insiders": (
             "Nobody: respondents who know their own figures were not considered."
             if verdict.insiders is None
-            else "Respondents who are alone in a cell and know its value."
+            else _attackers(protection)
         ),
         "publication": (
             "The cells of this table that are not marked x"
@@ -130,6 +134,19 @@ def public_claim(protection: Protection) -> Mapping[str, str]:
             else "It was not shown."
         ),
     }
+
+
+def _attackers(protection: Protection) -> str:
+    """Say who was taken for an attacker beside the public."""
+    kind = protection.settings.get("attackers", LONE)
+    words = []
+    if kind == PAIRS:
+        words.append("The two largest contributors of each cell.")
+    if kind in (LONE, PAIRS):
+        words.append("Respondents who are alone in a cell and know its value.")
+    if protection.settings.get("coalitions"):
+        words.append("Some respondents who share what they know.")
+    return " ".join(words)
 
 
 def kind_of(rule: str) -> str:

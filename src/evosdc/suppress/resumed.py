@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -37,7 +39,10 @@ def take_up(problem: Problem, search: Search) -> None:
     if search.stored is None:
         return
     begun = search.seconds
-    stored = problem.pattern(search.stored.hidden & problem.hideable)
+    stored = replace(
+        problem.pattern(search.stored.hidden & problem.hideable),
+        hints=search.stored.hints,
+    )
     state = engine_for(problem).restore(stored)
     more = state.repair(stopped=search.stopped)
     search.restoring = search.seconds - begun

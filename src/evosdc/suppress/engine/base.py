@@ -276,13 +276,17 @@ class Engine(Protocol[S]):
         ...
 
     def build_by_programs(
-        self, stopped: Stopped = never, price: Costs | None = None
+        self,
+        stopped: Stopped = never,
+        price: Costs | None = None,
+        late: Stopped | None = None,
     ) -> S:
         """Build a pattern by programs over the whole table, which are measured.
 
         When `stopped` says so, or where they take too long, the rest is covered as by
         `State.cover`; otherwise `programs_pay` from then on. `price` is that of
-        `State.cover`.
+        `State.cover`; `late` ends covering demands against attackers, once programs
+        have shown that they are quick.
         """
         ...
 

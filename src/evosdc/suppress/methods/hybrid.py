@@ -42,7 +42,7 @@ Flags = NDArray[np.bool_]
 _EASE, _WHOLLY = 0.1, 1e-5
 # Share of the time for a bound that needs no programs, before the first pattern, and
 # for programs over the whole table: how long these take is not known beforehand.
-_BEFORE, _PROGRAMS = 0.15, 0.45
+_BEFORE, _PROGRAMS = 0.12, 0.4
 # Cells above which another worker builds the first pattern: it takes a second there.
 _LONG = 4000
 # Share of the limit, or evaluations without one, after which simple constructions are

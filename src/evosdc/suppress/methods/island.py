@@ -48,6 +48,9 @@ _LURE = 0.95
 # How much cheaper cells are for programs over the whole table where the relaxation
 # suppresses them. At half of it patterns cost some per cent more; 1 would be free.
 _GUIDANCE = 0.9
+# Share of the time left for demands against attackers where programs are quick. With
+# half of it boxes cover the rest, which doubles the cost of tables with many.
+_LONG = 0.85
 # Patterns that cost so many times the best before they are pruned are not pruned:
 # pruning by programs takes ten times as long as building, and spares a tenth.
 _HOPELESS = 1.15
@@ -106,12 +109,16 @@ class Island:
         search = self.search
         begun = search.seconds
         end = begun + seconds
+        last = begun + _LONG * search.seconds_left()
 
         def stopped() -> bool:
             return search.stopped() or search.seconds >= end
 
+        def late() -> bool:
+            return search.stopped() or search.seconds >= last
+
         price = self.problem.cost * (1.0 - _GUIDANCE * np.clip(self.fractions, 0, 1))
-        state = self.engine.build_by_programs(stopped, price)
+        state = self.engine.build_by_programs(stopped, price, late)
         self.building = search.seconds - begun
         state.clean_up(stopped=stopped)
         admit(self.population, state, search, "by programs over the whole table")

@@ -44,7 +44,7 @@ def clean_up(state: GeneralState, order: Cells | None, stopped: Stopped) -> Mask
             continue
         trial = hidden.copy()
         trial[cell] = False
-        if not len(users) or _replaced(state, ask, trial, users, refused):
+        if not len(users) or _replaced(state, ask, trial, users, refused, stopped):
             hidden = trial
             slacks.publish(cell, hidden)
     return hidden
@@ -64,9 +64,11 @@ def _replaced(
     trial: Mask,
     users: Cells,
     refused: list[int],
+    stopped: Stopped,
 ) -> bool:
     """Find new witnesses for `users` among the cells of `trial`, or change nothing.
 
+    Nothing is changed either when it is stopped.
     Attackers against whom a new witness fails are asked about as well.
     """
     table, witnesses = state.table, state.witnesses
@@ -87,6 +89,10 @@ def _replaced(
                 continue
             cell, sign = int(demands.cell[row]), int(demands.sign[row])
             move = None
+            if stopped():
+                witnesses.put_back(attempt)
+                witnesses.cover_like_base()
+                return False
             if demands.attacker[row]:
                 move = _for_all(state, ask, rows, cell, sign, price)
             if move is None:

@@ -67,7 +67,10 @@ class GeneralEngine:
         return self.table.demands
 
     def build_by_programs(
-        self, stopped: Stopped = never, price: Costs | None = None
+        self,
+        stopped: Stopped = never,
+        price: Costs | None = None,
+        late: Stopped | None = None,
     ) -> GeneralState:
         state = self.start()
         # The largest first: what they move far covers many others.
@@ -76,6 +79,7 @@ class GeneralEngine:
         failed = state.cover_by(cheapest, order, price=price, stopped=stopped)
         if not (failed or stopped()):
             call_quick(self.problem)
+            stopped = late or stopped
         state.cover(price=price, stopped=stopped)
         state.publish_idle()
         return state

@@ -26,7 +26,7 @@ class GeneralMender:
 
     def child(self, parent: GeneralState, hidden: Mask) -> GeneralState:
         state = parent.copy()
-        state.become(hidden)
+        state.become(hidden, self._stopped)
         state.cover(self._rng.permutation(state.uncovered), stopped=self._stopped)
         self.prune(state)
         return state
@@ -61,7 +61,7 @@ class GeneralMender:
         price = self._table.problem.cost.copy()
         price[cell] = np.inf
         trial = state.copy()
-        broken = trial.publish([cell])
+        broken = trial.publish([cell], self._stopped)
         if trial.cover_open(broken, price=price, stopped=self._stopped):
             return
         if not len(trial.uncovered) and trial.cost <= state.cost:

@@ -177,11 +177,11 @@ class GeneralState:
         chosen = np.asarray(cells, dtype=np.int64)
         self.hidden[chosen[self.table.problem.hideable[chosen]]] = True
 
-    def publish(self, cells: ArrayLike) -> Cells:
+    def publish(self, cells: ArrayLike, stopped: Stopped = never) -> Cells:
         """Publish cells again; return the demands that lost their cover by it.
 
-        Among very many hidden cells a deviation may be overlooked: a demand is then
-        said to be open which is not.
+        Among very many hidden cells, or where it is stopped, a deviation may be
+        overlooked: a demand is then said to be open which is not.
         """
         chosen = np.asarray(cells, dtype=np.int64)
         chosen = chosen[self.hidden[chosen] & ~self.table.problem.primary[chosen]]
@@ -190,13 +190,13 @@ class GeneralState:
         doubtful = self.witnesses.release(chosen)
         self.cover_free(doubtful)
         within = self._among_hidden()
-        self._cover_rows(within, doubtful)
-        self._cover_attackers(within)
+        self._cover_rows(within, doubtful, stopped=stopped)
+        self._cover_attackers(within, stopped=stopped)
         return self.uncovered
 
-    def become(self, hidden: Mask) -> None:
+    def become(self, hidden: Mask, stopped: Stopped = never) -> None:
         self.hide(np.flatnonzero(hidden & ~self.hidden))
-        self.publish(np.flatnonzero(self.hidden & ~hidden))
+        self.publish(np.flatnonzero(self.hidden & ~hidden), stopped)
 
     def become_like(self, other: GeneralState) -> None:
         """Take over the hidden cells and witnesses of a state that is given up."""
@@ -314,7 +314,8 @@ class GeneralState:
             failed = self._cover_rows(question, rows, price, stopped)
             if known:
                 for row in failed:
-                    self._lower(row)
+                    if not stopped():
+                        self._lower(row)
             elif failed and before == len(table.rows.cell):
                 return
 
@@ -409,9 +410,14 @@ class GeneralState:
             )
         if self.open_rows(rows):
             self._close_in_a_hurry(rows, price)
-        if stopped():
+        while stopped():
             # Whoever stops gets a pattern that is safe from everyone all the same.
-            self._cover_attackers(self.table.programs.cheapest, price, known=True)
+            self.table.add(self.witnesses.unguarded())
+            self.witnesses.follow(self.table.rows)
+            self._recall()
+            if not len(self.uncovered):
+                return
+            self._close_in_a_hurry(None, price)
 
     def repair(self, price: Costs | None = None, stopped: Stopped = never) -> int:
         self.cover_free(stopped=stopped)

@@ -59,11 +59,14 @@ class NetworkEngine:
         return state
 
     def build_by_programs(
-        self, stopped: Stopped = never, price: Costs | None = None
+        self,
+        stopped: Stopped = never,
+        price: Costs | None = None,
+        late: Stopped | None = None,
     ) -> PatternState:
         # Flows are the programs of a network.
         state = self.start()
-        state.cover(price=price, stopped=stopped)
+        state.cover(price=price, stopped=late or stopped)
         return state
 
     def restore(self, pattern: Pattern) -> PatternState:
