@@ -120,7 +120,8 @@ class Island:
         price = self.problem.cost * (1.0 - _GUIDANCE * np.clip(self.fractions, 0, 1))
         state = self.engine.build_by_programs(stopped, price, late)
         self.building = search.seconds - begun
-        state.clean_up(stopped=stopped)
+        # Worth a tenth of the cost where there are many attackers.
+        state.clean_up(stopped=late if self.engine.programs_pay else stopped)
         admit(self.population, state, search, "by programs over the whole table")
 
     def admit_pattern(self, pattern: Pattern) -> None:

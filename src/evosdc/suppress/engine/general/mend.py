@@ -27,6 +27,8 @@ class GeneralMender:
     def child(self, parent: GeneralState, hidden: Mask) -> GeneralState:
         state = parent.copy()
         state.become(hidden, self._stopped)
+        if self._stopped():
+            return parent.copy()  # covering the rest in a hurry is expensive and slow
         state.cover(self._rng.permutation(state.uncovered), stopped=self._stopped)
         self.prune(state)
         return state

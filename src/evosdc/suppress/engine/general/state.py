@@ -188,7 +188,7 @@ class GeneralState:
         self.hidden[chosen] = False
         self.witnesses.follow(self.table.rows)
         doubtful = self.witnesses.release(chosen)
-        self.cover_free(doubtful)
+        self.cover_free(doubtful, stopped)
         within = self._among_hidden()
         self._cover_rows(within, doubtful, stopped=stopped)
         self._cover_attackers(within, stopped=stopped)
