@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from math import isfinite
+from math import isfinite, isinf
 from typing import Any
 
 from evosdc.clock import moment
@@ -30,6 +30,8 @@ _HURRY_SECONDS = 2.0
 # After Ctrl-C a pattern is worth waiting for until it is judged, but no longer.
 _JUDGE_SECONDS = 20.0
 _BOUND_SECONDS = 5.0
+# Cells up to which it takes no more than some seconds, even on a slow machine.
+_REPEATED_CELLS = 1000
 # Up to so many cells bridgeless rows bound the cost before the search, for so long.
 _ROW_CELLS = 5_000
 _ROW_SECONDS = 2.0
@@ -185,6 +187,8 @@ def lower_bound(
     if search.bound is None and small.network is not None and few:
         start = moment()
         most = min(_BOUND_SECONDS, seconds)
+        if isinf(seconds) and len(small.table) <= _REPEATED_CELLS:
+            most = seconds  # no clock ends what is to repeat
         bound = cut_bound(small, lambda: moment() - start > most)
         return min(bound.value + base, cost)
     return search.bound
