@@ -30,7 +30,7 @@ from evosdc.suppress.running import Clock
 from evosdc.table import Table
 from evosdc.table.attackers import Attackers, RespondentSums, respondent_sums
 from evosdc.table.select import select
-from evosdc.table.status import FIXED, PRIMARY
+from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
 Mask = NDArray[np.bool_]
 # A level that only rounding keeps from being reached is lowered by this share.
@@ -175,9 +175,9 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
     clock = Clock(task.stop.seconds)
     strict, requests = task.attacker.strict, task.requests
     requested = read_requests(requests.hide, requests.publish, requests.prefer)
-    kept = (table.status == "m") & requests.keep & ~before.cells
+    kept = (table.status == SECONDARY) & requests.keep & ~before.cells
     granted = requested.grant(table, kept)
-    kept &= (granted.status == "m") & granted.shown
+    kept &= (granted.status == SECONDARY) & granted.shown
     prices = costs(granted, task.cost) * requested.factors(granted)
     prices[~granted.shown] = 0.0
     asked = as_demands(granted, kept) if task.attacker.secondaries else granted

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
@@ -153,13 +154,13 @@ class Exchange(Closing, Generic[P]):
         if self.count and self.timed:
             search.between.append(self._exchange)
 
+    @abstractmethod
     def work(self) -> Callable[[P, Assignment], Findings]:
         """Return what workers do with an assignment."""
-        raise NotImplementedError
 
-    def describe(self, _: int) -> dict[str, Any]:
+    @abstractmethod
+    def describe(self, number: int) -> dict[str, Any]:
         """Return what is particular to the next assignment of a search."""
-        raise NotImplementedError
 
     def take(self, _: int, found: tuple[Pattern, ...]) -> None:
         """Take in what the search of that number has found."""

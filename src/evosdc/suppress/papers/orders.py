@@ -75,7 +75,7 @@ class Refiner:
         return max(1, walker.steps - before), walker.best_cost < cost
 
     def _present(self) -> Walker | None:
-        """The walker, begun anew where an order led to something better."""
+        """The walker, started again where an order led to something better."""
         best = self._search.best
         if best is None:
             return None
