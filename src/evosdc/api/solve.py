@@ -43,8 +43,9 @@ from evosdc.suppress.search import Search
 from evosdc.table import Table
 from evosdc.table.status import SECONDARY
 
-# The method whose pattern is judged first: a second on 50,000 cells.
-_QUICK = "hypercube"
+# The method whose pattern is judged first: a second on 50,000 cells. It needs
+# dimensions; tables without them take the other one.
+_QUICK, _QUICK_WITHOUT_DIMENSIONS = "hypercube", "attacker"
 # Share of the limit that building the quick pattern may take, and judging it. With
 # half of it large tables have no answer that is sure; twice is missing to the search.
 _QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
@@ -202,7 +203,7 @@ def _first_judged(
     limit = clock.limit
     if limit is None or (problem.network is not None and not problem.has_attackers):
         return None
-    quick = find_method(_QUICK)
+    quick = _quick_method(problem)
     own = Search(seed=search.seed, stop=TimeLimit(_QUICK_SHARE * limit))
     began = clock.seconds
     try:
@@ -303,6 +304,13 @@ def _searched(
         pattern = lower.problem.pattern(lower.problem.hideable)
         note = f"{method.name!r} found no pattern: all that may be suppressed is"
         return lower, pattern, (note,)
+
+
+def _quick_method(problem: Problem) -> Method:
+    quick = find_method(_QUICK)
+    if quick.takes(problem) is None:
+        return quick
+    return find_method(_QUICK_WITHOUT_DIMENSIONS)
 
 
 def _method(name: str, problem: Problem) -> Method:
