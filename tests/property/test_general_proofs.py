@@ -164,7 +164,7 @@ def test_cells_that_cuts_call_needed_are_needed(options: dict[str, Any]) -> None
                 assert not all_cells.safe(without)
 
 
-def test_cut_loops_begin_with_what_patterns_have_failed() -> None:
+def test_cut_loops_add_the_cuts_that_patterns_have_failed() -> None:
     problem = Problem.of(make("random", 3, shape=(6, 5, 4), sensitive=0.15))
     engine = GeneralEngine(problem)
     state = engine.start()
@@ -174,10 +174,15 @@ def test_cut_loops_begin_with_what_patterns_have_failed() -> None:
     assert cuts
     hidden = state.hidden.astype(np.float64)
     assert all(cut.coefficients @ hidden[cut.cells] >= cut.least - 1e-9 for cut in cuts)
-    plain, taught = CutLoop(problem), CutLoop(problem)
-    taught.begin_with(cuts)
+    # Nothing but single equations, and learned cuts as well: neither asks programs.
+    alone = {"bridgeless": False, "combined": False, "planes": False}
+    plain = CutLoop(problem, **alone)
+    taught = CutLoop(problem, learned=engine.learned, **alone)
     for loop in (plain, taught):
         loop.run_nodes()
+        for cut in loop.fresh(loop.fractions, programs=False):
+            loop.master.add_cut(cut)
+        loop.resolve()
     assert plain.value < taught.value <= state.cost
 
 

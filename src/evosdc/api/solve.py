@@ -212,6 +212,10 @@ def _first_judged(
         else:
             pattern = quick.run(problem, quick.configure({}), own)
         built = clock.seconds
+        if pattern.hidden[problem.hideable].all():
+            # Of a pattern without witnesses the judge asks one program after another.
+            search.note("no first pattern was found in its share of the limit")
+            return None
         judged = _judge(posed, pattern, clock.part(_JUDGE_SHARE * limit), help, None)
     except LevelError:
         return None  # the method itself says which cells

@@ -10,7 +10,7 @@ tolerances of the LP solver.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -35,6 +35,8 @@ _PAYS = 1e-4
 _HELD = 3
 # Rounded cuts added in one round at most, the most violated first.
 _ROUNDED = 500
+# A learned cut is added where more than this is missing: well above rounding.
+_FAILED = 1e-4
 # With so many cuts from one source the next one, which is slower, is not asked.
 _ENOUGH = 10
 
@@ -56,7 +58,8 @@ class CutLoop:
     """Solve, separate, price, again; its bound may be asked for at any time.
 
     `bridgeless`, `combined` and `planes` switch these cuts off, to see what they are
-    worth. `hands` attack levels where that takes programs.
+    worth. `hands` attack levels where that takes programs. `learned` lists cuts that
+    patterns failed elsewhere: those that the relaxation violates too are added.
     """
 
     def __init__(
@@ -67,8 +70,9 @@ class CutLoop:
         combined: bool = True,
         planes: bool = True,
         hands: Hands[Problem] | None = None,
+        learned: Callable[[], Sequence[Cut]] = tuple,
     ) -> None:
-        self._problem = problem
+        self._problem, self._learned = problem, learned
         engine = engine_for(problem)
         self.quick = engine.quick
         self._source = engine.cuts(hands)
@@ -86,11 +90,6 @@ class CutLoop:
         self.fractions = np.zeros(len(problem.cost))
         # Costs that are all whole numbers make every pattern's cost a whole number.
         self._whole = bool(np.all(problem.cost == np.rint(problem.cost)))
-
-    def begin_with(self, cuts: Iterable[Cut]) -> None:
-        """Add cuts that are known already, such as those that patterns have failed."""
-        for cut in cuts:
-            self._add(cut)
 
     def run_nodes(self) -> None:
         """Add the cuts of single equations."""
@@ -180,7 +179,7 @@ class CutLoop:
         hidden = x.copy()
         hidden[self._problem.primary] = 1.0
         found = 0
-        for source in (self._rows, self._combinations):
+        for source in (self._rows, self._failed, self._combinations):
             for cut in source(x):
                 found += 1
                 yield cut
@@ -202,6 +201,13 @@ class CutLoop:
 
     def _rows(self, x: Real) -> Iterator[Cut]:
         return iter(()) if self._bridgeless is None else self._bridgeless.violated(x)
+
+    def _failed(self, x: Real) -> Iterator[Cut]:
+        """Yield the learned cuts that a fractional pattern fails as well."""
+        hidden = np.where(self._problem.primary, 1.0, x)
+        for cut in self._learned():
+            if float(cut.coefficients @ hidden[cut.cells]) < cut.least - _FAILED:
+                yield cut
 
     def _combinations(self, x: Real) -> Iterator[Cut]:
         return iter(()) if self._combined is None else self._combined.violated(x)

@@ -7,7 +7,7 @@ these protocols runs on two-dimensional tables and on all others; `engine_for` c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, TypeVar
 
@@ -307,6 +307,10 @@ class Engine(Protocol[S]):
 
     def cuts(self, hands: Hands[Problem] | None = None, /) -> Separator:
         """Return a source of cuts, for which `hands` may work where it is slow."""
+        ...
+
+    def learned(self) -> Sequence[Cut]:
+        """Return cuts that patterns failed so far; every safe pattern meets them."""
         ...
 
     def walker(

@@ -150,6 +150,7 @@ def run_hybrid(
             combined=parameters.combined,
             planes=parameters.planes,
             hands=hands,
+            learned=home.engine.learned,
         )
         run = _Run(problem, parameters, search, home, islands, loop)
         _start(run)

@@ -39,6 +39,14 @@ FAR = 1e7
 NEIGHBOURS = 200
 # A class enters when it would save more than this share of the typical price.
 _SAVING = 1e-6
+# Iterations of the dual simplex method, which take as long as a solution by interior
+# points on 5,000 classes. At half of it more programs are begun in vain, at twice of it
+# those of dense cubes take twice as long.
+_ITERATIONS = 4_000
+# Costs are perturbed by this share of what HiGHS does: without any the programs of
+# tables of many levels take a half more iterations, with all of it those of dense cubes
+# take up to ten times more.
+_PERTURBATION = 0.1
 # Multipliers below this share of the largest are rounding.
 _ROUNDING = 1e-9
 
@@ -105,7 +113,9 @@ class DeviationModel:
         self._down = self._wide_down = down[cells]
         self._rows, self._part = _part_of(columns, cells)
         self._solver = silent_solver()
-        self._solver.setOptionValue("presolve", "off")
+        self._solver.setOptionValue("simplex_iteration_limit", _ITERATIONS)
+        for option, value in _BY_DUAL_SIMPLEX:
+            self._solver.setOptionValue(option, value)
         self._ray: NDArray[np.float64] | None = None
         # Of the last question that had no answer: the cell, and the one it waits for.
         self._refused: tuple[int, int | None] | None = None
@@ -316,12 +326,15 @@ class DeviationModel:
         solver.run()
         status = solver.getModelStatus()
         if status not in _ANSWERED:
-            # Rounding can mislead one simplex method, and hardly ever the other too.
-            solver.setOptionValue("simplex_strategy", _PRIMAL)
+            # Rounding misled the simplex method, or it takes too long: dense cubes have
+            # programs of 100,000 iterations, which interior points solve in 40.
+            for option, value in _BY_INTERIOR_POINTS:
+                solver.setOptionValue(option, value)
             solver.clearSolver()
             solver.run()
             status = solver.getModelStatus()
-            solver.setOptionValue("simplex_strategy", _DUAL)
+            for option, value in _BY_DUAL_SIMPLEX:
+                solver.setOptionValue(option, value)
         self._ray = None
         if status != highspy.HighsModelStatus.kOptimal:
             _, there, ray = solver.getDualRay()
@@ -363,7 +376,8 @@ _ANSWERED = (
     highspy.HighsModelStatus.kOptimal,
     highspy.HighsModelStatus.kInfeasible,
 )
-_DUAL, _PRIMAL = 1, 4  # HiGHS's numbers of simplex methods
+_BY_DUAL_SIMPLEX = (("solver", "simplex"), ("presolve", "off"))
+_BY_INTERIOR_POINTS = (("solver", "ipm"), ("presolve", "on"))
 
 
 def _spread(
@@ -396,6 +410,7 @@ def silent_solver() -> Any:
         ("presolve", "on"),
         ("primal_feasibility_tolerance", 1e-9),
         ("dual_feasibility_tolerance", 1e-7),
+        ("dual_simplex_cost_perturbation_multiplier", _PERTURBATION),
     ):
         solver.setOptionValue(option, value)
     return solver

@@ -15,6 +15,7 @@ from evosdc.suppress.engine.base import (
     WalkOptions,
     never,
 )
+from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.network.cuts import NetworkCuts
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
@@ -75,6 +76,9 @@ class NetworkEngine:
     def cuts(self, _: Hands[Problem] | None = None, /) -> NetworkCuts:
         # Minimum cuts take microseconds: nobody is asked to help.
         return NetworkCuts(self.problem)
+
+    def learned(self) -> tuple[Cut, ...]:
+        return ()  # every cut that a pattern fails is found again in microseconds
 
     def walker(
         self,
