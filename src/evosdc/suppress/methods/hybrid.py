@@ -269,6 +269,8 @@ def _construct(run: _Run, budget: Budget) -> None:
 class Cuts:
     """Cuts of the relaxation, until none is violated."""
 
+    proves = False
+
     def __init__(self, run: _Run) -> None:
         self._run = run
         self.complete = False  # whether cutting came to its end, not that of its slice
@@ -290,6 +292,8 @@ class Cuts:
 
 class Tree:
     """A tree of branch and cut over all open cells, kept from turn to turn."""
+
+    proves = True
 
     def __init__(self, run: _Run) -> None:
         self._run = run
@@ -336,6 +340,8 @@ class Programme:
     On `every` open cell: no cell outside can lead to a cheaper pattern, so that their
     bound is one for the table. Or on the core: cells that good patterns hide.
     """
+
+    proves = True
 
     def __init__(self, run: _Run, *, every: bool) -> None:
         self._run, self._every = run, every

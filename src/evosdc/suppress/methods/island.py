@@ -192,6 +192,8 @@ class Island:
 class _Measured:
     """An operator that makes whole patterns: it knows what the last one took."""
 
+    proves = False
+
     def __init__(self, island: Island) -> None:
         self.island = island
         self._takes = 0.0
@@ -265,6 +267,8 @@ class Breeding(_Measured):
 
 class Walk:
     """Ruin and recreate from good patterns, by boxes and paths or by programs."""
+
+    proves = False
 
     def __init__(self, island: Island, *, boxes: bool) -> None:
         self._island, self._boxes = island, boxes

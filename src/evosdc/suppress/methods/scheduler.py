@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -34,9 +34,9 @@ _MEMORY = 0.5
 # Share of the turns that are drawn evenly. At half of it tables whose bound stands
 # still for long are proven later, at twice of it less is gained by those that gain.
 _EVEN = 0.15
-# An operator that gained nothing is tried again where the gap is so many times smaller
-# than at its last turn. At half of it trees wait until the end, at twice of it (never
-# less than once) they are asked after each new bound.
+# A proof that gained nothing is tried again where the gap is so many times smaller than
+# at its last turn. At half of it trees wait until the end, at twice of it (never less
+# than once) they are asked after each new bound.
 _CLOSER = 1.5
 # A slice is this share of what is spent so far, so that tables that are proven at once
 # are not kept waiting. At half of it operators take turns more often, and what each one
@@ -93,7 +93,12 @@ class Slice:
 
 
 class Operator(Protocol):
-    """Something that betters patterns or bounds."""
+    """Something that betters patterns or bounds.
+
+    `proves` says that it searches what the gap leaves: the smaller that is, the better.
+    """
+
+    proves: ClassVar[bool]
 
     def applies(self) -> bool:
         """Whether there is anything for it to do, and time for it."""
@@ -184,11 +189,10 @@ class Scheduler:
         untried = [k for k in able if not self._credits[k].spent]
         if untried:
             return self._last if self._pays and self._last in able else untried[0]
-        # What gained nothing may do so where less is left of the gap: trees, which come
-        # last in the order, do.
         closer = _CLOSER * self._gap()
-        for k in reversed(able):
-            if not self._credits[k].gained and closer < self._credits[k].gap:
+        for k in able:
+            proves, credit = self._operators[k].proves, self._credits[k]
+            if proves and not credit.gained and closer < credit.gap:
                 return k
         rates = np.array([self._credits[k].rate for k in able])
         if rng.random() < _EVEN or not rates.sum() > 0:
