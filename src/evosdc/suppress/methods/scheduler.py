@@ -1,12 +1,13 @@
 """Which operator of a search has the next slice of the budget: by what each yields.
 
 Adaptive operator selection by probability matching (Thierens 2005; Fialho et al. 2010).
-An operator is credited with what it gains, as a share of the cost, per second under a
-limit of time and per evaluation without one, so that a run without a clock repeats. Its
-past counts less the more turns ago it was. Each operator has a first turn, in the order
-given, as soon as the one before it gains little. From then on one is drawn in
-proportion to its rate of gain, and with a small chance whichever it is, since what an
-operator yields changes as the others get on.
+An operator is credited with the share of the gap that it closes, by the share of all
+seconds so far that its turn took; of evaluations without a limit of time, so that a run
+without a clock repeats. So early gains, large and quick for whoever comes first, count
+no more than later ones. The past counts less the more turns ago it was. Each operator
+has a first turn, in the order given, as soon as the one before it gains little. From
+then on one is drawn in proportion to its rate of gain, and with a small chance
+whichever it is, since what an operator yields changes as the others get on.
 """
 
 from __future__ import annotations
@@ -49,6 +50,8 @@ _LONGEST = 4.0
 # Slices are at most this share of what is left, and at least so many seconds or
 # evaluations: below that, restarting an operator takes longer than it works.
 _OF_LEFT, _LEAST_SECONDS, _LEAST_EVALUATIONS = 0.06, 0.05, 8.0
+# Share of what is spent that a turn counts at least: some end at once.
+_LEAST_SPENT = 1e-3
 
 
 def proven(search: Search) -> bool:
@@ -178,11 +181,13 @@ class Scheduler:
         if gained > 0:
             self.moved = budget.spent
         gained -= self._others() - foreign
-        least = _LEAST_SECONDS if budget.timed else _LEAST_EVALUATIONS
+        left = max(before[0] - before[1], CLOSED * before[0], 1e-300)
+        spent = (budget.spent - begun) / max(budget.spent, 1e-300)
         credit.longer = 1.0 if gained > 0 else min(2.0 * credit.longer, _LONGEST)
         self._last, self._pays = chosen, gained > _MUCH
-        credit.gained = _MEMORY * credit.gained + max(gained, 0.0)
-        credit.spent = _MEMORY * credit.spent + max(budget.spent - begun, 0.1 * least)
+        closed = max(gained, 0.0) * before[0] / left
+        credit.gained = _MEMORY * credit.gained + closed
+        credit.spent = _MEMORY * credit.spent + max(spent, _LEAST_SPENT)
         return True
 
     def _choose(self, able: list[int], rng: np.random.Generator) -> int:
