@@ -54,7 +54,12 @@ class RequestError(EvosdcError):
 
 
 class LevelError(EvosdcError):
-    """Protection levels that no suppression pattern can give."""
+    """Protection levels that no suppression pattern can give.
+
+    `cells` are the numbers of those that were found, where that is known.
+    """
+
+    cells: tuple[int, ...] = ()
 
 
 class ProtectionFailed(EvosdcError):  # noqa: N818

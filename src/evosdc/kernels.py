@@ -34,6 +34,7 @@ import llvmlite.binding as llvm
 import numpy as np
 from numba.core import config, types
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import OmittedArg
 from numba.core.registry import CPUDispatcher
 from numba.core.types.misc import unliteral
 from numba.core.typing.templates import make_concrete_template
@@ -192,6 +193,8 @@ class Kernel(CPUDispatcher):
 
     def _interpret(self, *args: Any) -> Any:
         began = time.perf_counter()
+        # The dispatcher marks defaults that a call left out.
+        args = tuple(a.value if isinstance(a, OmittedArg) else a for a in args)
         try:
             # Random numbers are meant to wrap around.
             with np.errstate(over="ignore"):

@@ -164,3 +164,15 @@ def test_an_ordinary_job_needs_one_version_of_each_kernel(job: str) -> None:
     versions = json.loads(done.stdout.splitlines()[-1])
     assert sum(versions.values()) > 20
     assert [name for name, many in versions.items() if many > 1] == []
+
+
+@kernel
+def raised(x: float, by: float = 2.0) -> float:
+    return x + by
+
+
+def test_interpreted_kernels_know_their_defaults() -> None:
+    with small_jobs.job(49):
+        assert raised(1.0) == 3.0
+        assert raised(1.0, 1.0) == 2.0
+    assert raised._interpreted > 0

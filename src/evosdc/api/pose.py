@@ -129,10 +129,16 @@ class Posed:
         rest = f" and {more:,} more" if more > 0 else ""
         return (f"no pattern protects in full: {shown}{rest}",)
 
-    def lowered(self) -> Posed:
-        """Return the question with every level lowered to what some pattern gives."""
+    def lowered(self, cells: tuple[int, ...]) -> Posed | None:
+        """Return the question with levels lowered to what some pattern gives.
+
+        Those of some cells, or of all where they are not said. None where these were
+        lowered before.
+        """
+        if self.unreachable[list(cells)].all() and self.unreachable.any():
+            return None
         found = _within_reach(
-            self.problem.table, self.task.attacker.strict, self.clock.end
+            self.problem.table, self.task.attacker.strict, self.clock.end, cells
         )
         return replace(
             self,
@@ -212,10 +218,10 @@ def pose(table: Table, before: Known, task: Task) -> Posed:
     with explained(requested):
         try:
             problem = problem_of(asked)
-        except LevelError:
+        except LevelError as error:
             if requested.publish:
                 raise
-            found = _within_reach(asked, strict, clock.end)
+            found = _within_reach(asked, strict, clock.end, error.cells)
             problem, given_up = problem_of(found.table), found.notes
             unreachable = found.cells
     return Posed(
@@ -273,21 +279,27 @@ class _Reach:
     notes: tuple[str, ...]
 
 
-def _within_reach(table: Table, strict: bool, deadline: float | None) -> _Reach:
-    """Lower every level that is out of reach even with everything suppressed.
+def _within_reach(
+    table: Table, strict: bool, deadline: float | None, cells: tuple[int, ...] = ()
+) -> _Reach:
+    """Lower levels that are out of reach even with everything suppressed.
 
-    A cell that cannot move at all is fixed: it is known whatever is suppressed, and
-    protects nobody.
+    Those of some cells, or of all where none are named. A cell that cannot move at all
+    is fixed: it is known whatever is suppressed, and protects nobody.
     """
     everything = table.with_pattern(table.status != FIXED)
-    verdict, _ = judge(everything, strict=strict, deadline=deadline)
-    lower, status, cells = _lower(table, verdict.exposed, strict)
-    if not cells.any():
-        return _Reach(table, cells, ())
+    among = None
+    if cells:
+        among = np.zeros(len(table), dtype=bool)
+        among[list(cells)] = True
+    verdict, _ = judge(everything, strict=strict, deadline=deadline, among=among)
+    lower, status, lowered = _lower(table, verdict.exposed, strict)
+    if not lowered.any():
+        return _Reach(table, lowered, ())
     shares = {e.label: _share_in_words(e.share) for e in verdict.exposed}
     number = "1 cell has" if len(shares) == 1 else f"{len(shares)} cells have"
     note = f"{number} levels beyond any pattern: {_listed(shares)}"
-    return _Reach(lower.replace(status=status), cells, (note,))
+    return _Reach(lower.replace(status=status), lowered, (note,))
 
 
 def _lower(

@@ -119,7 +119,7 @@ def solve(
     _stop(search, posed, 0.0)
     kept = task.checkpoint
     with nullcontext() if kept is None else following(kept, search, clock):
-        first = _first_judged(posed, search, method, help)
+        posed, first = _first_judged(posed, search, method, help)
         try:
             first_bound(problem, search)
         except KeyboardInterrupt:
@@ -194,34 +194,34 @@ def _completed(posed: Posed, pattern: Pattern) -> Pattern | None:
 
 def _first_judged(
     posed: Posed, search: Search, method: Method, help: Help
-) -> Judged | None:
+) -> tuple[Posed, Judged | None]:
     """Judge a quick pattern, and leave the search what judging does not need.
 
-    None without a limit of time, or where the judge is done in a moment anyway.
+    None without a limit of time, or where the judge is done in a moment anyway. Levels
+    that the quick method finds to be beyond any pattern are lowered.
     """
     clock, problem = posed.clock, posed.problem
     limit = clock.limit
     if limit is None or (problem.network is not None and not problem.has_attackers):
-        return None
-    quick = _quick_method(problem)
+        return posed, None
     own = Search(seed=search.seed, stop=TimeLimit(_QUICK_SHARE * limit))
     began = clock.seconds
     try:
-        if search.stored is not None:
-            pattern = completed(problem, search.stored, own)
-        else:
-            pattern = quick.run(problem, quick.configure({}), own)
+        pattern = _quick_pattern(problem, search.stored, own)
         built = clock.seconds
         if pattern.hidden[problem.hideable].all():
             # Of a pattern without witnesses the judge asks one program after another.
             search.note("no first pattern was found in its share of the limit")
-            return None
+            return posed, None
         judged = _judge(posed, pattern, clock.part(_JUDGE_SHARE * limit), help, None)
-    except LevelError:
-        return None  # the method itself says which cells
+    except LevelError as error:
+        lower = None if posed.requested.publish else posed.lowered(error.cells)
+        if lower is None:
+            return posed, None  # the method itself says which cells
+        return _first_judged(lower, search, method, help)
     except KeyboardInterrupt:
         search.reason = INTERRUPTED
-        return None
+        return posed, None
     took = clock.seconds - built
     search.note(
         f"a first pattern, built in {built - began:.1f} s, was judged in {took:.1f} s: "
@@ -230,7 +230,17 @@ def _first_judged(
     if method.name == FLAGSHIP:
         search.stored = judged.pattern
     _stop(search, posed, _MARGIN * took)
-    return judged
+    return posed, judged
+
+
+def _quick_pattern(problem: Problem, stored: Pattern | None, search: Search) -> Pattern:
+    """Complete the pattern of a run that was cut short, or build one quickly."""
+    if stored is not None:
+        return completed(problem, stored, search)
+    quick = find_method(_QUICK)
+    if quick.takes(problem) is not None:
+        quick = find_method(_QUICK_WITHOUT_DIMENSIONS)
+    return quick.run(problem, quick.configure({}), search)
 
 
 def _stop(search: Search, posed: Posed, judging: float) -> None:
@@ -288,33 +298,27 @@ def _searched(
     posed: Posed, method: Method, parameters: Any, search: Search
 ) -> tuple[Posed, Pattern, tuple[str, ...]]:
     """Run the method, again with lower levels where some are beyond any pattern."""
-    with explained(posed.requested):
+    asked = posed
+    while True:
         try:
-            return (posed, *run(posed.problem, method, parameters, search))
-        except LevelError:
+            with explained(posed.requested):
+                return (asked, *run(asked.problem, method, parameters, search))
+        except LevelError as error:
             if posed.requested.publish:
                 raise
-    lower = posed.lowered()
-    search.note("some levels are beyond any pattern: the others go on")
-    # Bounds of levels that nobody can have say nothing of those that can be had.
-    search.bound, search.best = None, None
-    if search.reason != INTERRUPTED:
-        search.reason = None
-        first_bound(lower.problem, search)
-    try:
-        return (lower, *run(lower.problem, method, parameters, search))
-    except LevelError:
-        # Next to the end of what can be had a method may miss it by rounding.
-        pattern = lower.problem.pattern(lower.problem.hideable)
-        note = f"{method.name!r} found no pattern: all that may be suppressed is"
-        return lower, pattern, (note,)
-
-
-def _quick_method(problem: Problem) -> Method:
-    quick = find_method(_QUICK)
-    if quick.takes(problem) is None:
-        return quick
-    return find_method(_QUICK_WITHOUT_DIMENSIONS)
+            lower = asked.lowered(error.cells)
+        if lower is None:
+            # Next to the end of what can be had a method may miss it by rounding.
+            pattern = asked.problem.pattern(asked.problem.hideable)
+            note = f"{method.name!r} found no pattern: all that may be suppressed is"
+            return asked, pattern, (note,)
+        asked = lower
+        search.note("some levels are beyond any pattern: the others go on")
+        # Bounds of levels that nobody can have say nothing of those that can be had.
+        search.bound, search.best = None, None
+        if search.reason != INTERRUPTED:
+            search.reason = None
+            first_bound(asked.problem, search)
 
 
 def _method(name: str, problem: Problem) -> Method:

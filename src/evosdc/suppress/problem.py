@@ -258,11 +258,13 @@ def unreachable(problem: Problem, rows: list[int], best: list[float]) -> LevelEr
         for row, most in list(zip(rows, best, strict=True))[:5]
     )
     more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
-    return LevelError(
+    error = LevelError(
         f"{len(rows)} protection levels are beyond any pattern: {shown}{more}",
         expected="levels within the external bounds that hidden cells can reach",
         hint="lower these levels, widen the bounds, or free fixed cells",
     )
+    error.cells = tuple(dict.fromkeys(levels.cell[rows].tolist()))
+    return error
 
 
 def _least_asked(table: Table) -> tuple[NDArray[np.float64], ...]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -101,7 +101,8 @@ class Operator(Protocol):
     `proves` says that it searches what the gap leaves: the smaller that is, the better.
     """
 
-    proves: ClassVar[bool]
+    @property
+    def proves(self) -> bool: ...
 
     def applies(self) -> bool:
         """Whether there is anything for it to do, and time for it."""
