@@ -98,6 +98,9 @@ class Method:
     contracts
         Whether it may run on the contracted problem (`structure.contract`): methods
         that look at labels, or at which cell is a total, may not.
+    contracts_bounds
+        Whether it contracts what it bounds by itself, so that its patterns need not be
+        contracted where that would lose the dimensions of the table.
     may_fail
         Whether it may raise `ProtectionFailed` on tables that others can protect, as
         published; such a failure names the cells.
@@ -111,6 +114,7 @@ class Method:
     run: Run
     takes: Takes = any_table
     contracts: bool = True
+    contracts_bounds: bool = False
     may_fail: bool = False
 
     @property
