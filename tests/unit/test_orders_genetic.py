@@ -21,7 +21,7 @@ from evosdc.suppress.papers.order_search import (
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.elements import group_cells
+from evosdc.suppress.structure.order_groups import group_cells
 
 
 class Displacement:

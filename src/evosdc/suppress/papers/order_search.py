@@ -14,7 +14,12 @@ from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.base import AnyEngine
 from evosdc.suppress.engine.evaluator import Evaluator, Order, Prefix, PricedOrder
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.elements import CELLS, GROUPINGS, Grouping
+from evosdc.suppress.structure.order_groups import (
+    CELLS,
+    GROUPINGS,
+    UNPICKED,
+    Grouping,
+)
 
 # Operators on orders: Davis's crossover, three mutations, and genes that steer them.
 #
@@ -128,7 +133,7 @@ _LARGE = 30_000
 # Steps of ruin and recreate a place and order: about as long as the order takes.
 _RUIN = 0.5
 # Groups where `groups` leaves the choice to the table.
-_GROUPS = {"all": 40, "exposed": 40, "unpicked": 20}
+_GROUPS = {"all": 40, "exposed": 40} | dict.fromkeys(UNPICKED, 20)
 
 
 @dataclass(frozen=True)
@@ -139,13 +144,14 @@ class WeightParameters(MethodOptions):
     ----------
     cells
         Sensitive cells to protect: all; exposed (those that the primaries alone leave
-        short: K); unpicked (those that follow from the equations one by one: K_u, and
-        in tables that are no networks those whose levels the bounds of their neighbours
-        rule out; the others are protected as a closing group); or auto: exposed, but
-        unpicked in tables of more than 30,000 cells.
+        short: K); unpicked (those that follow from the equations one by one: K_u);
+        by-bounds (these and those whose levels the bounds of other cells rule out). The
+        cells that the last two leave out are protected as a closing group. auto:
+        exposed, but in tables of more than 30,000 cells unpicked on networks and
+        by-bounds elsewhere.
     groups
         Groups the cells are protected in; 0 for one at a time; -1 for one at a time up
-        to 30,000 cells and 40 (20 for unpicked) beyond.
+        to 30,000 cells and 40 (20 for unpicked and by-bounds) beyond.
     grouping
         How groups are made: weight, row or column.
     together
@@ -169,7 +175,8 @@ class WeightParameters(MethodOptions):
         large = len(engine.problem.table) > _LARGE
         cells = self.cells
         if cells == "auto":
-            cells = "unpicked" if large else "exposed"
+            unpicked = "unpicked" if engine.quick else "by-bounds"
+            cells = unpicked if large else "exposed"
         groups = self.groups
         if groups < 0:
             groups = _GROUPS[cells] if large else 0
