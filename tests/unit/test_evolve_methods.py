@@ -24,8 +24,8 @@ from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
 from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
     add_and_publish,
+    all_protect,
     further_rectangle,
-    protects,
     publish_crowded,
     publish_redundant,
     rectangles,
@@ -210,8 +210,8 @@ def test_clean_up_by_circuits_leaves_every_circuit_whole():
     assert not len(state.uncovered)
     for cell, circuit in circuits.items():
         assert state.hidden[circuit].all()
-        assert protects(network, cell, circuit)
-    person = CircuitIndividual.of(state, renew(state, circuits, 32))
+        assert all_protect(network, {cell: circuit})
+    person = CircuitIndividual(state, renew(state, circuits, 32))
     gone = [
         publish_redundant(person, mender, person.circuits[cell], 32, True)
         for cell in cells.tolist()
@@ -226,7 +226,7 @@ def test_a_cell_is_added_only_where_more_can_be_published():
     cells = np.unique(network.demands.cell)
     state, circuits = rectangles(network, cells)
     mender.prune(state)
-    person = CircuitIndividual.of(state, renew(state, circuits, 32))
+    person = CircuitIndividual(state, renew(state, circuits, 32))
     paid = 0
     for cell in cells.tolist():
         before = person.cost

@@ -17,12 +17,12 @@ import numpy as np
 
 from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
-from evosdc.options import MethodOptions, option
+from evosdc.options import option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.flow import Graph, end_of, trace
-from evosdc.suppress.methods.sp import ORDERS, cell_order
-from evosdc.suppress.papers.rectangles import protection_failed
+from evosdc.suppress.methods.sp import cell_order
+from evosdc.suppress.papers.rectangles import OnceThroughOptions, protection_failed
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only
@@ -91,18 +91,14 @@ STRATA = ("cost", "cells")
 
 
 @dataclass(frozen=True)
-class CastroParameters(MethodOptions):
+class CastroParameters(OnceThroughOptions):
     """Options of Castro's heuristic.
 
     Attributes
     ----------
-    order
-        Order of the sensitive cells: given, descending, ascending or random.
     recovery
         Use a minimum cost flow where paths that share no cell do not suffice;
         otherwise the method fails there, as in the comparison of Almeida et al. (2008).
-    clean_up
-        Publish what is not needed in the end.
     strata
         Cells with room for the level that are not hidden yet: by their cost, or as few
         of them as can be and their cost second (cells).
@@ -112,9 +108,7 @@ class CastroParameters(MethodOptions):
         Paths that a level may take; 0 stands for any number.
     """
 
-    order: str = option("given", known=ORDERS)
     recovery: bool = True
-    clean_up: bool = True
     strata: str = option("cost", known=STRATA)
     both_ways: bool = False
     paths: int = option(0, least=0)
@@ -245,24 +239,10 @@ CASTRO = Method(
 # A pair of minimum cost flows for each sensitive cell (Kelly, Golden & Assad 1992).
 
 
-@dataclass(frozen=True)
-class KellyParameters:
-    """Options of the minimum cost flow heuristic.
-
-    Attributes
-    ----------
-    order
-        Order of the sensitive cells: given, descending, ascending or random.
-    clean_up
-        Publish what is not needed in the end.
-    """
-
-    order: str = "given"
-    clean_up: bool = True
-
-
-def run_kelly(problem: Problem, parameters: KellyParameters, search: Search) -> Pattern:
-    """Send each level at least cost a unit; what the flow moves is hidden."""
+def run_kelly(
+    problem: Problem, parameters: OnceThroughOptions, search: Search
+) -> Pattern:
+    """Send each level at least cost per unit; what the flow moves is hidden."""
     network = TableNetwork(problem)
     state = PatternState(network)
     cells = cell_order(problem, parameters.order, search.rng(0))
@@ -276,7 +256,7 @@ KELLY = Method(
     summary="a pair of minimum cost flows for each sensitive cell",
     tables="two-dimensional",
     source="Kelly, Golden & Assad 1992",
-    parameters=KellyParameters,
+    parameters=OnceThroughOptions,
     run=run_kelly,
     takes=networks_only,
 )

@@ -20,6 +20,8 @@ from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
+    costs_of,
+    hidden_at,
     publish_redundant,
     rectangles,
     simple_rectangles,
@@ -62,21 +64,19 @@ def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pa
         state, _ = rectangles(network, search.rng(2, number).permutation(cells))
         search.count()
         search.offer(state.pattern(), "first generation")
-        population.append(CircuitIndividual.of(state, simple_rectangles(state)))
+        population.append(CircuitIndividual(state, simple_rectangles(state)))
     held = 0
     for _ in range(parameters.generations if len(cells) and len(population) > 1 else 0):
         if search.stopped() or held >= parameters.patience:
             break
         search.generations += 1
         held += 1
-        cost = np.array([individual.cost for individual in population])
-        one, two = (population[int(i)] for i in tournament(cost, 2, rng))
+        one, two = (population[i] for i in tournament(costs_of(population), 2, rng))
         for child in _offspring(one, two, parameters, mender, rng):
             search.count()
             if search.offer(child.state.pattern(), "child"):
                 held = 0
-            cost = np.array([individual.cost for individual in population])
-            at = worst(cost, child.cost)
+            at = worst(costs_of(population), child.cost)
             if at >= 0:
                 population[at] = child
     # What was never crossed away is still redundant in the best pattern.
@@ -116,10 +116,7 @@ def _offspring(
 
 def crowded_first(state: PatternState) -> Long:
     """Order the secondaries by how much is hidden in their row and column."""
-    arcs, hidden = state.network.arcs, np.flatnonzero(state.hidden)
-    crowd = np.bincount(arcs.tail[hidden], minlength=state.network.nodes)
-    crowd = crowd + np.bincount(arcs.head[hidden], minlength=state.network.nodes)
-    cells = state.secondaries
+    arcs, crowd, cells = state.network.arcs, hidden_at(state), state.secondaries
     weight = crowd[arcs.tail[cells]] + crowd[arcs.head[cells]]
     return cells[np.argsort(-weight, kind="stable")]
 

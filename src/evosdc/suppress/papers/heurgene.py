@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.evolution.replacement import REPLACEMENTS
 from evosdc.evolution.selection import SELECTIONS
 from evosdc.evolution.stopping import CostBenefit
@@ -27,7 +27,9 @@ from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.methods.pbp import bound_and_path
 from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
+    Circuits,
     add_and_publish,
+    costs_of,
     publish_crowded,
     publish_redundant,
     rectangles,
@@ -39,7 +41,6 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
-Cells = NDArray[np.int64]
 PROBABILISTIC = "probabilistic"
 # Selection and replacement of each strategy of the portfolio.
 STRATEGIES = {
@@ -144,15 +145,15 @@ class _Run:
         self.network = network
         self.parameters = parameters
         self.exact = parameters.safe == "exact"
+        self.by_circuits = parameters.diversity == "circuits"
         self.search = search
         self.mender: Mender = Mender(network, search.rng(0))
         self.rng = search.rng(1)
         self.population: list[CircuitIndividual] = []
-        # Whether the last pair had no child.
-        self.barren = False
+        self.childless = False  # the last pair
         self.open = np.unique(network.demands.cell)
 
-    def settle(self) -> None:
+    def build_first(self) -> None:
         """Make the first generation; one individual is always made."""
         for number in range(self.parameters.population):
             if number and self.search.stopped():
@@ -163,10 +164,10 @@ class _Run:
             elif self.parameters.pruned:
                 self.mender.prune(state)
             kept = renew(state, circuits, self.parameters.circuit)
-            self.population.append(CircuitIndividual.of(state, kept))
+            self.population.append(CircuitIndividual(state, kept))
             self._report(self.population[-1], "first generation")
 
-    def _first(self, number: int) -> tuple[PatternState, dict[int, Cells]]:
+    def _first(self, number: int) -> tuple[PatternState, Circuits]:
         if self.parameters.seeding == "random":
             order = self.search.rng(2, number).permutation(self.open)
             return rectangles(self.network, order, self.parameters.rectangles)
@@ -187,7 +188,7 @@ class _Run:
                 children = self._cross(*self._parents(select))
                 if children:
                     break
-            self.barren = not children
+            self.childless = not children
             for child in children:
                 self._mutate(child)
                 improved |= self._report(child, "child")
@@ -204,13 +205,12 @@ class _Run:
         return names[0][int(draw[0] >= 0.45)], names[1][int(draw[1] >= 0.5)]
 
     def _parents(self, select: str) -> tuple[CircuitIndividual, CircuitIndividual]:
-        cost = np.array([individual.cost for individual in self.population])
-        by_circuits = self.parameters.diversity == "circuits"
-        wanted = min(3 if by_circuits else 2, len(cost))
-        chosen = SELECTIONS[select](cost, wanted, self.rng)
-        first, *others = (self.population[int(i)] for i in chosen)
+        wanted = min(3 if self.by_circuits else 2, len(self.population))
+        chosen = SELECTIONS[select](costs_of(self.population), wanted, self.rng)
+        first, *others = (self.population[i] for i in chosen.tolist())
         # max keeps the first of equals, so the same seed mates the same pair.
-        return first, max(others, key=first.differing) if by_circuits else others[0]
+        mate = max(others, key=first.differing) if self.by_circuits else others[0]
+        return first, mate
 
     def _cross(
         self, one: CircuitIndividual, two: CircuitIndividual
@@ -260,25 +260,20 @@ class _Run:
         publish_redundant(child, self.mender, circuit, most, not self.exact)
 
     def _admit(self, child: CircuitIndividual, replace: str) -> None:
-        cost = np.array([individual.cost for individual in self.population])
-        measure = (
-            child.differing
-            if self.parameters.diversity == "circuits"
-            else child.distance
-        )
+        cost = costs_of(self.population)
         similar = replace == "most-similar"
         if self.parameters.replace_best and replace != "elite":
             drawn = self.rng.integers(0, len(cost), min(_DRAWN, len(cost)))
             if similar:
-                at = min(drawn.tolist(), key=lambda n: measure(self.population[n]))
+                far = self._distances(child, [self.population[n] for n in drawn])
+                at = int(drawn[np.argmin(far)])
             else:
-                at = max(drawn.tolist(), key=lambda n: cost[n])
+                at = int(drawn[np.argmax(cost[drawn])])
                 at = at if child.cost < cost[at] else -1
         else:
-            distance = np.array([measure(p) if similar else 0 for p in self.population])
-            at = REPLACEMENTS[replace](
-                cost, child.cost, distance.astype(np.float64), self.rng
-            )
+            # Only most similar looks at distances.
+            far = self._distances(child, self.population) if similar else 0 * cost
+            at = REPLACEMENTS[replace](cost, child.cost, far, self.rng)
         if at >= 0:
             self.population[at] = child
 
@@ -290,17 +285,16 @@ class _Run:
         return self.search.offer(individual.state.pattern(), event)
 
     def diversity(self) -> float:
-        """Mean distance from the first individual, by the measure chosen."""
+        """Mean distance from the first individual."""
         first, *others = self.population
-        by_circuits = self.parameters.diversity == "circuits"
-        return float(
-            np.mean(
-                [
-                    first.differing(p) if by_circuits else first.distance(p)
-                    for p in others
-                ]
-            )
-        )
+        return float(self._distances(first, others).mean())
+
+    def _distances(
+        self, one: CircuitIndividual, others: list[CircuitIndividual]
+    ) -> Real:
+        """How far others are from an individual, by the measure chosen."""
+        measure = one.differing if self.by_circuits else one.distance
+        return np.array([measure(other) for other in others], dtype=np.float64)
 
 
 def run_heurgene(
@@ -308,7 +302,7 @@ def run_heurgene(
 ) -> Pattern:
     """Run HeurGene."""
     run = _Run(TableNetwork(problem), parameters, search)
-    run.settle()
+    run.build_first()
     held = 0
     worth = CostBenefit(parameters.cost_benefit) if parameters.cost_benefit else None
     while (
@@ -320,7 +314,7 @@ def run_heurgene(
     ):
         held = 0 if run.generation() else held + 1
         search.generations += 1
-        if parameters.redraw and run.barren:
+        if parameters.redraw and run.childless:
             break
         if search.generations % 10 == 0:
             search.note("generation", run.diversity())

@@ -13,10 +13,11 @@ import numpy as np
 from evosdc.arrays import Flags, Long, Real
 from evosdc.errors import ProtectionFailed
 from evosdc.kernels import kernel
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.flow import Graph, end_of
-from evosdc.suppress.methods.sp import cell_order
+from evosdc.suppress.methods.sp import ORDERS, cell_order
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only
@@ -94,23 +95,33 @@ def cheapest_rectangle(
 
 
 @dataclass(frozen=True)
-class HypercubeParameters:
-    """Options of the hypercube method.
+class OnceThroughOptions(MethodOptions):
+    """Options of methods that go through the sensitive cells once.
 
     Attributes
     ----------
     order
         Order of the sensitive cells: given, descending, ascending or random.
-    skip_covered
-        Leave out cells that the cells hidden so far protect already, as Herrington
-        (2015) does.
     clean_up
         Publish what is not needed in the end.
     """
 
-    order: str = "given"
-    skip_covered: bool = False
+    order: str = option("given", known=ORDERS)
     clean_up: bool = True
+
+
+@dataclass(frozen=True)
+class HypercubeParameters(OnceThroughOptions):
+    """Options of the hypercube method.
+
+    Attributes
+    ----------
+    skip_covered
+        Leave out cells that the cells hidden so far protect already, as Herrington
+        (2015) does.
+    """
+
+    skip_covered: bool = False
 
 
 def run_hypercube(
@@ -121,7 +132,7 @@ def run_hypercube(
     state = PatternState(network)
     failed: list[int] = []
     for cell in cell_order(problem, parameters.order, search.rng(0)):
-        open_levels = np.flatnonzero(network.demands.cell == cell)
+        open_levels = levels_of(network, int(cell))
         if parameters.skip_covered:
             state.check(open_levels)
             open_levels = open_levels[state.live.length[open_levels] < 0]
@@ -137,6 +148,11 @@ def run_hypercube(
         )
     state.check()
     return finish(state, search, parameters.clean_up, "rectangles")
+
+
+def levels_of(network: TableNetwork, cell: int) -> Long:
+    """Numbers of the open levels of a cell."""
+    return np.flatnonzero(network.demands.cell == cell)
 
 
 def cheapest_corners(state: PatternState, cell: int, levels: Long) -> Long:
