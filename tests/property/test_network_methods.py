@@ -153,6 +153,7 @@ def test_cheapest_rectangle_against_enumeration(seed):
             cell,
             rise,
             fall,
+            False,
         )
         assert cost == best
         if np.isfinite(cost):

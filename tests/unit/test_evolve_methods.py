@@ -25,7 +25,6 @@ from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
     add_and_publish,
     all_protect,
-    further_rectangle,
     publish_crowded,
     publish_redundant,
     rectangles,
@@ -38,6 +37,7 @@ from evosdc.suppress.papers.heurgene import (
     HeurgeneParameters,
     run_heurgene,
 )
+from evosdc.suppress.papers.rectangles import cheapest_corners
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 
@@ -165,7 +165,8 @@ def test_further_rectangles_are_rectangles_that_hide_something_new():
     for level in range(len(network)):
         cell = int(network.demands.cell[level])
         for _ in range(5):
-            corners = further_rectangle(state, level)
+            levels = np.array([level])
+            corners = cheapest_corners(state, cell, levels, adding=True)
             assert len(corners) == 3
             assert cell not in corners
             ends = np.append(corners, cell)

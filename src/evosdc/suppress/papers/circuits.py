@@ -148,7 +148,7 @@ def _rectangles_of(state: PatternState, level: int, further: bool) -> list[Long]
     corners = cheapest_corners(state, cell, only)
     while state.live.length[level] < 0:
         if not len(corners) and further:
-            corners = further_rectangle(state, level)
+            corners = cheapest_corners(state, cell, only, adding=True)
         if not len(corners):
             state.cover(only)
             return [*parts, state.witness(level)[0]]
@@ -157,50 +157,6 @@ def _rectangles_of(state: PatternState, level: int, further: bool) -> list[Long]
         corners = corners[:0]
         state.check(only)
     return parts
-
-
-def further_rectangle(state: PatternState, level: int) -> Long:
-    """Return the corners of the cheapest rectangle with room and a cell to hide."""
-    network = state.network
-    arcs, problem = network.arcs, network.problem
-    cell = int(network.demands.cell[level])
-    near, far = int(arcs.head[cell]), int(arcs.tail[cell])
-    if network.demands.sign[level] < 0:
-        near, far = far, near
-    # Cells that leave the near node, and those that enter the far one, by other end.
-    leaving = _joining(network, near, cell, outward=True)
-    entering = _joining(network, far, cell, outward=False)
-    price = np.where(state.hidden, 0.0, problem.cost)
-    least, found = np.inf, np.zeros(0, dtype=np.int64)
-    for begin, end, room in (
-        (arcs.tail, arcs.head, arcs.up),
-        (arcs.head, arcs.tail, arcs.down),
-    ):
-        first, last = leaving[begin], entering[end]
-        across = np.flatnonzero((first >= 0) & (last >= 0) & (room > 0))
-        corners = np.stack([first[across], across, last[across]])
-        corners = corners[:, ~state.hidden[corners].all(axis=0)]
-        if corners.shape[1]:
-            total = price[corners].sum(axis=0)
-            at = int(np.argmin(total))
-            if total[at] < least:
-                least, found = float(total[at]), corners[:, at]
-    return found
-
-
-def _joining(network: TableNetwork, node: int, cell: int, *, outward: bool) -> Long:
-    """Return, for each node, a cell that joins it to a node and has room that way."""
-    arcs, hideable = network.arcs, network.problem.hideable
-    joined = np.full(network.nodes, -1, dtype=np.int64)
-    for begin, end, room in (
-        (arcs.tail, arcs.head, arcs.up),
-        (arcs.head, arcs.tail, arcs.down),
-    ):
-        here, there = (begin, end) if outward else (end, begin)
-        some = np.flatnonzero((here == node) & (room > 0) & hideable)
-        some = some[some != cell]
-        joined[there[some]] = some
-    return joined
 
 
 def publish_crowded(

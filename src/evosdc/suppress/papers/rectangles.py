@@ -45,11 +45,14 @@ def cheapest_rectangle(
     cell: int,
     rise: int,
     fall: int,
+    adding: bool,
 ) -> tuple[float, np.ndarray]:
     """Find three cells that form a rectangle with a cell and let it rise and fall.
 
     A rectangle is a circuit of four cells. Hidden cells are free. Returns the cost and
-    the three cells; an infinite cost where no rectangle takes both amounts.
+    the three cells; an infinite cost where no rectangle takes both amounts. When
+    `adding`, one of the cells at least is not hidden, and of rectangles of one cost
+    the far corner decides: those that rise with the cell first, then by number.
     """
     source, target = graph.head[cell], graph.tail[cell]
     nodes = len(graph.start) - 1
@@ -66,7 +69,7 @@ def cheapest_rectangle(
         ):
             closing[other] = price
             closer[other] = into >> 1
-    best = np.inf
+    best, least = np.inf, 0
     corners = np.full(3, -1, dtype=np.int64)
     for at in range(graph.start[source], graph.start[source + 1]):
         out = graph.slot[at]
@@ -75,22 +78,30 @@ def cheapest_rectangle(
         if (
             out >> 1 == cell
             or middle == target
-            or first >= best
+            or first > best
+            or (first == best and not adding)
             or not _fits(up, down, out, rise, fall)
         ):
             continue
         for step in range(graph.start[middle], graph.start[middle + 1]):
             across = graph.slot[step]
             corner = end_of(graph, across)
-            if corner == source:
+            if corner == source or closer[corner] < 0:
                 continue
             price = 0.0 if hidden[across >> 1] else cost[across >> 1]
             total = first + price + closing[corner]
-            if total < best and _fits(up, down, across, rise, fall):
-                best = total
-                corners[0] = out >> 1
-                corners[1] = across >> 1
-                corners[2] = closer[corner]
+            if total > best or not _fits(up, down, across, rise, fall):
+                continue
+            known = hidden[out >> 1] and hidden[across >> 1] and hidden[closer[corner]]
+            rank = across >> 1
+            if (across & 1 == 0) == (fall > 0):
+                rank += len(cost)
+            if (adding and known) or (total == best and not (adding and rank < least)):
+                continue
+            best, least = total, rank
+            corners[0] = out >> 1
+            corners[1] = across >> 1
+            corners[2] = closer[corner]
     return best, corners
 
 
@@ -155,10 +166,17 @@ def levels_of(network: TableNetwork, cell: int) -> Long:
     return np.flatnonzero(network.demands.cell == cell)
 
 
-def cheapest_corners(state: PatternState, cell: int, levels: Long) -> Long:
-    """Return the corners of the cheapest rectangle for some levels, none if without."""
+def cheapest_corners(
+    state: PatternState, cell: int, levels: Long, *, adding: bool = False
+) -> Long:
+    """Return the corners of the cheapest rectangle for some levels, none if without.
+
+    When `adding`, of one that has room that way, however little, and a cell to hide.
+    """
     network, demands = state.network, state.network.demands
     sign, amount = demands.sign[levels], demands.amount[levels]
+    if adding:
+        amount = np.minimum(amount, 1)
     cost, corners = cheapest_rectangle(
         network.graph,
         network.arcs.up,
@@ -168,6 +186,7 @@ def cheapest_corners(state: PatternState, cell: int, levels: Long) -> Long:
         cell,
         int(amount[sign > 0].sum()),
         int(amount[sign < 0].sum()),
+        adding,
     )
     return corners if np.isfinite(cost) else corners[:0]
 
