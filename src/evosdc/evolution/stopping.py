@@ -115,8 +115,8 @@ class CostBenefit:
     """Stop when a second of search no longer pays.
 
     Herrington (2015) asks for it. What the run gained since its first answer, spread
-    over the time it took, must be at least this share of the cost a second; `patience`
-    seconds are always granted.
+    over the time it took, must be at least this share of the cost per second;
+    `patience` seconds are always granted.
     """
 
     share_per_second: float

@@ -16,7 +16,8 @@ import numpy as np
 from evosdc.arrays import Long, Real
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.papers.relaxed_check import RelaxedArrays
-from evosdc.suppress.papers.relaxed_search import CHECKS, RULES, RelaxedSearch
+from evosdc.suppress.papers.relaxed_moves import RULES
+from evosdc.suppress.papers.relaxed_search import CHECKS, RelaxedSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -38,11 +39,11 @@ class AntsParameters(MethodOptions):
     model
         direct (trail on cells) or indirect (trail on the order and the rule).
     ants
-        Patterns a cycle.
+        Patterns per cycle.
     cycles
         Cycles in all.
     evaporation
-        Share of the trail that a cycle takes away.
+        Share of the trail that is lost in a cycle.
     trail_weight, visibility_weight
         How much trail and visibility count in a draw.
     candidates
@@ -113,8 +114,8 @@ class IndirectColony:
         trail = self._places**options.trail_weight
         # Visibility favours the order by weight, which attacker programs go by.
         usual = np.arange(count) * _BANDS // max(1, count)
-        apart = np.abs(np.arange(_BANDS)[None, :] - usual[:, None])
-        chances = np.cumsum(trail / (1.0 + apart) ** options.visibility_weight, axis=1)
+        far = np.abs(np.arange(_BANDS)[None, :] - usual[:, None])
+        chances = np.cumsum(trail / (1.0 + far) ** options.visibility_weight, axis=1)
         drawn = rng.random(count) * chances[:, -1]
         band = (drawn[:, None] >= chances).sum(axis=1)
         order = np.lexsort((rng.random(count), band))
@@ -137,8 +138,7 @@ def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pa
     """Let ants build patterns; the best one of each cycle lays the trail."""
     relaxed = RelaxedSearch(problem, search, parameters.check)
     greedy = relaxed.choice(parameters.rule)
-    first = relaxed.build(greedy)
-    least = relaxed.safe(first, "greedy").cost
+    least = relaxed.repair(relaxed.build(greedy).hidden, "greedy").cost
     colony = (DirectColony if parameters.model == "direct" else IndirectColony)(
         relaxed, parameters
     )
@@ -159,7 +159,7 @@ def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pa
         search.generations += 1
         if not relaxed.repair.affordable():
             break
-        safe = relaxed.safe(live, f"cycle {cycle + 1}")
+        safe = relaxed.repair(live.hidden, f"cycle {cycle + 1}")
         # Better than the best before lays more than one unit of trail.
         colony.learn(safe, walked, least / safe.cost if safe.cost > 0 else 1.0)
         least = min(least, safe.cost)

@@ -6,12 +6,13 @@ cell on a path is checked at once, both ways round; costs are stratified after C
 
 Almeida et al. (2008) compare a heuristic of this name that fails far more often and
 costs far more. ``strata=cells``, ``both_ways`` and ``paths=1`` with ``recovery=false``
-are the readings of their description that come nearest to it.
+are the readings of their description that are nearest to it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -175,18 +176,13 @@ class _Castro:
         """Cover a level by paths that share no cell, if there are enough."""
         network, arcs = self.network, self.network.arcs
         cell = int(network.demands.cell[level])
-        rises = bool(network.demands.sign[level] > 0)
-        source, target = int(arcs.head[cell]), int(arcs.tail[cell])
-        if not rises:
-            source, target = target, source
+        falls = bool(network.demands.sign[level] < 0)
+        ends = int(arcs.head[cell]), int(arcs.tail[cell])
+        source, target = ends[::-1] if falls else ends
         used = np.zeros(len(arcs.up), dtype=np.bool_)
         used[cell] = True
         left = int(network.demands.amount[level])
-        count = 0
-        while left > 0:
-            count += 1
-            if self.most and count > self.most:
-                return False
+        for _ in range(self.most) if self.most else count():
             path = stratified_path(
                 network.graph,
                 self.up,
@@ -204,9 +200,11 @@ class _Castro:
             used[path >> 1] = True
             self.state.hide(path >> 1)
             left -= int(_room(self.up, self.down, path).min())
-            self._check_circuit(np.append(path, 2 * cell + (0 if rises else 1)))
-        self.done[level] = True
-        return True
+            self._check_circuit(np.append(path, 2 * cell + falls))
+            if left <= 0:
+                self.done[level] = True
+                return True
+        return False
 
     def _check_circuit(self, circuit: Int) -> None:
         """Mark the levels that a flow round a circuit covers, either way round."""

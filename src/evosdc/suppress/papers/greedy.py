@@ -1,10 +1,11 @@
-"""Four greedy heuristics: give each equation of a sensitive cell room, and so outwards.
+"""Greedy heuristics of the ONS, descent from their patterns, and GRASP.
 
-Staggemeier et al. describe the greedy heuristics of the ONS as choosing the cheapest
-cells in the equations of a sensitive cell that leave enough slack; each cell chosen
-needs slack in its other equations in turn. What makes a cell the best to take is all in
-which the four differ. Slack in every equation is necessary but not sufficient, so what
-the attacker can still undo is repaired by the strict check.
+Each equation of a sensitive cell is given room, and so outwards. Staggemeier et al.
+describe the greedy heuristics as choosing the cheapest cells in the equations of a
+sensitive cell that leave enough slack; each cell chosen needs slack in its other
+equations in turn. The four differ only in what makes a cell the best to take. Slack in
+every equation is necessary but not sufficient, so what the attacker can still undo is
+repaired by the strict check.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 
 from evosdc.arrays import Flags
 from evosdc.options import MethodOptions, option
-from evosdc.suppress.papers.relaxed_search import CHECKS, ORDERS, RULES, RelaxedSearch
+from evosdc.suppress.papers.relaxed_moves import RULES
+from evosdc.suppress.papers.relaxed_search import CHECKS, RelaxedSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -44,7 +46,7 @@ class GreedyParameters(MethodOptions):
         The relaxed check: slack as published, or claims.
     """
 
-    order: str = option("weight", known=ORDERS)
+    order: str = option("weight", known=("weight", "given"))
     check: str = option("slack", known=CHECKS)
 
 
@@ -52,8 +54,10 @@ def _run(rule: str) -> Callable[[Problem, GreedyParameters, Search], Pattern]:
     def run(problem: Problem, parameters: GreedyParameters, search: Search) -> Pattern:
         """Give each equation room by the rule, then repair by the strict check."""
         relaxed = RelaxedSearch(problem, search, parameters.check)
-        cells = relaxed.in_order(parameters.order)
-        relaxed.safe(relaxed.build(relaxed.choice(rule), cells), "greedy")
+        by_weight = parameters.order == "weight"
+        cells = None if by_weight else np.flatnonzero(problem.primary)
+        live = relaxed.build(relaxed.choice(rule), cells)
+        relaxed.repair(live.hidden, "greedy")
         return relaxed.answer()
 
     return run
@@ -81,9 +85,9 @@ GREEDY_AHEAD = _method("greedy-ahead")
 #
 # Staggemeier et al. name a descent method without its moves. Here a move publishes a
 # secondary, or publishes it for other cells of its equations that are cheaper together;
-# the first one that helps is made, the dearest secondaries are tried first. The strict
-# check has the last word: before the descent, so that there is an answer early, and
-# after.
+# the first one that helps is made, and the most expensive secondaries are tried first.
+# The strict check has the last word: before the descent, so that there is an answer
+# early, and after.
 
 
 @dataclass(frozen=True)
@@ -115,14 +119,14 @@ def run_descent(
     relaxed = RelaxedSearch(problem, search, parameters.check)
     choice = relaxed.choice(parameters.rule)
     live = relaxed.build(choice)
-    first = relaxed.safe(live, "greedy")
+    first = relaxed.repair(live.hidden, "greedy")
     for start, event in ((live.hidden.copy(), "greedy"), (first.hidden, "safe")):
         if search.stopped():
             break
         relaxed.restart(live, start, choice)
         relaxed.descend(live, choice, swaps=parameters.swaps, passes=parameters.passes)
         if relaxed.repair.affordable():
-            relaxed.safe(live, f"descent from the {event} pattern")
+            relaxed.repair(live.hidden, f"descent from the {event} pattern")
     return relaxed.answer()
 
 
@@ -189,7 +193,7 @@ def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> 
     )
     greedy = relaxed.choice(parameters.rule)
     live = relaxed.build(greedy, by_level=by_level)
-    relaxed.safe(live, "greedy")
+    relaxed.repair(live.hidden, "greedy")
     made: list[tuple[float, int, Flags]] = []
     for cycle in range(parameters.cycles):
         # Time for one strict repair is kept.

@@ -56,7 +56,7 @@ RECTANGLES = ("each", "further", "both")
 CROSSOVERS = ("random", "directed")
 MUTATIONS = ("publish", "add", "none")
 SAFETIES = ("exact", "circuits")
-# "Several" individuals are drawn for a place, says the source, and no number.
+# "Several" individuals are drawn for a place, says the source, without a number.
 _DRAWN = 3
 
 
@@ -78,7 +78,7 @@ class HeurgeneParameters(MethodOptions):
         Publish what is redundant in the first generation.
     crowded
         Look for it only in rows and columns that hide more than two cells, in the
-        order of the table (published). Otherwise everywhere, dearest first.
+        order of the table (published). Otherwise everywhere, most expensive first.
     safe
         exact: a cell is redundant where all that is hidden protects without it.
         circuits: where the circuit kept with each sensitive cell does, a reading of
@@ -89,8 +89,8 @@ class HeurgeneParameters(MethodOptions):
         generation mates half the population and failures are let be.
     replace_best
         A newcomer may take the place of the best (published): of several drawn, the
-        one most like it, or the dearest if the newcomer is cheaper. Otherwise the best
-        stays, and all are looked at for the one most like the newcomer.
+        one most like it, or the most expensive if the newcomer is cheaper. Otherwise
+        the best stays, and all are looked at for the one most like the newcomer.
     strategy
         A pair of selection and replacement, or probabilistic: roulette and tournament,
         kill tournament and most similar for 45 % each, elite for the rest.
@@ -113,7 +113,7 @@ class HeurgeneParameters(MethodOptions):
         rectangle with hidden cells of a circuit is hidden first, where more can be
         published for it (the author's wish). none: no mutation, to measure the others.
     cost_benefit
-        Stop when the gain a second falls below this share of the cost (the author's
+        Stop when the gain per second falls below this share of the cost (the author's
         wish); 0 never does.
     """
 

@@ -16,7 +16,13 @@ import numpy as np
 
 from evosdc.arrays import Flags, Long
 from evosdc.options import MethodOptions, option
-from evosdc.suppress.papers.relaxed_moves import ANYWHERE, DEAR, TOGETHER, Choice, move
+from evosdc.suppress.papers.relaxed_moves import (
+    ANYWHERE,
+    EXPENSIVE,
+    TOGETHER,
+    Choice,
+    move,
+)
 from evosdc.suppress.papers.relaxed_search import CHECKS, RelaxedSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
@@ -28,29 +34,30 @@ from evosdc.suppress.search import Search
 class LowLevel:
     """A low-level heuristic: what it publishes, and what fills the gap.
 
-    `rule` is a greedy rule under the relaxed check, empty where the gap is left to the
-    strict repair.
+    `way` is a way of `move` to choose cells. `rule` is a greedy rule under the relaxed
+    check, empty where the gap is left to the strict repair.
     """
 
     name: str
-    way: str
+    way: int
     rule: str = ""
     candidates: int = 1
     ruin: bool = False
+    may_hide: bool = True
 
 
 LOW_LEVEL = (
-    LowLevel("publish", "publish", "cheapest"),
-    LowLevel("swap, cheapest", "dear", "cheapest"),
-    LowLevel("swap, per unit", "dear", "per-unit"),
-    LowLevel("swap, largest", "dear", "largest"),
-    LowLevel("swap, ahead", "dear", "ahead"),
-    LowLevel("ruin an equation, ahead", "together", "ahead", ruin=True),
-    LowLevel("ruin an equation, drawn", "together", "ahead", 3, ruin=True),
-    LowLevel("ruin anywhere, drawn", "anywhere", "ahead", 3, ruin=True),
-    LowLevel("ruin anywhere, repaired", "anywhere", ruin=True),
-    LowLevel("ruin dear cells, repaired", "dear", ruin=True),
-    LowLevel("ruin an equation, repaired", "together", ruin=True),
+    LowLevel("publish", EXPENSIVE, "cheapest", may_hide=False),
+    LowLevel("swap, cheapest", EXPENSIVE, "cheapest"),
+    LowLevel("swap, per unit", EXPENSIVE, "per-unit"),
+    LowLevel("swap, largest", EXPENSIVE, "largest"),
+    LowLevel("swap, ahead", EXPENSIVE, "ahead"),
+    LowLevel("ruin an equation, ahead", TOGETHER, "ahead", ruin=True),
+    LowLevel("ruin an equation, drawn", TOGETHER, "ahead", 3, ruin=True),
+    LowLevel("ruin anywhere, drawn", ANYWHERE, "ahead", 3, ruin=True),
+    LowLevel("ruin anywhere, repaired", ANYWHERE, ruin=True),
+    LowLevel("ruin expensive cells, repaired", EXPENSIVE, ruin=True),
+    LowLevel("ruin an equation, repaired", TOGETHER, ruin=True),
 )
 SELECTIONS = ("choice", "adaptive", "random")
 
@@ -72,7 +79,7 @@ class HyperParameters(MethodOptions):
     most
         Cells a ruin publishes at most.
     deviation
-        How much dearer than the best a pattern may be to go on from, as a share.
+        How much more than the best a pattern to go on from may cost, as a share.
     check
         The relaxed check: slack as published, or claims.
     """
@@ -174,18 +181,12 @@ class _Moves:
         self._relaxed = relaxed
         self._parameters = parameters
         self._rng = rng
-        self._live = relaxed.build(relaxed.choice("ahead"))
         self._ahead: Choice = relaxed.choice("ahead")
+        self._live = relaxed.build(self._ahead)
         self._choices: list[Choice | None] = [
             relaxed.choice(low.rule, low.candidates, rng=rng) if low.rule else None
             for low in LOW_LEVEL
         ]
-        self._ways = {
-            "publish": DEAR,
-            "dear": DEAR,
-            "anywhere": ANYWHERE,
-            "together": TOGETHER,
-        }
 
     def make(self, now: Pattern, heuristic: int, event: str) -> Pattern:
         """Change a pattern by a heuristic and make it safe."""
@@ -200,27 +201,26 @@ class _Moves:
         return self._relaxed.repair(hidden, event, gone)
 
     def _move(self, now: Pattern, low: LowLevel, choice: Choice) -> Flags:
-        """Make a few moves under the relaxed check, none much dearer than the start."""
+        """Make a few moves under the relaxed check; none may cost much more."""
         relaxed, live = self._relaxed, self._live
         relaxed.restart(live, now.hidden, self._ahead)
         ceiling = (1 + 2 * self._parameters.deviation) * float(live.total[0])
         for _ in range(int(self._rng.integers(1, self._parameters.moves + 1))):
             many = self._many() if low.ruin else 1
-            way, may_hide = self._ways[low.way], low.way != "publish"
-            move(relaxed.frame, live, choice, way, -1, many, may_hide, ceiling)
+            move(relaxed.frame, live, choice, low.way, -1, many, low.may_hide, ceiling)
         return live.hidden.copy()
 
-    def _pick(self, now: Pattern, way: str) -> Long:
+    def _pick(self, now: Pattern, way: int) -> Long:
         """Choose secondaries to publish."""
         problem, rng = self._relaxed.problem, self._rng
         cells = np.flatnonzero(now.hidden & ~problem.primary)
-        if way == "together":
+        if way == TOGETHER:
             table = problem.table
             start = int(cells[rng.integers(len(cells))])
             rows = table.columns[:, [start]].indices
             row = int(rows[rng.integers(len(rows))])
             cells = np.intersect1d(cells, table.matrix[[row]].indices)
-        chance = problem.cost[cells] if way == "dear" else np.ones(len(cells))
+        chance = problem.cost[cells] if way == EXPENSIVE else np.ones(len(cells))
         # A weighted draw without replacement by exponential keys.
         keys = rng.exponential(size=len(cells)) / np.maximum(chance, 1e-300)
         return np.sort(cells[np.argsort(keys, kind="stable")[: self._many()]])
@@ -232,7 +232,7 @@ class _Moves:
 def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> Pattern:
     """Run the hyper-heuristic from the better of a greedy and an attacker's pattern."""
     relaxed = RelaxedSearch(problem, search, parameters.check)
-    now = relaxed.safe(relaxed.build(relaxed.choice("ahead")), "greedy")
+    now = relaxed.repair(relaxed.build(relaxed.choice("ahead")).hidden, "greedy")
     if relaxed.repair.affordable():
         bare = relaxed.repair(problem.primary, "strict check alone", passed=False)
         now = min(now, bare, key=lambda pattern: pattern.cost)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evosdc.arrays import Real
 from evosdc.errors import MethodError
 from evosdc.evolution.replacement import worst
 from evosdc.evolution.selection import tournament
@@ -27,7 +28,7 @@ from evosdc.suppress.structure.order_groups import (
 # and rate is that of Serpell and Smith (2010).
 
 Operator = Callable[[Order, int, int], Order]
-# A fresh rate lies between 1 / length and this.
+# A new rate lies between 1 / length and this.
 _HIGHEST_RATE = 0.5
 
 
@@ -40,14 +41,14 @@ class Genes:
 
 
 def swap(order: Order, a: int, b: int) -> Order:
-    """Let the elements at two places change places."""
+    """Exchange the groups at two places."""
     child = order.copy()
     child[a], child[b] = order[b], order[a]
     return child
 
 
 def insert(order: Order, a: int, b: int) -> Order:
-    """Move the element at place `b` to just behind the one at place `a`."""
+    """Move the group at place `b` to just behind the one at place `a`."""
     if a == b:
         return order.copy()
     rest = np.delete(order, b)
@@ -98,7 +99,7 @@ def cross(one: Order, other: Order, rng: np.random.Generator) -> Order:
     return davis(one, other, start, end)
 
 
-def fresh_genes(length: int, operator: str, rng: np.random.Generator) -> Genes:
+def first_genes(length: int, operator: str, rng: np.random.Generator) -> Genes:
     """Genes of the first generation; `operator` names a fixed one, or ``adapt``."""
     if operator != "adapt":
         return Genes(operator, 1.0 / max(1, length))
@@ -106,7 +107,7 @@ def fresh_genes(length: int, operator: str, rng: np.random.Generator) -> Genes:
 
 
 def adapt(genes: Genes, length: int, change: float, rng: np.random.Generator) -> Genes:
-    """Redraw each of the two genes with probability `change`."""
+    """Draw each of the two genes again with probability `change`."""
     operator, rate = genes.operator, genes.rate
     if rng.random() < change:
         operator = _any_operator(rng)
@@ -130,7 +131,7 @@ def _any_rate(length: int, rng: np.random.Generator) -> float:
 CLEAN = ("never", "best", "every")
 # Above so many cells groups beat single cells (Smith et al. 2011).
 _LARGE = 30_000
-# Steps of ruin and recreate a place and order: about as long as the order takes.
+# Steps of ruin and recreate per place of an order: about as long as the order takes.
 _RUIN = 0.5
 # Groups where `groups` leaves the choice to the table.
 _GROUPS = {"all": 40, "exposed": 40} | dict.fromkeys(UNPICKED, 20)
@@ -171,7 +172,7 @@ class WeightParameters(MethodOptions):
     clean: str = option("never", known=CLEAN)
 
     def grouping_for(self, engine: AnyEngine) -> Grouping:
-        """Settle what is left to the table."""
+        """Decide what is left to the table."""
         large = len(engine.problem.table) > _LARGE
         cells = self.cells
         if cells == "auto":
@@ -200,8 +201,8 @@ class OrderParameters(WeightParameters):
     crossover
         Probability of Davis's order crossover.
     change
-        Probability of each of the two genes that steer mutation to change, where they
-        adapt; fixed operators strike at each place with one over the length.
+        Probability of each of the two genes of mutation to change, where they adapt;
+        fixed operators are applied at each place with one over the length.
     evaluations
         Orders evaluated at most; a limit of the run may end it before.
     patience
@@ -213,10 +214,10 @@ class OrderParameters(WeightParameters):
     within
         Share of the best cost.
     ties
-        Whether offspring that costs as much as the dearest order replaces it. The
-        published rule asks for less; a local search crosses plateaus with it.
+        Whether offspring that costs as much as the most expensive order replaces it.
+        The published rule asks for less; a local search crosses plateaus with it.
     batch
-        Offspring bred before the first of them is let in; 1 as published, more keeps
+        Offspring bred before the first of them is admitted; 1 as published, more keeps
         several workers busy.
     ruin
         Steps of ruin and recreate (as in ls-ruin and ls-rebuild) that the best pattern
@@ -246,7 +247,7 @@ class OrderParameters(WeightParameters):
             )
 
     def ruin_for(self, engine: AnyEngine) -> float:
-        """Settle the steps of ruin and recreate where they are left to the table."""
+        """Decide the steps of ruin and recreate where they are left to the table."""
         if self.ruin >= 0:
             return self.ruin
         small = len(engine.problem.table) <= _LARGE
@@ -274,7 +275,7 @@ _MEMORY = 20_000
 
 @dataclass(frozen=True, eq=False)
 class OrderIndividual:
-    """An order, the genes that steer its mutation, and what it is worth."""
+    """An order, the genes of its mutation, and what it is worth."""
 
     order: Order
     genes: Genes
@@ -293,8 +294,8 @@ class Child:
 class Evolution:
     """One run of the genetic algorithm.
 
-    Offspring replaces the dearest individual if it is cheaper, as published; with
-    `ties` also if it costs the same, so that a local search can cross plateaus.
+    Offspring replaces the most expensive individual if it is cheaper, as published;
+    with `ties` also if it costs the same, so that a local search can cross plateaus.
 
     Parameters
     ----------
@@ -329,7 +330,7 @@ class Evolution:
             before, evaluated = self._found_so_far(), self._evaluated
             children = [self._breed() for _ in range(self._parameters.batch)]
             for newcomer in self._judge(children):
-                self._let_in(newcomer)
+                self._admit(newcomer)
             self._search.generations += 1
             self._refine(self._evaluated - evaluated)
             better = self._found_so_far() < before
@@ -369,16 +370,18 @@ class Evolution:
 
     def _first(self) -> list[Child]:
         """Falling weight, rising weight, the rest at random."""
-        length, size = self._evaluator.length, self._parameters.population
+        length, p, rng = self._evaluator.length, self._parameters, self._rng
         orders = [np.arange(length), np.arange(length)[::-1].copy()]
-        while len(orders) < size:
-            orders.append(self._rng.permutation(length))
-        return [Child(order, self._fresh(), None) for order in orders[:size]]
+        while len(orders) < p.population:
+            orders.append(rng.permutation(length))
+        return [
+            Child(order, first_genes(length, p.mutation, rng), None)
+            for order in orders[: p.population]
+        ]
 
     def _breed(self) -> Child:
         p, rng = self._parameters, self._rng
-        cost = np.array([one.priced.cost for one in self.population])
-        one, other = (self.population[i] for i in tournament(cost, 2, rng).tolist())
+        one, other = (self.population[i] for i in tournament(self._cost, 2, rng))
         order = one.order
         if len(self.population) > 1 and rng.random() < p.crossover:
             order = cross(one.order, other.order, rng)
@@ -390,23 +393,22 @@ class Evolution:
 
     def _judge(self, children: list[Child]) -> list[OrderIndividual]:
         """Evaluate what is new; offer what is better than anything before."""
-        fresh: dict[bytes, Child] = {}
+        unknown: dict[bytes, Child] = {}
         for child in children:
             key = child.order.tobytes()
             if key not in self._known:
-                fresh.setdefault(key, child)
+                unknown.setdefault(key, child)
         priced_orders = self._evaluator.evaluate(
-            [(child.order, child.parent) for child in fresh.values()]
+            [(child.order, child.parent) for child in unknown.values()]
         )
-        for key, priced in zip(fresh, priced_orders, strict=True):
+        for key, priced in zip(unknown, priced_orders, strict=True):
             if priced is not None:
                 self._remember(key, priced)
-        judged: list[OrderIndividual] = []
-        for child in children:
-            priced = self._known.get(child.order.tobytes())
-            if priced is not None:
-                judged.append(OrderIndividual(child.order, child.genes, priced))
-        return judged
+        return [
+            OrderIndividual(child.order, child.genes, priced)
+            for child in children
+            if (priced := self._known.get(child.order.tobytes())) is not None
+        ]
 
     def _remember(self, key: bytes, priced: PricedOrder) -> None:
         if len(self._known) >= _MEMORY:
@@ -421,8 +423,12 @@ class Evolution:
         if pattern is not None:
             self._search.offer(pattern, "order")
 
-    def _let_in(self, newcomer: OrderIndividual) -> None:
-        cost = np.array([one.priced.cost for one in self.population])
+    @property
+    def _cost(self) -> Real:
+        return np.array([one.priced.cost for one in self.population])
+
+    def _admit(self, newcomer: OrderIndividual) -> None:
+        cost = self._cost
         at = worst(cost, newcomer.priced.cost)
         if at < 0 and self._parameters.ties and newcomer.priced.cost == cost.max():
             at = int(cost.argmax())
@@ -430,8 +436,5 @@ class Evolution:
             self.population[at] = newcomer
 
     def _is_converged(self) -> bool:
-        cost = np.array([one.priced.cost for one in self.population])
+        cost = self._cost
         return bool(cost.mean() <= cost.min() * (1 + self._parameters.within))
-
-    def _fresh(self) -> Genes:
-        return fresh_genes(self._evaluator.length, self._parameters.mutation, self._rng)

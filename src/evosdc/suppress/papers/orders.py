@@ -54,7 +54,7 @@ class Refiner:
             self._owed -= made[0]
 
     def close(self) -> None:
-        """Walk on once the orders are done, until nothing better is met for long.
+        """Walk on once the orders are done, until nothing better is found for long.
 
         A table with few sensitive cells has few orders, and the steps that go with
         them are soon made.
@@ -64,8 +64,8 @@ class Refiner:
             held = 0 if made[1] else held + made[0]
 
     def _turn(self) -> tuple[int, bool] | None:
-        """Make a turn; return its steps, at least one, and if it was of any use."""
-        walker = None if self._search.stopped() else self._present()
+        """Make a turn; return its steps, at least one, and if it found better."""
+        walker = None if self._search.stopped() else self._at_best()
         if walker is None:
             return None
         before, cost = walker.steps, walker.best_cost
@@ -74,7 +74,7 @@ class Refiner:
         self._report(walker)
         return max(1, walker.steps - before), walker.best_cost < cost
 
-    def _present(self) -> Walker | None:
+    def _at_best(self) -> Walker | None:
         """The walker, started again where an order led to something better."""
         best = self._search.best
         if best is None:
@@ -152,7 +152,7 @@ def _evaluator(
 
 
 def _answer(evaluator: Evaluator, search: Search) -> Pattern:
-    """The best pattern, or where the run ended before the first, one in a hurry."""
+    """The best pattern, or one made quickly where the run ended before the first."""
     if search.best is None:
         search.count()
         search.offer(evaluator.rescue(), "in a hurry")

@@ -1,7 +1,7 @@
 """The relaxed check: does every equation with a hidden cell leave room to move?
 
-The ONS steered its metaheuristics by a relaxed feasibility check and left the strict
-one, attacker programs, to the end (Staggemeier et al.). An equation passes when for
+The metaheuristics of the ONS use a relaxed feasibility check and leave the strict one,
+attacker programs, to the end (Staggemeier et al.). An equation passes when for
 each hidden cell that must be able to move, the other hidden cells together can undo the
 change, and when no secondary stands alone in it. Two readings:
 
@@ -163,11 +163,6 @@ def make_live(frame: Frame) -> RelaxedArrays:
     return live
 
 
-def copy_live(live: RelaxedArrays) -> RelaxedArrays:
-    """Return an independent copy."""
-    return RelaxedArrays._make(array.copy() for array in live)
-
-
 @kernel(inner=True)
 def lacking(frame: Frame, live: RelaxedArrays, row: int) -> bool:
     """Whether an equation fails the relaxed check."""
@@ -180,7 +175,7 @@ def lacking(frame: Frame, live: RelaxedArrays, row: int) -> bool:
 
 @kernel(inner=True)
 def recount(frame: Frame, live: RelaxedArrays, row: int) -> None:
-    """Sum an equation afresh."""
+    """Sum an equation again."""
     have0, have1, ask0, ask1, spare0, spare1 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     count = 0
     for p in range(frame.row_start[row], frame.row_start[row + 1]):
@@ -210,7 +205,7 @@ def recount(frame: Frame, live: RelaxedArrays, row: int) -> None:
 
 @kernel
 def recount_all(frame: Frame, live: RelaxedArrays) -> None:
-    """Sum every equation afresh."""
+    """Sum every equation again."""
     for row in range(len(frame.row_start) - 1):
         recount(frame, live, row)
 

@@ -29,8 +29,9 @@ from evosdc.suppress.papers.relaxed_check import (
     undo,
 )
 
-# What makes a cell good to hide.
-CHEAPEST, PER_UNIT, LARGEST, AHEAD = 0, 1, 2, 3
+# What makes a cell good to hide: rules by name, and their numbers.
+RULES = ("cheapest", "per-unit", "largest", "ahead")
+CHEAPEST, PER_UNIT, LARGEST, AHEAD = range(4)
 
 
 class Choice(NamedTuple):
@@ -272,7 +273,7 @@ def balance(
         short = live.ask[row, d] - live.have[row, d]
         owner = -1
         if short <= TOLERANCE * live.ask[row, d]:
-            # Only company is missing for a lone secondary.
+            # A secondary stands alone: it takes any other hidden cell.
             short = np.inf
         else:
             owner = _owner(frame, live, row, d)
@@ -293,7 +294,7 @@ def balance(
 
 
 @kernel(inner=True)
-def settle(
+def balance_waiting(
     frame: Frame,
     live: RelaxedArrays,
     choice: Choice,
@@ -325,7 +326,7 @@ def construct(
 ) -> int:
     """Balance equations in order; return how many cannot be balanced.
 
-    What an equation opens is settled at once, or level by level in later passes: then
+    What an equation opens is balanced at once, or level by level in later passes: then
     all equations of a level come before those of the next, and cells hidden below lead
     back up in the next pass.
     """
@@ -339,8 +340,7 @@ def construct(
             queue(frame, live, row)
             while live.tally[WAITING] > 0:
                 changed = True
-                done = settle(frame, live, choice, True, -1, np.inf, many)
-                if done:
+                if balance_waiting(frame, live, choice, True, -1, np.inf, many):
                     break
             forget(live)
     failed = 0
@@ -379,8 +379,8 @@ def rows_of(frame: Frame, cells: Long) -> Long:
 
 # Rounding in sums of costs.
 _LESS = 1 - 1e-12
-# What a move publishes: cells at random, dear ones, some of an equation, one cell.
-ANYWHERE, DEAR, TOGETHER, ONE = 0, 1, 2, 3
+# What a move publishes: cells at random, expensive ones, some of an equation, one cell.
+ANYWHERE, EXPENSIVE, TOGETHER, ONE = range(4)
 
 
 @kernel(inner=True)
@@ -407,7 +407,7 @@ def _ruin(
         if live.tally[SECONDARIES] == 0:
             return
         cell = live.extra[draw(state, live.tally[SECONDARIES])]
-        if way == DEAR:
+        if way == EXPENSIVE:
             other = live.extra[draw(state, live.tally[SECONDARIES])]
             if frame.cost[other] > frame.cost[cell]:
                 cell = other
@@ -436,9 +436,11 @@ def move(
         publish(frame, live, cell)
     else:
         _ruin(frame, live, choice.state, way, many)
-    good = settle(frame, live, choice, may_hide, cell, most, len(live.dead))
+    balanced = balance_waiting(
+        frame, live, choice, may_hide, cell, most, len(live.dead)
+    )
     live.dead[:] = False
-    if good and live.total[0] < most:
+    if balanced and live.total[0] < most:
         forget(live)
         return True
     undo(frame, live)
