@@ -141,7 +141,7 @@ def test_ruin_goes_on_from_the_best_order_by_default() -> None:
     )
     assert ruined.cost < plain.cost
     assert judge(table.with_pattern(ruined.hidden))[0].safe
-    with pytest.raises(MethodError, match="-1 for what suits"):
+    with pytest.raises(MethodError, match="at least 0, or -1"):
         run_method("order-ga", table, ruin=-5)
 
 

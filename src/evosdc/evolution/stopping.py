@@ -103,11 +103,8 @@ class AnyOf:
     criteria: tuple[Criterion, ...]
 
     def reason(self, progress: Progress) -> str | None:
-        for criterion in self.criteria:
-            why = criterion.reason(progress)
-            if why is not None:
-                return why
-        return None
+        reasons = (criterion.reason(progress) for criterion in self.criteria)
+        return next((why for why in reasons if why is not None), None)
 
 
 @dataclass(frozen=True)

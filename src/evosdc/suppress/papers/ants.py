@@ -23,7 +23,6 @@ from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
 
-MODELS = ("direct", "indirect")
 # A trail never falls below this share of its start, so that no cell is lost for good.
 _FLOOR = 0.05
 # Places of the order that share a trail: single ones are too many to learn.
@@ -56,7 +55,7 @@ class AntsParameters(MethodOptions):
         The relaxed check: slack as published, or claims.
     """
 
-    model: str = option("direct", known=MODELS)
+    model: str = option("direct", known=("direct", "indirect"))
     ants: int = option(10, least=1)
     cycles: int = option(10, least=1)
     evaporation: float = option(0.1, least=0, most=1)

@@ -6,6 +6,8 @@ protect, the secondaries that protect it: its circuit (Herrington 2015).
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 import numpy as np
 
 from evosdc.arrays import Long, Real
@@ -114,49 +116,46 @@ def rectangles(
         every = levels_of(network, cell)
         state.check(every)
         covered = state.live.length[every] >= 0
-        parts = [state.witness(int(level))[0] for level in every[covered]]
-        short = every[~covered]
-        one_by_one = how == "further"
-        if len(short) and not one_by_one:
-            corners = cheapest_corners(state, cell, short)
-            one_by_one = how == "each" and len(corners) > 0
-            if not one_by_one:
-                state.hide(corners)
-                state.cover(short)
-                if not len(corners):
-                    parts += [state.witness(int(level))[0] for level in short]
-                parts.append(corners)
-        for level in short.tolist() if one_by_one else ():
-            parts += _rectangles_of(state, level, how == "further")
+        parts = _witnesses(state, every[covered])
+        parts += _cover_by_rectangles(state, cell, every[~covered], how)
         circuits[cell] = _secondaries_among(network, parts)
     return state, circuits
+
+
+def _cover_by_rectangles(
+    state: PatternState, cell: int, levels: Long, how: str
+) -> list[Long]:
+    """Cover levels of a cell; return the cells of the rectangles, or of the paths."""
+    if how != "further" and len(levels):
+        corners = cheapest_corners(state, cell, levels)
+        if how == "both" or not len(corners):
+            state.hide(corners)
+            state.cover(levels)
+            return [corners] if len(corners) else _witnesses(state, levels)
+    parts: list[Long] = []
+    for only in levels[:, None]:
+        state.check(only)
+        corners = cheapest_corners(state, cell, only)
+        while state.live.length[only[0]] < 0:
+            if not len(corners) and how == "further":
+                corners = cheapest_corners(state, cell, only, adding=True)
+            if not len(corners):
+                state.cover(only)
+                corners = _witnesses(state, only)[0]
+            state.hide(corners)
+            parts.append(corners)
+            corners = corners[:0]
+            state.check(only)
+    return parts
+
+
+def _witnesses(state: PatternState, levels: Long) -> list[Long]:
+    return [state.witness(level)[0] for level in levels.tolist()]
 
 
 def _secondaries_among(network: TableNetwork, parts: list[Long]) -> Long:
     cells = np.unique(np.concatenate(parts))
     return cells[~network.problem.primary[cells]]
-
-
-def _rectangles_of(state: PatternState, level: int, further: bool) -> list[Long]:
-    """Cover a level by its cheapest rectangle, further ones or paths."""
-    only = np.array([level])
-    cell = int(state.network.demands.cell[level])
-    parts: list[Long] = []
-    state.check(only)
-    if state.live.length[level] >= 0:
-        return parts
-    corners = cheapest_corners(state, cell, only)
-    while state.live.length[level] < 0:
-        if not len(corners) and further:
-            corners = cheapest_corners(state, cell, only, adding=True)
-        if not len(corners):
-            state.cover(only)
-            return [*parts, state.witness(level)[0]]
-        state.hide(corners)
-        parts.append(corners)
-        corners = corners[:0]
-        state.check(only)
-    return parts
 
 
 def publish_crowded(
@@ -212,8 +211,7 @@ def renew(state: PatternState, circuits: Circuits, most: int) -> Circuits:
 
 def witness_circuit(state: PatternState, cell: int, most: int) -> Long:
     """Return the secondaries that a cell's witnesses use, at most so many."""
-    levels = levels_of(state.network, cell).tolist()
-    parts = [state.witness(level)[0] for level in levels]
+    parts = _witnesses(state, levels_of(state.network, cell))
     return _secondaries_among(state.network, parts)[:most]
 
 
@@ -223,32 +221,30 @@ def simple_rectangles(state: PatternState) -> Circuits:
     Of several rectangles the one with the most expensive secondaries; none where there
     is no rectangle of hidden cells.
     """
-    network = state.network
-    arcs, problem = network.arcs, network.problem
-    lookup = {
-        (int(arcs.tail[c]), int(arcs.head[c])): int(c)
-        for c in np.flatnonzero(state.hidden)
+    arcs, problem = state.network.arcs, state.network.problem
+    at = {
+        (int(arcs.tail[cell]), int(arcs.head[cell])): int(cell)
+        for cell in np.flatnonzero(state.hidden)
     }
-    rows: dict[int, list[int]] = {}
-    columns: dict[int, list[int]] = {}
-    for tail, head in lookup:
-        rows.setdefault(tail, []).append(head)
-        columns.setdefault(head, []).append(tail)
+    columns, rows = defaultdict(list), defaultdict(list)
+    for row, column in at:
+        columns[row].append(column)
+        rows[column].append(row)
     circuits: Circuits = {}
-    for cell in np.unique(network.demands.cell).tolist():
-        tail, head = int(arcs.tail[cell]), int(arcs.head[cell])
-        best, worth = np.zeros(0, dtype=np.int64), -1.0
-        for column in rows[tail]:
-            for row in columns[head]:
-                across = lookup.get((row, column))
-                if across is None or row == tail or column == head:
-                    continue
-                corners = [lookup[tail, column], across, lookup[row, head]]
-                own = np.array(sorted(c for c in corners if not problem.primary[c]))
-                value = float(problem.cost[own].sum()) if len(own) else -1.0
-                if value > worth:
-                    best, worth = own.astype(np.int64), value
-        circuits[int(cell)] = best
+    for cell in np.unique(state.network.demands.cell).tolist():
+        own, own_column = int(arcs.tail[cell]), int(arcs.head[cell])
+        found = [
+            np.array([at[own, column], at[row, column], at[row, own_column]])
+            for column in columns[own]
+            for row in rows[own_column]
+            if column != own_column and row != own and (row, column) in at
+        ]
+        found = [np.sort(corners[~problem.primary[corners]]) for corners in found]
+        circuits[cell] = max(
+            filter(len, found),
+            key=lambda corners: float(problem.cost[corners].sum()),
+            default=np.zeros(0, dtype=np.int64),
+        )
     return circuits
 
 

@@ -88,9 +88,6 @@ def stratified_path(
     return trace(graph, via, source, target)
 
 
-STRATA = ("cost", "cells")
-
-
 @dataclass(frozen=True)
 class CastroParameters(OnceThroughOptions):
     """Options of Castro's heuristic.
@@ -110,7 +107,7 @@ class CastroParameters(OnceThroughOptions):
     """
 
     recovery: bool = True
-    strata: str = option("cost", known=STRATA)
+    strata: str = option("cost", known=("cost", "cells"))
     both_ways: bool = False
     paths: int = option(0, least=0)
 
@@ -154,12 +151,8 @@ class _Castro:
             self.up = self.down = np.minimum(arcs.up, arcs.down)
         demands = self.network.demands
         self.done = np.zeros(len(demands.cell), dtype=np.bool_)
-        self.level_of = {
-            (int(cell), int(sign)): level
-            for level, (cell, sign) in enumerate(
-                zip(demands.cell, demands.sign, strict=True)
-            )
-        }
+        pairs = zip(demands.cell.tolist(), demands.sign.tolist(), strict=True)
+        self.level_of = {pair: level for level, pair in enumerate(pairs)}
         # One step outweighs any simple path of cells without one.
         problem = self.network.problem
         self.price = problem.cost

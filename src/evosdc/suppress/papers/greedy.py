@@ -10,7 +10,6 @@ repaired by the strict check.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,7 +49,9 @@ class GreedyParameters(MethodOptions):
     check: str = option("slack", known=CHECKS)
 
 
-def _run(rule: str) -> Callable[[Problem, GreedyParameters, Search], Pattern]:
+def _method(name: str) -> Method:
+    rule, words = VARIANTS[name]
+
     def run(problem: Problem, parameters: GreedyParameters, search: Search) -> Pattern:
         """Give each equation room by the rule, then repair by the strict check."""
         relaxed = RelaxedSearch(problem, search, parameters.check)
@@ -60,18 +61,13 @@ def _run(rule: str) -> Callable[[Problem, GreedyParameters, Search], Pattern]:
         relaxed.repair(live.hidden, "greedy")
         return relaxed.answer()
 
-    return run
-
-
-def _method(name: str) -> Method:
-    rule, words = VARIANTS[name]
     return Method(
         name=name,
         summary=f"takes {words}, outwards from sensitive cells",
         tables="any",
         source="Staggemeier et al., greedy heuristics of the ONS",
         parameters=GreedyParameters,
-        run=_run(rule),
+        run=run,
     )
 
 
@@ -148,8 +144,6 @@ DESCENT = Method(
 # the room it lends, and enough are taken for the level. The hierarchical version walks
 # the table from the top down, all equations of a level before those of the next.
 
-HIERARCHICAL = ("auto", "yes", "no")
-
 
 @dataclass(frozen=True)
 class GraspParameters(MethodOptions):
@@ -178,7 +172,7 @@ class GraspParameters(MethodOptions):
     repairs: int = option(10, least=1)
     candidates: int = option(3, least=1)
     rule: str = option("ahead", known=RULES)
-    hierarchical: str = option("auto", known=HIERARCHICAL)
+    hierarchical: str = option("auto", known=("auto", "yes", "no"))
     descent: bool = True
     check: str = option("slack", known=CHECKS)
 

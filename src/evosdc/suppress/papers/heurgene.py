@@ -1,25 +1,32 @@
-"""HeurGene: the genetic algorithm of Herrington (2015) on circuits of protection.
+"""HeurGene and GAPN: genetic algorithms that exchange circuits of protection.
 
-Crossover swaps the whole circuit of a sensitive cell between two patterns and keeps the
-cells that other circuits share, so that children are safe as a rule; it is accepted
-only where a child beats the cheaper parent. Mutation publishes a redundant cell and
-joins the circuits that it stood in.
+In HeurGene (Herrington 2015) crossover swaps the whole circuit of a sensitive cell
+between two patterns and keeps the cells that other circuits share, so that children are
+safe as a rule; it is accepted only where a child beats the cheaper parent. Mutation
+publishes a redundant cell and joins the circuits that it stood in.
 
 The defaults are as published but for four steps where ours is cheaper; options put
 the published ones back: ``rectangles=further``, ``crowded``, ``redraw`` and
 ``replace_best``. What the author asks for in his last chapter has options too:
 `diversity`, `seeding`, `crossover`, `mutation` and `cost_benefit`.
+
+GAPN, the protection network algorithm of Ditrich (2010), as Herrington describes it:
+crossover exchanges the cells of simple rectangles around a sensitive cell; children
+that are not safe are rejected. Mutation looks for redundant cells of the better child,
+where most is hidden first. The description gives no sizes; the defaults are GenSup's
+population and a patience to match.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.arrays import Real
-from evosdc.evolution.replacement import REPLACEMENTS
-from evosdc.evolution.selection import SELECTIONS
+from evosdc.arrays import Long, Real
+from evosdc.evolution.replacement import REPLACEMENTS, worst
+from evosdc.evolution.selection import SELECTIONS, tournament
 from evosdc.evolution.stopping import CostBenefit
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
@@ -30,10 +37,12 @@ from evosdc.suppress.papers.circuits import (
     Circuits,
     add_and_publish,
     costs_of,
+    hidden_at,
     publish_crowded,
     publish_redundant,
     rectangles,
     renew,
+    simple_rectangles,
     witness_circuit,
 )
 from evosdc.suppress.pattern import Pattern
@@ -50,12 +59,6 @@ STRATEGIES = {
     "tournament/similar": ("tournament", "most-similar"),
     "elite/elite": ("elite", "elite"),
 }
-DIVERSITIES = ("cells", "circuits")
-SEEDINGS = ("random", "bound-and-path")
-RECTANGLES = ("each", "further", "both")
-CROSSOVERS = ("random", "directed")
-MUTATIONS = ("publish", "add", "none")
-SAFETIES = ("exact", "circuits")
 # "Several" individuals are drawn for a place, says the source, without a number.
 _DRAWN = 3
 
@@ -123,60 +126,101 @@ class HeurgeneParameters(MethodOptions):
     strategy: str = option(PROBABILISTIC, known=(*STRATEGIES, PROBABILISTIC))
     circuit: int = 32
     tries: int = 100
-    diversity: str = option("cells", known=DIVERSITIES)
-    seeding: str = option("random", known=SEEDINGS)
-    rectangles: str = option("each", known=RECTANGLES)
+    diversity: str = option("cells", known=("cells", "circuits"))
+    seeding: str = option("random", known=("random", "bound-and-path"))
+    rectangles: str = option("each", known=("each", "further", "both"))
     pruned: bool = True
     crowded: bool = False
-    safe: str = option("exact", known=SAFETIES)
+    safe: str = option("exact", known=("exact", "circuits"))
     redraw: bool = False
     replace_best: bool = False
-    crossover: str = option("random", known=CROSSOVERS)
-    mutation: str = option("publish", known=MUTATIONS)
+    crossover: str = option("random", known=("random", "directed"))
+    mutation: str = option("publish", known=("publish", "add", "none"))
     cost_benefit: float = 0.0
 
 
-class _Run:
-    """One run: its population and how they mate."""
+class _Breeding(ABC):
+    """A population of patterns with circuits, and how it breeds."""
 
+    def __init__(self, problem: Problem, search: Search) -> None:
+        self.network = TableNetwork(problem)
+        self.search = search
+        self.mender = Mender(self.network, search.rng(0))
+        self.rng = search.rng(1)
+        self.population: list[CircuitIndividual] = []
+        self.open = np.unique(self.network.demands.cell)
+
+    def run(self, parameters: HeurgeneParameters | GapnParameters) -> None:
+        """Make the first generation and breed until a limit is met.
+
+        One individual is always made.
+        """
+        search, held = self.search, 0
+        for number in range(parameters.population):
+            if number and search.stopped():
+                return
+            self.population.append(self._first(number))
+            self._report(self.population[-1], "first generation")
+        while (
+            len(self.population) > 1
+            and len(self.open)
+            and search.generations < parameters.generations
+            and held < parameters.patience
+            and not search.stopped()
+        ):
+            held = 0 if self._generation() else held + 1
+            search.generations += 1
+            if self._is_over():
+                return
+
+    @abstractmethod
+    def _first(self, number: int) -> CircuitIndividual:
+        """Make an individual of the first generation."""
+
+    @abstractmethod
+    def _generation(self) -> bool:
+        """Make a generation; return whether the best improved."""
+
+    def _is_over(self) -> bool:
+        """Whether the method has limits of its own that are met."""
+        return False
+
+    def _random_order(self, number: int) -> Long:
+        return self.search.rng(2, number).permutation(self.open)
+
+    def _report(self, individual: CircuitIndividual, event: str) -> bool:
+        self.search.count()
+        return self.search.offer(individual.state.pattern(), event)
+
+
+class _HeurGene(_Breeding):
     def __init__(
-        self, network: TableNetwork, parameters: HeurgeneParameters, search: Search
+        self, problem: Problem, parameters: HeurgeneParameters, search: Search
     ) -> None:
-        self.network = network
+        super().__init__(problem, search)
         self.parameters = parameters
         self.exact = parameters.safe == "exact"
         self.by_circuits = parameters.diversity == "circuits"
-        self.search = search
-        self.mender: Mender = Mender(network, search.rng(0))
-        self.rng = search.rng(1)
-        self.population: list[CircuitIndividual] = []
         self.childless = False  # the last pair
-        self.open = np.unique(network.demands.cell)
 
-    def build_first(self) -> None:
-        """Make the first generation; one individual is always made."""
-        for number in range(self.parameters.population):
-            if number and self.search.stopped():
-                return
-            state, circuits = self._first(number)
-            if self.parameters.pruned and self.parameters.crowded:
-                publish_crowded(state, self.mender, None if self.exact else circuits)
-            elif self.parameters.pruned:
-                self.mender.prune(state)
-            kept = renew(state, circuits, self.parameters.circuit)
-            self.population.append(CircuitIndividual(state, kept))
-            self._report(self.population[-1], "first generation")
+    def _first(self, number: int) -> CircuitIndividual:
+        state, circuits = self._protected(number)
+        if self.parameters.pruned and self.parameters.crowded:
+            publish_crowded(state, self.mender, None if self.exact else circuits)
+        elif self.parameters.pruned:
+            self.mender.prune(state)
+        return CircuitIndividual(state, renew(state, circuits, self.parameters.circuit))
 
-    def _first(self, number: int) -> tuple[PatternState, Circuits]:
+    def _protected(self, number: int) -> tuple[PatternState, Circuits]:
         if self.parameters.seeding == "random":
-            order = self.search.rng(2, number).permutation(self.open)
+            order = self._random_order(number)
             return rectangles(self.network, order, self.parameters.rectangles)
         state = bound_and_path(self.network, number)
         most = self.parameters.circuit
         return state, {k: witness_circuit(state, k, most) for k in self.open.tolist()}
 
-    def generation(self) -> bool:
-        """Mate one pair or as many as there are halves; whether the best improved."""
+    def _generation(self) -> bool:
+        """Mate one pair, or half as many pairs as there are individuals."""
         improved = False
         redraw = self.parameters.redraw
         for _ in range(1 if redraw else self.parameters.population // 2):
@@ -277,17 +321,16 @@ class _Run:
         if at >= 0:
             self.population[at] = child
 
-    def _report(self, individual: CircuitIndividual, event: str) -> bool:
-        self.search.count()
-        best = self.search.best
-        if best is not None and individual.cost >= best.cost:
-            return False
-        return self.search.offer(individual.state.pattern(), event)
-
-    def diversity(self) -> float:
-        """Mean distance from the first individual."""
-        first, *others = self.population
-        return float(self._distances(first, others).mean())
+    def _is_over(self) -> bool:
+        if self.parameters.redraw and self.childless:
+            return True
+        if self.search.generations % 10 == 0:
+            first, *others = self.population
+            diversity = float(self._distances(first, others).mean())
+            self.search.note("generation", diversity)
+        least = self.parameters.cost_benefit
+        stop = CostBenefit(least).reason(self.search.progress()) if least else None
+        return stop is not None
 
     def _distances(
         self, one: CircuitIndividual, others: list[CircuitIndividual]
@@ -301,35 +344,111 @@ def run_heurgene(
     problem: Problem, parameters: HeurgeneParameters, search: Search
 ) -> Pattern:
     """Run HeurGene."""
-    run = _Run(TableNetwork(problem), parameters, search)
-    run.build_first()
-    held = 0
-    worth = CostBenefit(parameters.cost_benefit) if parameters.cost_benefit else None
-    while (
-        len(run.population) > 1
-        and len(run.open)
-        and search.generations < parameters.generations
-        and held < parameters.patience
-        and not search.stopped()
-    ):
-        held = 0 if run.generation() else held + 1
-        search.generations += 1
-        if parameters.redraw and run.childless:
-            break
-        if search.generations % 10 == 0:
-            search.note("generation", run.diversity())
-        if worth is not None and worth.reason(search.progress()) is not None:
-            break
+    _HeurGene(problem, parameters, search).run(parameters)
     assert search.best is not None
     return search.best
 
 
-METHOD = Method(
+HEURGENE = Method(
     name="heurgene",
     summary="genetic algorithm that swaps circuits of protection between patterns",
     tables="two-dimensional",
     source="Herrington 2015",
     parameters=HeurgeneParameters,
     run=run_heurgene,
+    takes=networks_only,
+)
+
+
+@dataclass(frozen=True)
+class GapnParameters(MethodOptions):
+    """Options of GAPN.
+
+    Attributes
+    ----------
+    population
+        Individuals.
+    generations, patience
+        Generations in all, and without a better best.
+    removals
+        Redundant cells that one mutation publishes at most.
+    """
+
+    population: int = option(20, least=2)
+    generations: int = 500
+    patience: int = 100
+    removals: int = 4
+
+
+class _Gapn(_Breeding):
+    def __init__(
+        self, problem: Problem, parameters: GapnParameters, search: Search
+    ) -> None:
+        super().__init__(problem, search)
+        self._removals = parameters.removals
+
+    def _first(self, number: int) -> CircuitIndividual:
+        state, _ = rectangles(self.network, self._random_order(number))
+        return CircuitIndividual(state, simple_rectangles(state))
+
+    def _generation(self) -> bool:
+        improved = False
+        for child in self._offspring(
+            *tournament(costs_of(self.population), 2, self.rng)
+        ):
+            improved |= self._report(child, "child")
+            at = worst(costs_of(self.population), child.cost)
+            if at >= 0:
+                self.population[at] = child
+        return improved
+
+    def _offspring(self, first: int, second: int) -> list[CircuitIndividual]:
+        """Exchange rectangles of one sensitive cell and mutate the better child."""
+        one, two = self.population[first], self.population[second]
+        ready = [k for k, c in one.circuits.items() if len(c) and len(two.circuits[k])]
+        if not ready:
+            return []
+        cell = ready[int(self.rng.integers(len(ready)))]
+        both = (
+            one.with_circuit(cell, two.circuits[cell]),
+            two.with_circuit(cell, one.circuits[cell]),
+        )
+        children = [child for child in both if child is not None]
+        if children:
+            better = min(children, key=lambda child: child.cost)
+            for _ in range(self._removals):
+                order = crowded_first(better.state)
+                if not publish_redundant(better, self.mender, order, len(order)):
+                    break
+        return children
+
+
+def crowded_first(state: PatternState) -> Long:
+    """Order the secondaries by how much is hidden in their row and column."""
+    arcs, crowd, cells = state.network.arcs, hidden_at(state), state.secondaries
+    weight = crowd[arcs.tail[cells]] + crowd[arcs.head[cells]]
+    return cells[np.argsort(-weight, kind="stable")]
+
+
+def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pattern:
+    """Run GAPN."""
+    breeding = _Gapn(problem, parameters, search)
+    breeding.run(parameters)
+    # What was never crossed away is still redundant in the best pattern.
+    best = min(breeding.population, key=lambda one: one.cost).state.copy()
+    breeding.mender.prune(best)
+    search.count()
+    search.offer(best.pattern(), "cleaned up")
+    assert search.best is not None
+    return search.best
+
+
+GAPN = Method(
+    name="gapn",
+    summary="genetic algorithm that exchanges simple rectangles",
+    tables="two-dimensional",
+    source="Ditrich 2010, as described by Herrington 2015",
+    parameters=GapnParameters,
+    run=run_gapn,
     takes=networks_only,
 )

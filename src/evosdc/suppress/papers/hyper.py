@@ -8,9 +8,7 @@ one heuristic and makes it safe again, so that what is learned is the strict gai
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -59,49 +57,23 @@ LOW_LEVEL = (
     LowLevel("ruin expensive cells, repaired", EXPENSIVE, ruin=True),
     LowLevel("ruin an equation, repaired", TOGETHER, ruin=True),
 )
-SELECTIONS = ("choice", "adaptive", "random")
 
 
-@dataclass(frozen=True)
-class HyperParameters(MethodOptions):
-    """Options of the hyper-heuristic; the document gives no figures.
+class RandomChoice:
+    """Chooses among low-level heuristics and learns nothing: what others must beat."""
 
-    Attributes
-    ----------
-    selection
-        choice (choice function), adaptive (chances by reward) or random.
-    rounds
-        Rounds in all; a time or evaluation limit may end the run before.
-    patience
-        Rounds without a better pattern before the run ends.
-    moves
-        Moves under the relaxed check between two strict ones, at most.
-    most
-        Cells a ruin publishes at most.
-    deviation
-        How much more than the best a pattern to go on from may cost, as a share.
-    check
-        The relaxed check: slack as published, or claims.
-    """
+    def __init__(self, count: int) -> None:
+        self._count = count
 
-    selection: str = option("choice", known=SELECTIONS)
-    rounds: int = option(10_000, least=1)
-    patience: int = option(300, least=1)
-    moves: int = option(5, least=1)
-    most: int = option(4, least=1)
-    deviation: float = option(0.005, least=0)
-    check: str = option("slack", known=CHECKS)
+    def choose(self, rng: np.random.Generator) -> int:
+        """Return the number of the heuristic to try next."""
+        return int(rng.integers(self._count))
+
+    def learn(self, heuristic: int, gain: float) -> None:
+        """Take note of what a heuristic gained."""
 
 
-class Selector(Protocol):
-    """Chooses among low-level heuristics and learns from what came of it."""
-
-    def choose(self, rng: np.random.Generator) -> int: ...
-
-    def learn(self, heuristic: int, gain: float) -> None: ...
-
-
-class ChoiceFunction:
+class ChoiceFunction(RandomChoice):
     """Recent gain, recent gain after the last heuristic, and moves since its last turn.
 
     Gains are shares of the cost. The weights follow Drake, Ozcan & Burke (2012): gain
@@ -133,7 +105,7 @@ class ChoiceFunction:
         self._last = heuristic
 
 
-class AdaptiveChances:
+class AdaptiveChances(RandomChoice):
     """Chances that follow the mean gain, with a floor for each heuristic."""
 
     def __init__(self, count: int) -> None:
@@ -149,24 +121,42 @@ class AdaptiveChances:
         self._gain[heuristic] += 0.1 * (max(0.0, gain) - self._gain[heuristic])
 
 
-class RandomChoice:
-    """No learning: what the others must beat."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-
-    def choose(self, rng: np.random.Generator) -> int:
-        return int(rng.integers(self._count))
-
-    def learn(self, heuristic: int, gain: float) -> None:
-        """Learn nothing."""
-
-
-_SELECTORS: dict[str, Callable[[int], Selector]] = {
+SELECTORS: dict[str, type[RandomChoice]] = {
     "choice": ChoiceFunction,
     "adaptive": AdaptiveChances,
     "random": RandomChoice,
 }
+
+
+@dataclass(frozen=True)
+class HyperParameters(MethodOptions):
+    """Options of the hyper-heuristic; the document gives no figures.
+
+    Attributes
+    ----------
+    selection
+        choice (choice function), adaptive (chances by reward) or random.
+    rounds
+        Rounds in all; a time or evaluation limit may end the run before.
+    patience
+        Rounds without a better pattern before the run ends.
+    moves
+        Moves under the relaxed check between two strict ones, at most.
+    most
+        Cells a ruin publishes at most.
+    deviation
+        How much more than the best a pattern to go on from may cost, as a share.
+    check
+        The relaxed check: slack as published, or claims.
+    """
+
+    selection: str = option("choice", known=SELECTORS)
+    rounds: int = option(10_000, least=1)
+    patience: int = option(300, least=1)
+    moves: int = option(5, least=1)
+    most: int = option(4, least=1)
+    deviation: float = option(0.005, least=0)
+    check: str = option("slack", known=CHECKS)
 
 
 class _Moves:
@@ -192,13 +182,12 @@ class _Moves:
         """Change a pattern by a heuristic and make it safe."""
         low, choice = LOW_LEVEL[heuristic], self._choices[heuristic]
         if choice is None:
-            gone = self._pick(now, low.way)
-            hidden = now.hidden.copy()
+            hidden, gone = now.hidden.copy(), self._pick(now, low.way)
             hidden[gone] = False
-            return self._relaxed.repair(hidden, event, gone, passed=False)
-        hidden = self._move(now, low, choice)
-        gone = np.flatnonzero(now.hidden & ~hidden)
-        return self._relaxed.repair(hidden, event, gone)
+        else:
+            hidden = self._move(now, low, choice)
+            gone = np.flatnonzero(now.hidden & ~hidden)
+        return self._relaxed.repair(hidden, event, gone, passed=choice is not None)
 
     def _move(self, now: Pattern, low: LowLevel, choice: Choice) -> Flags:
         """Make a few moves under the relaxed check; none may cost much more."""
@@ -238,7 +227,7 @@ def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> 
         now = min(now, bare, key=lambda pattern: pattern.cost)
     rng = search.rng(1)
     moves = _Moves(relaxed, parameters, rng)
-    selector = _SELECTORS[parameters.selection](len(LOW_LEVEL))
+    selector = SELECTORS[parameters.selection](len(LOW_LEVEL))
     used = np.zeros(len(LOW_LEVEL), dtype=np.int64)
     held, best = 0, now.cost
     for number in range(parameters.rounds):
@@ -255,16 +244,11 @@ def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> 
         if found.cost <= best * (1 + parameters.deviation):
             now = found
         search.generations += 1
-    search.note(f"choice shares: {_shares(used)}")
+    share = used / max(1, used.sum())
+    named = zip(LOW_LEVEL, share.tolist(), strict=True)
+    shares = ", ".join(f"{low.name} {100 * one:.0f} %" for low, one in named)
+    search.note(f"choice shares: {shares}")
     return relaxed.answer()
-
-
-def _shares(used: Long) -> str:
-    total = max(1, int(used.sum()))
-    return ", ".join(
-        f"{low.name} {100 * count / total:.0f} %"
-        for low, count in zip(LOW_LEVEL, used.tolist(), strict=True)
-    )
 
 
 METHOD = Method(

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Real
-from evosdc.errors import MethodError
 from evosdc.evolution.replacement import worst
 from evosdc.evolution.selection import tournament
 from evosdc.options import MethodOptions, option
@@ -166,7 +165,7 @@ class WeightParameters(MethodOptions):
     """
 
     cells: str = option("auto", known=("auto", *CELLS))
-    groups: int = -1
+    groups: int = option(-1, least=0, known=(-1,))
     grouping: str = option("weight", known=GROUPINGS)
     together: bool | None = None
     clean: str = option("never", known=CLEAN)
@@ -236,15 +235,7 @@ class OrderParameters(WeightParameters):
     within: float = 0.01
     ties: bool = False
     batch: int = option(1, least=1)
-    ruin: float = -1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (self.ruin >= 0 or self.ruin == -1):
-            raise MethodError(
-                f"option ruin is {self.ruin:g}",
-                expected="0 or more, or -1 for what suits the table",
-            )
+    ruin: float = option(-1.0, least=0, known=(-1,))
 
     def ruin_for(self, engine: AnyEngine) -> float:
         """Decide the steps of ruin and recreate where they are left to the table."""
@@ -274,12 +265,10 @@ _MEMORY = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class OrderIndividual:
-    """An order, the genes of its mutation, and what it is worth."""
+class OrderIndividual(Prefix):
+    """An order, what it is worth, and the genes of its mutation."""
 
-    order: Order
     genes: Genes
-    priced: PricedOrder
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,7 +378,7 @@ class Evolution:
         if p.mutation == "adapt":
             genes = adapt(genes, len(order), p.change, rng)
         order = mutate(order, genes, rng)
-        return Child(order, genes, Prefix(one.order, one.priced))
+        return Child(order, genes, one)
 
     def _judge(self, children: list[Child]) -> list[OrderIndividual]:
         """Evaluate what is new; offer what is better than anything before."""
@@ -405,7 +394,7 @@ class Evolution:
             if priced is not None:
                 self._remember(key, priced)
         return [
-            OrderIndividual(child.order, child.genes, priced)
+            OrderIndividual(child.order, priced, child.genes)
             for child in children
             if (priced := self._known.get(child.order.tobytes())) is not None
         ]

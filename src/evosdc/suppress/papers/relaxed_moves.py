@@ -39,7 +39,8 @@ class Choice(NamedTuple):
 
     By `rule` the best `size` cells of an equation make the candidate list; one of them
     is drawn with a chance of ``trail ** alpha / score ** beta``, so that zeros make all
-    alike. `best` and `score` are scratch space, `state` that of the random numbers.
+    alike. `best`, places in ``frame.row_cell``, and `score` are scratch space, `state`
+    that of the random numbers.
     """
 
     rule: int
@@ -159,14 +160,14 @@ def _score(
 
 
 @kernel(inner=True)
-def _draw_from(choice: Choice, count: int, floor: float) -> int:
+def _draw_from(frame: Frame, choice: Choice, count: int, floor: float) -> int:
     if count == 1:
         return choice.best[0]
     if choice.alpha == 0 and choice.beta == 0:
         return choice.best[draw(choice.state, count)]
     total = 0.0
     for i in range(count):
-        weight = choice.trail[choice.best[i]] ** choice.alpha
+        weight = choice.trail[frame.row_cell[choice.best[i]]] ** choice.alpha
         choice.score[i] = weight / (max(choice.score[i], 0.0) + floor) ** choice.beta
         total += choice.score[i]
     point = total * draw(choice.state, 1 << 30) / float(1 << 30)
@@ -189,7 +190,7 @@ def _pick(
     may_hide: bool,
     ban: int,
 ) -> int:
-    """Choose a cell that lends an equation room in direction `d`, or -1."""
+    """Choose a cell that lends an equation room in direction `d`: its place, or -1."""
     count = 0
     floor = np.inf
     for p in range(frame.row_start[row], frame.row_start[row + 1]):
@@ -231,7 +232,7 @@ def _pick(
             choice.score[i] = choice.score[i - 1]
             choice.best[i] = choice.best[i - 1]
         choice.score[at] = score
-        choice.best[at] = cell
+        choice.best[at] = p
         # Cells come cheapest first; hidden ones, which are free to claim, anywhere.
         if choice.rule == CHEAPEST and count == choice.size and not frame.claims:
             break
@@ -240,15 +241,7 @@ def _pick(
     for i in range(count):
         if choice.score[i] > 0:
             floor = min(floor, choice.score[i])
-    return _draw_from(choice, count, 0.01 * floor if floor < np.inf else 1.0)
-
-
-@kernel(inner=True)
-def _factor(frame: Frame, row: int, cell: int) -> float:
-    for p in range(frame.column_start[cell], frame.column_start[cell + 1]):
-        if frame.column_row[p] == row:
-            return frame.column_factor[p]
-    return 0.0
+    return _draw_from(frame, choice, count, 0.01 * floor if floor < np.inf else 1.0)
 
 
 @kernel(inner=True)
@@ -277,10 +270,10 @@ def balance(
             short = np.inf
         else:
             owner = _owner(frame, live, row, d)
-        cell = _pick(frame, live, choice, row, d, owner, short, may_hide, ban)
-        if cell < 0:
+        at = _pick(frame, live, choice, row, d, owner, short, may_hide, ban)
+        if at < 0:
             return False
-        factor = _factor(frame, row, cell)
+        cell, factor = frame.row_cell[at], frame.row_factor[at]
         k = d if factor > 0 else 1 - d
         room = frame.room[cell, k]
         if short == np.inf:

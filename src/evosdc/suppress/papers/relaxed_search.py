@@ -27,6 +27,7 @@ from evosdc.suppress.papers.relaxed_moves import (
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
+from evosdc.suppress.structure.order_groups import by_weight
 from evosdc.suppress.structure.upsets import single_totals
 
 # The two readings of the relaxed check.
@@ -51,8 +52,7 @@ class RelaxedSearch:
     @cached_property
     def by_weight(self) -> Long:
         """Sensitive cells by falling weight."""
-        cells = np.flatnonzero(self.problem.primary)
-        return cells[np.argsort(-self.problem.table.weight[cells], kind="stable")]
+        return by_weight(self.problem, np.flatnonzero(self.problem.primary))
 
     @cached_property
     def depth(self) -> Long:
