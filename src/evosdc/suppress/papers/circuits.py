@@ -135,8 +135,8 @@ def _cover_by_rectangles(
     parts: list[Long] = []
     for only in levels[:, None]:
         state.check(only)
-        corners = cheapest_corners(state, cell, only)
         while state.live.length[only[0]] < 0:
+            corners = cheapest_corners(state, cell, only)
             if not len(corners) and how == "further":
                 corners = cheapest_corners(state, cell, only, adding=True)
             if not len(corners):
@@ -144,7 +144,6 @@ def _cover_by_rectangles(
                 corners = _witnesses(state, only)[0]
             state.hide(corners)
             parts.append(corners)
-            corners = corners[:0]
             state.check(only)
     return parts
 
@@ -232,12 +231,12 @@ def simple_rectangles(state: PatternState) -> Circuits:
         rows[column].append(row)
     circuits: Circuits = {}
     for cell in np.unique(state.network.demands.cell).tolist():
-        own, own_column = int(arcs.tail[cell]), int(arcs.head[cell])
+        own_row, own_column = int(arcs.tail[cell]), int(arcs.head[cell])
         found = [
-            np.array([at[own, column], at[row, column], at[row, own_column]])
-            for column in columns[own]
+            np.array([at[own_row, column], at[row, column], at[row, own_column]])
+            for column in columns[own_row]
             for row in rows[own_column]
-            if column != own_column and row != own and (row, column) in at
+            if column != own_column and row != own_row and (row, column) in at
         ]
         found = [np.sort(corners[~problem.primary[corners]]) for corners in found]
         circuits[cell] = max(

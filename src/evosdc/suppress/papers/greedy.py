@@ -71,10 +71,7 @@ def _method(name: str) -> Method:
     )
 
 
-GREEDY = _method("greedy")
-GREEDY_UNIT = _method("greedy-unit")
-GREEDY_FEW = _method("greedy-few")
-GREEDY_AHEAD = _method("greedy-ahead")
+GREEDY, GREEDY_UNIT, GREEDY_FEW, GREEDY_AHEAD = map(_method, VARIANTS)
 
 
 # Descent: local search by first improvement under the relaxed check.

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -139,23 +140,47 @@ class HeurgeneParameters(MethodOptions):
     cost_benefit: float = 0.0
 
 
-class _Breeding(ABC):
+@dataclass(frozen=True)
+class GapnParameters(MethodOptions):
+    """Options of GAPN.
+
+    Attributes
+    ----------
+    population
+        Individuals.
+    generations, patience
+        Generations in all, and without a better best.
+    removals
+        Redundant cells that one mutation publishes at most.
+    """
+
+    population: int = option(20, least=2)
+    generations: int = 500
+    patience: int = 100
+    removals: int = 4
+
+
+P = TypeVar("P", bound=HeurgeneParameters | GapnParameters)
+
+
+class _Breeding(ABC, Generic[P]):
     """A population of patterns with circuits, and how it breeds."""
 
-    def __init__(self, problem: Problem, search: Search) -> None:
+    def __init__(self, problem: Problem, parameters: P, search: Search) -> None:
         self.network = TableNetwork(problem)
+        self.parameters = parameters
         self.search = search
         self.mender = Mender(self.network, search.rng(0))
         self.rng = search.rng(1)
         self.population: list[CircuitIndividual] = []
         self.open = np.unique(self.network.demands.cell)
 
-    def run(self, parameters: HeurgeneParameters | GapnParameters) -> None:
+    def run(self) -> None:
         """Make the first generation and breed until a limit is met.
 
         One individual is always made.
         """
-        search, held = self.search, 0
+        parameters, search, held = self.parameters, self.search, 0
         for number in range(parameters.population):
             if number and search.stopped():
                 return
@@ -193,12 +218,11 @@ class _Breeding(ABC):
         return self.search.offer(individual.state.pattern(), event)
 
 
-class _HeurGene(_Breeding):
+class _HeurGene(_Breeding[HeurgeneParameters]):
     def __init__(
         self, problem: Problem, parameters: HeurgeneParameters, search: Search
     ) -> None:
-        super().__init__(problem, search)
-        self.parameters = parameters
+        super().__init__(problem, parameters, search)
         self.exact = parameters.safe == "exact"
         self.by_circuits = parameters.diversity == "circuits"
         self.childless = False  # the last pair
@@ -344,7 +368,7 @@ def run_heurgene(
     problem: Problem, parameters: HeurgeneParameters, search: Search
 ) -> Pattern:
     """Run HeurGene."""
-    _HeurGene(problem, parameters, search).run(parameters)
+    _HeurGene(problem, parameters, search).run()
     assert search.best is not None
     return search.best
 
@@ -360,33 +384,7 @@ HEURGENE = Method(
 )
 
 
-@dataclass(frozen=True)
-class GapnParameters(MethodOptions):
-    """Options of GAPN.
-
-    Attributes
-    ----------
-    population
-        Individuals.
-    generations, patience
-        Generations in all, and without a better best.
-    removals
-        Redundant cells that one mutation publishes at most.
-    """
-
-    population: int = option(20, least=2)
-    generations: int = 500
-    patience: int = 100
-    removals: int = 4
-
-
-class _Gapn(_Breeding):
-    def __init__(
-        self, problem: Problem, parameters: GapnParameters, search: Search
-    ) -> None:
-        super().__init__(problem, search)
-        self._removals = parameters.removals
-
+class _Gapn(_Breeding[GapnParameters]):
     def _first(self, number: int) -> CircuitIndividual:
         state, _ = rectangles(self.network, self._random_order(number))
         return CircuitIndividual(state, simple_rectangles(state))
@@ -416,7 +414,7 @@ class _Gapn(_Breeding):
         children = [child for child in both if child is not None]
         if children:
             better = min(children, key=lambda child: child.cost)
-            for _ in range(self._removals):
+            for _ in range(self.parameters.removals):
                 order = crowded_first(better.state)
                 if not publish_redundant(better, self.mender, order, len(order)):
                     break
@@ -433,7 +431,7 @@ def crowded_first(state: PatternState) -> Long:
 def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pattern:
     """Run GAPN."""
     breeding = _Gapn(problem, parameters, search)
-    breeding.run(parameters)
+    breeding.run()
     # What was never crossed away is still redundant in the best pattern.
     best = min(breeding.population, key=lambda one: one.cost).state.copy()
     breeding.mender.prune(best)

@@ -173,14 +173,12 @@ class WeightParameters(MethodOptions):
     def grouping_for(self, engine: AnyEngine) -> Grouping:
         """Decide what is left to the table."""
         large = len(engine.problem.table) > _LARGE
-        cells = self.cells
+        cells, groups, together = self.cells, self.groups, self.together
         if cells == "auto":
             unpicked = "unpicked" if engine.quick else "by-bounds"
             cells = unpicked if large else "exposed"
-        groups = self.groups
         if groups < 0:
             groups = _GROUPS[cells] if large else 0
-        together = self.together
         if together is None:
             together = not large or engine.quick
         return Grouping(cells, groups, self.grouping, together)
@@ -255,7 +253,7 @@ def preset(by: str, size: int = 10) -> type[OrderParameters]:
         mutation: str = option(by, known=("adapt", *OPERATORS))
         population: int = option(size, least=1)
         converged: int = 100
-        ruin: float = 0.0
+        ruin: float = option(0.0, least=0, known=(-1,))
 
     return Preset
 
@@ -298,7 +296,7 @@ class Evolution:
         evaluator: Evaluator,
         parameters: OrderParameters,
         search: Search,
-        refine: Callable[[int], None] = lambda _: None,
+        refine: Callable[[int], None] | None = None,
     ) -> None:
         self._evaluator = evaluator
         self._refine = refine
@@ -321,7 +319,8 @@ class Evolution:
             for newcomer in self._judge(children):
                 self._admit(newcomer)
             self._search.generations += 1
-            self._refine(self._evaluated - evaluated)
+            if self._refine is not None:
+                self._refine(self._evaluated - evaluated)
             better = self._found_so_far() < before
             self._held = 0 if better else self._held + len(children)
             self._converged = self._converged + 1 if self._is_converged() else 0

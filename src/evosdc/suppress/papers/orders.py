@@ -101,10 +101,9 @@ class OrderSearch:
         engine = engine_for(problem)
         self.evaluator = _evaluator(engine, parameters, search)
         ruin = parameters.ruin_for(engine)
-        self._refiner: Refiner | None = None
-        if ruin:
-            self._refiner = Refiner(engine, search, ruin * self.evaluator.length)
-        refine = self._refiner.work if self._refiner else lambda _: None
+        steps = ruin * self.evaluator.length
+        self._refiner = Refiner(engine, search, steps) if ruin else None
+        refine = self._refiner.work if self._refiner else None
         self._evolution = Evolution(self.evaluator, parameters, search, refine)
 
     def go_on(self) -> None:

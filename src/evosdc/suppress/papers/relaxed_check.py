@@ -250,12 +250,6 @@ def _unlist(frame: Frame, live: RelaxedArrays, cell: int) -> None:
 
 
 @kernel(inner=True)
-def log_full(live: RelaxedArrays) -> bool:
-    """Whether the log has no room for another change."""
-    return live.tally[LOGGED] + 2 > len(live.log_cell)
-
-
-@kernel(inner=True)
 def hide(frame: Frame, live: RelaxedArrays, cell: int, k: int, amount: float) -> None:
     """Hide a cell, or let a hidden one claim more, in direction `k`."""
     _log(live, cell)

@@ -15,6 +15,7 @@ from evosdc.arrays import Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.draw import draw
 from evosdc.suppress.papers.relaxed_check import (
+    LOGGED,
     SECONDARIES,
     TOLERANCE,
     WAITING,
@@ -23,7 +24,6 @@ from evosdc.suppress.papers.relaxed_check import (
     forget,
     hide,
     lacking,
-    log_full,
     publish,
     queue,
     undo,
@@ -258,7 +258,7 @@ def balance(
     for _ in range(4 * (frame.row_start[row + 1] - frame.row_start[row]) + 8):
         if not lacking(frame, live, row):
             return True
-        if log_full(live):
+        if live.tally[LOGGED] + 2 > len(live.log_cell):
             return False
         d = 0
         if live.have[row, 0] >= live.ask[row, 0] * (1 - TOLERANCE):
