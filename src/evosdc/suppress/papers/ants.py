@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Long, Real
-from evosdc.options import MethodOptions, option
+from evosdc.options import option
 from evosdc.suppress.papers.relaxed_check import RelaxedArrays
 from evosdc.suppress.papers.relaxed_moves import RULES
-from evosdc.suppress.papers.relaxed_search import CHECKS, RelaxedSearch
+from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -30,7 +30,7 @@ _BANDS = 10
 
 
 @dataclass(frozen=True)
-class AntsParameters(MethodOptions):
+class AntsParameters(RelaxedOptions):
     """Options of the ant colonies; the document gives no figures.
 
     Attributes
@@ -51,8 +51,6 @@ class AntsParameters(MethodOptions):
         The greedy rule behind visibility: cheapest, per-unit, largest or ahead.
     descent
         Descend from the best pattern of each cycle.
-    check
-        The relaxed check: slack as published, or claims.
     """
 
     model: str = option("direct", known=("direct", "indirect"))
@@ -64,7 +62,6 @@ class AntsParameters(MethodOptions):
     candidates: int = option(5, least=1)
     rule: str = option("ahead", known=RULES)
     descent: bool = True
-    check: str = option("slack", known=CHECKS)
 
 
 class DirectColony:

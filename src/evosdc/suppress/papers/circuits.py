@@ -78,16 +78,24 @@ class CircuitIndividual:
         return int(np.count_nonzero(self.state.hidden != other.state.hidden))
 
 
+def exchanged(
+    one: CircuitIndividual, two: CircuitIndividual, cell: int
+) -> list[CircuitIndividual]:
+    """Return the safe children of two that exchange their circuits of a cell."""
+    mine, theirs = one.circuits[cell], two.circuits[cell]
+    both = one.with_circuit(cell, theirs), two.with_circuit(cell, mine)
+    return [child for child in both if child is not None]
+
+
 def costs_of(population: list[CircuitIndividual]) -> Real:
     """Cost of each individual."""
     return np.array([individual.cost for individual in population])
 
 
-def hidden_at(state: PatternState) -> Long:
-    """How many hidden cells meet at each node: in each row and column."""
-    arcs, hidden = state.network.arcs, np.flatnonzero(state.hidden)
-    ends = np.concatenate([arcs.tail[hidden], arcs.head[hidden]])
-    return np.bincount(ends, minlength=state.network.nodes)
+def met_at(network: TableNetwork, cells: Long) -> Long:
+    """How many of some cells meet at each node: in each row and column."""
+    ends = np.concatenate([network.arcs.tail[cells], network.arcs.head[cells]])
+    return np.bincount(ends, minlength=network.nodes)
 
 
 def rectangles(
@@ -166,7 +174,8 @@ def publish_crowded(
     their column hide more than two cells at the time. With `circuits` one goes only
     where each of them protects its own cell without it; they are shortened by it.
     """
-    arcs, crowd = state.network.arcs, hidden_at(state)
+    arcs = state.network.arcs
+    crowd = met_at(state.network, np.flatnonzero(state.hidden))
     for cell in np.sort(state.secondaries).tolist():
         if min(crowd[arcs.tail[cell]], crowd[arcs.head[cell]]) <= _UNCROWDED:
             continue
@@ -187,15 +196,14 @@ def _without(circuits: Circuits, cell: int) -> Circuits:
 
 def all_protect(network: TableNetwork, circuits: Circuits) -> bool:
     """Whether each circuit protects its own cell with the sensitive cells alone."""
-    return all(_protects(network, cell, c) for cell, c in circuits.items())
-
-
-def _protects(network: TableNetwork, cell: int, circuit: Long) -> bool:
-    levels = levels_of(network, cell)
-    alone = PatternState(network)
-    alone.hide(circuit)
-    alone.check(levels)
-    return bool((alone.live.length[levels] >= 0).all())
+    for cell, circuit in circuits.items():
+        levels = levels_of(network, cell)
+        alone = PatternState(network)
+        alone.hide(circuit)
+        alone.check(levels)
+        if (alone.live.length[levels] < 0).any():
+            return False
+    return True
 
 
 def renew(state: PatternState, circuits: Circuits, most: int) -> Circuits:
@@ -311,9 +319,8 @@ def _closing_cells(state: PatternState, circuit: Long, most: int) -> list[int]:
     own = circuit[state.hidden[circuit]]
     if not len(own):
         return []
-    touched = np.zeros(state.network.nodes, dtype=np.bool_)
-    touched[arcs.tail[own]] = touched[arcs.head[own]] = True
-    met = hidden_at(state) > 0
+    touched = met_at(state.network, own) > 0
+    met = met_at(state.network, np.flatnonzero(state.hidden)) > 0
     joins = (touched[arcs.tail] & met[arcs.head]) | (
         met[arcs.tail] & touched[arcs.head]
     )

@@ -130,8 +130,9 @@ def run_castro(
         else:
             failed.append(int(network.demands.cell[level]))
     if failed:
+        named = sorted(set(failed))
         raise protection_failed(
-            problem, "castro", failed, "paths that share no cell do not cover"
+            problem, "castro", named, "paths that share no cell do not cover"
         )
     state.check()
     return finish(state, search, parameters.clean_up, "disjoint shortest paths")

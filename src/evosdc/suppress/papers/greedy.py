@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Flags
-from evosdc.options import MethodOptions, option
+from evosdc.options import option
 from evosdc.suppress.papers.relaxed_moves import RULES
-from evosdc.suppress.papers.relaxed_search import CHECKS, RelaxedSearch
+from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -33,7 +33,7 @@ VARIANTS = {
 
 
 @dataclass(frozen=True)
-class GreedyParameters(MethodOptions):
+class GreedyParameters(RelaxedOptions):
     """Options of the greedy heuristics.
 
     Attributes
@@ -41,12 +41,9 @@ class GreedyParameters(MethodOptions):
     order
         Order of the sensitive cells: weight (falling, as the attacker programs take
         them) or given (row by row).
-    check
-        The relaxed check: slack as published, or claims.
     """
 
     order: str = option("weight", known=("weight", "given"))
-    check: str = option("slack", known=CHECKS)
 
 
 def _method(name: str) -> Method:
@@ -84,7 +81,7 @@ GREEDY, GREEDY_UNIT, GREEDY_FEW, GREEDY_AHEAD = map(_method, VARIANTS)
 
 
 @dataclass(frozen=True)
-class DescentParameters(MethodOptions):
+class DescentParameters(RelaxedOptions):
     """Options of descent.
 
     Attributes
@@ -95,14 +92,11 @@ class DescentParameters(MethodOptions):
         Passes over the secondaries at most.
     swaps
         Whether cells are swapped, or only published.
-    check
-        The relaxed check: slack as published, or claims.
     """
 
     rule: str = option("ahead", known=RULES)
     passes: int = option(20, least=1)
     swaps: bool = True
-    check: str = option("slack", known=CHECKS)
 
 
 def run_descent(
@@ -143,7 +137,7 @@ DESCENT = Method(
 
 
 @dataclass(frozen=True)
-class GraspParameters(MethodOptions):
+class GraspParameters(RelaxedOptions):
     """Options of GRASP; the document gives no figures.
 
     Attributes
@@ -161,8 +155,6 @@ class GraspParameters(MethodOptions):
         table is no network).
     descent
         Descend after each construction.
-    check
-        The relaxed check: slack as published, or claims.
     """
 
     cycles: int = option(20, least=1)
@@ -171,7 +163,6 @@ class GraspParameters(MethodOptions):
     rule: str = option("ahead", known=RULES)
     hierarchical: str = option("auto", known=("auto", "yes", "no"))
     descent: bool = True
-    check: str = option("slack", known=CHECKS)
 
 
 def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> Pattern:

@@ -38,7 +38,8 @@ from evosdc.suppress.papers.circuits import (
     Circuits,
     add_and_publish,
     costs_of,
-    hidden_at,
+    exchanged,
+    met_at,
     publish_crowded,
     publish_redundant,
     rectangles,
@@ -296,8 +297,7 @@ class _HeurGene(_Breeding[HeurgeneParameters]):
             if cost[mine].sum() == cost[theirs].sum():
                 continue
             if min(one.swap(cell, theirs)[2], two.swap(cell, mine)[2]) < least:
-                both = (one.with_circuit(cell, theirs), two.with_circuit(cell, mine))
-                return [child for child in both if child is not None]
+                return exchanged(one, two, cell)
         return []
 
     def _cross_directed(
@@ -406,12 +406,7 @@ class _Gapn(_Breeding[GapnParameters]):
         ready = [k for k, c in one.circuits.items() if len(c) and len(two.circuits[k])]
         if not ready:
             return []
-        cell = ready[int(self.rng.integers(len(ready)))]
-        both = (
-            one.with_circuit(cell, two.circuits[cell]),
-            two.with_circuit(cell, one.circuits[cell]),
-        )
-        children = [child for child in both if child is not None]
+        children = exchanged(one, two, ready[int(self.rng.integers(len(ready)))])
         if children:
             better = min(children, key=lambda child: child.cost)
             for _ in range(self.parameters.removals):
@@ -423,7 +418,8 @@ class _Gapn(_Breeding[GapnParameters]):
 
 def crowded_first(state: PatternState) -> Long:
     """Order the secondaries by how much is hidden in their row and column."""
-    arcs, crowd, cells = state.network.arcs, hidden_at(state), state.secondaries
+    arcs, cells = state.network.arcs, state.secondaries
+    crowd = met_at(state.network, np.flatnonzero(state.hidden))
     weight = crowd[arcs.tail[cells]] + crowd[arcs.head[cells]]
     return cells[np.argsort(-weight, kind="stable")]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Flags, Long
-from evosdc.options import MethodOptions, option
+from evosdc.options import option
 from evosdc.suppress.papers.relaxed_moves import (
     ANYWHERE,
     EXPENSIVE,
@@ -21,7 +21,7 @@ from evosdc.suppress.papers.relaxed_moves import (
     Choice,
     move,
 )
-from evosdc.suppress.papers.relaxed_search import CHECKS, RelaxedSearch
+from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -129,7 +129,7 @@ SELECTORS: dict[str, type[RandomChoice]] = {
 
 
 @dataclass(frozen=True)
-class HyperParameters(MethodOptions):
+class HyperParameters(RelaxedOptions):
     """Options of the hyper-heuristic; the document gives no figures.
 
     Attributes
@@ -146,8 +146,6 @@ class HyperParameters(MethodOptions):
         Cells a ruin publishes at most.
     deviation
         How much more than the best a pattern to go on from may cost, as a share.
-    check
-        The relaxed check: slack as published, or claims.
     """
 
     selection: str = option("choice", known=SELECTORS)
@@ -156,7 +154,6 @@ class HyperParameters(MethodOptions):
     moves: int = option(5, least=1)
     most: int = option(4, least=1)
     deviation: float = option(0.005, least=0)
-    check: str = option("slack", known=CHECKS)
 
 
 class _Moves:
@@ -231,9 +228,8 @@ def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> 
     used = np.zeros(len(LOW_LEVEL), dtype=np.int64)
     held, best = 0, now.cost
     for number in range(parameters.rounds):
-        if held >= parameters.patience or not now.cost > 0:
-            break
-        if not relaxed.repair.affordable():
+        over = held >= parameters.patience or not now.cost > 0
+        if over or not relaxed.repair.affordable():
             break
         heuristic = selector.choose(rng)
         found = moves.make(now, heuristic, f"round {number + 1}")

@@ -195,7 +195,6 @@ def protection_failed(
     problem: Problem, method: str, cells: list[int], why: str
 ) -> ProtectionFailed:
     """Name the cells that a method cannot protect."""
-    cells = sorted(set(cells))
     named = "; ".join(problem.table.label(cell) for cell in cells[:5])
     more = f" and {len(cells) - 5} more" if len(cells) > 5 else ""
     return ProtectionFailed(

@@ -429,11 +429,9 @@ def move(
         publish(frame, live, cell)
     else:
         _ruin(frame, live, choice.state, way, many)
-    balanced = balance_waiting(
-        frame, live, choice, may_hide, cell, most, len(live.dead)
-    )
+    done = balance_waiting(frame, live, choice, may_hide, cell, most, len(live.dead))
     live.dead[:] = False
-    if balanced and live.total[0] < most:
+    if done and live.total[0] < most:
         forget(live)
         return True
     undo(frame, live)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from evosdc.arrays import Flags, Long
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.repair import Repair
 from evosdc.suppress.papers.relaxed_check import (
     SECONDARIES,
@@ -30,10 +32,21 @@ from evosdc.suppress.search import Search
 from evosdc.suppress.structure.order_groups import by_weight
 from evosdc.suppress.structure.upsets import single_totals
 
-# The two readings of the relaxed check.
-CHECKS = ("slack", "claims")
 # Cells a descent looks at between two looks at the clock.
 _PIECE = 200
+
+
+@dataclass(frozen=True)
+class RelaxedOptions(MethodOptions):
+    """Options of all methods on the relaxed check.
+
+    Attributes
+    ----------
+    check
+        The relaxed check: slack as published, or claims.
+    """
+
+    check: str = option("slack", known=("slack", "claims"))
 
 
 class RelaxedSearch:
