@@ -170,8 +170,8 @@ class WeightParameters(MethodOptions):
     together: bool | None = None
     clean: str = option("never", known=CLEAN)
 
-    def grouping_for(self, engine: AnyEngine) -> Grouping:
-        """Decide what is left to the table."""
+    def evaluator(self, engine: AnyEngine, search: Search) -> Evaluator:
+        """Return what evaluates orders; decide what is left to the table."""
         large = len(engine.problem.table) > _LARGE
         cells, groups, together = self.cells, self.groups, self.together
         if cells == "auto":
@@ -181,7 +181,8 @@ class WeightParameters(MethodOptions):
             groups = _GROUPS[cells] if large else 0
         if together is None:
             together = not large or engine.quick
-        return Grouping(cells, groups, self.grouping, together)
+        grouping = Grouping(cells, groups, self.grouping, together)
+        return engine.evaluator(grouping, search, self.clean == "every")
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ class OrderSearch:
         self, problem: Problem, parameters: OrderParameters, search: Search
     ) -> None:
         engine = engine_for(problem)
-        self.evaluator = _evaluator(engine, parameters, search)
+        self.evaluator = parameters.evaluator(engine, search)
         ruin = parameters.ruin_for(engine)
         steps = ruin * self.evaluator.length
         self._refiner = Refiner(engine, search, steps) if ruin else None
@@ -132,7 +132,7 @@ def run_by_weight(
     problem: Problem, parameters: WeightParameters, search: Search
 ) -> Pattern:
     """Protect the cells in order of falling weight, as Fischetti & Salazar do."""
-    evaluator = _evaluator(engine_for(problem), parameters, search)
+    evaluator = parameters.evaluator(engine_for(problem), search)
     (priced,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
     if priced is not None:
         search.count()
@@ -142,19 +142,11 @@ def run_by_weight(
     return _answer(evaluator, search)
 
 
-def _evaluator(
-    engine: AnyEngine, parameters: WeightParameters, search: Search
-) -> Evaluator:
-    """Return what evaluates orders on this table."""
-    grouping = parameters.grouping_for(engine)
-    return engine.evaluator(grouping, search, parameters.clean == "every")
-
-
 def _answer(evaluator: Evaluator, search: Search) -> Pattern:
     """The best pattern, or one made quickly where the run ended before the first."""
     if search.best is None:
         search.count()
-        search.offer(evaluator.rescue(), "in a hurry")
+        search.offer(evaluator.rescue(), "covered quickly")
     assert search.best is not None
     return search.best
 

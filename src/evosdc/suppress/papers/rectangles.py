@@ -78,27 +78,34 @@ def cheapest_rectangle(
         if (
             out >> 1 == cell
             or middle == target
-            or first > best
-            or (first == best and not adding)
+            or (first >= best and not (adding and first == best))
             or not _fits(up, down, out, rise, fall)
         ):
             continue
         for step in range(graph.start[middle], graph.start[middle + 1]):
             across = graph.slot[step]
             corner = end_of(graph, across)
-            if corner == source or closer[corner] < 0:
+            if corner == source:
                 continue
             price = 0.0 if hidden[across >> 1] else cost[across >> 1]
             total = first + price + closing[corner]
-            if total > best or not _fits(up, down, across, rise, fall):
+            if total >= best and not (adding and total == best):
                 continue
-            known = hidden[out >> 1] and hidden[across >> 1] and hidden[closer[corner]]
-            rank = across >> 1
-            if (across & 1 == 0) == (fall > 0):
-                rank += len(cost)
-            if (adding and known) or (total == best and not (adding and rank < least)):
+            if not _fits(up, down, across, rise, fall):
                 continue
-            best, least = total, rank
+            if adding:
+                last = closer[corner]
+                if last < 0 or (
+                    hidden[out >> 1] and hidden[across >> 1] and hidden[last]
+                ):
+                    continue
+                rank = across >> 1
+                if (across & 1 == 0) == (fall > 0):
+                    rank += len(cost)
+                if total == best and rank >= least:
+                    continue
+                least = rank
+            best = total
             corners[0] = out >> 1
             corners[1] = across >> 1
             corners[2] = closer[corner]

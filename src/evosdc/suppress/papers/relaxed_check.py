@@ -253,12 +253,12 @@ def _unlist(frame: Frame, live: RelaxedArrays, cell: int) -> None:
 def hide(frame: Frame, live: RelaxedArrays, cell: int, k: int, amount: float) -> None:
     """Hide a cell, or let a hidden one claim more, in direction `k`."""
     _log(live, cell)
-    fresh = not live.hidden[cell]
+    added = not live.hidden[cell]
     old = live.claim[cell, k]
     new = max(old, amount)
     other = live.claim[cell, 1 - k]
     live.claim[cell, k] = new
-    if fresh:
+    if added:
         live.hidden[cell] = True
         _list(frame, live, cell)
     for p in range(frame.column_start[cell], frame.column_start[cell + 1]):
@@ -267,14 +267,14 @@ def hide(frame: Frame, live: RelaxedArrays, cell: int, k: int, amount: float) ->
         # Direction of the equation in which the cell moves when it moves by k.
         d = k if frame.column_factor[p] > 0 else 1 - k
         here, there = size * frame.room[cell, k], size * frame.room[cell, 1 - k]
-        if fresh:
+        if added:
             live.known[row] += 1
             live.spare[row, d] += here
             live.spare[row, 1 - d] += there
         if frame.claims:
             live.have[row, d] += size * (new - old)
             here, there = size * new, size * other
-        elif fresh:
+        elif added:
             live.have[row, d] += here
             live.have[row, 1 - d] += there
         if new > 0:

@@ -70,7 +70,7 @@ class ProgramEvaluator(GroupEvaluator):
 
     def rescue(self) -> Pattern:
         state = self._unfinished or GeneralState(self._table)
-        return cover_and_finish(state, self._search, "in a hurry")
+        return cover_and_finish(state, self._search, "covered quickly")
 
     def _evaluate(self, order: Order, prefix: Prefix | None) -> PricedOrder | None:
         begin, known, upto = known_beginning(order, prefix)
