@@ -89,7 +89,10 @@ def option(
     most: float | None = None,
     known: Collection[Any] = (),
 ) -> Any:
-    """Declare the default of an option and which values it may have, None aside."""
+    """Declare the default of an option and which values it may have, None aside.
+
+    With a range, values that are `known` are right outside of it.
+    """
     return field(
         default=default, metadata={"least": least, "most": most, "known": known}
     )
@@ -122,14 +125,19 @@ def _expected(
     value: Any, least: float | None, most: float | None, known: Collection[Any]
 ) -> str:
     """Say what would have been right instead of a value, nothing if it is right."""
-    if known:
-        return "" if value in known else f"one of {', '.join(map(str, known))}"
+    bounds = [
+        f"{word} {at}"
+        for word, at in (("at least", least), ("at most", most))
+        if at is not None
+    ]
+    listed = ", ".join(map(str, known))
+    if known and not bounds:
+        return "" if value in known else f"one of {listed}"
     # Written so that what is not a number is refused.
     low, high = least is None or value >= least, most is None or value <= most
-    if low and high:
+    if (low and high) or value in known:
         return ""
-    bounds = (("at least", least), ("at most", most))
-    return " and ".join(f"{word} {at}" for word, at in bounds if at is not None)
+    return " and ".join(bounds) + (f", or {listed}" if known else "")
 
 
 def check_types(options: Any) -> None:
