@@ -49,9 +49,14 @@ _QUICK, _QUICK_WITHOUT_DIMENSIONS = "hypercube", "attacker"
 # Share of the limit that building the quick pattern may take, and judging it. With
 # half of it large tables have no answer that is sure; twice is missing to the search.
 _QUICK_SHARE, _JUDGE_SHARE = 0.1, 0.4
-# What is kept for judging the last pattern: times of what the first one took, and a
+# What is kept for judging the last pattern: times of what the one before took, and a
 # share of the limit. With half of it busy machines judge too late.
-_MARGIN, _LEAST_SHARE = 2.5, 0.08
+_MARGIN, _LEAST_SHARE = 1.5, 0.08
+# Better patterns are judged while the search goes on, from this share of the limit on:
+# where the cost has fallen by one share, and after another one of the limit at least.
+# At half of these the search has less time, at twice of them the answer of a search
+# that ends late is older.
+_JUDGED_FROM, _FALLEN, _APART = 0.4, 0.03, 0.2
 # Rounds of demands that the judge asks for. Each one asks for more: few are needed.
 _ROUNDS = 6
 # Share of the cells that must be decided for a forecast, and what to try without one.
@@ -120,11 +125,15 @@ def solve(
     kept = task.checkpoint
     with nullcontext() if kept is None else following(kept, search, clock):
         posed, first = _first_judged(posed, search, method, help)
+        meanwhile = _Meanwhile(posed, search, first)
+        search.between.append(meanwhile)
         try:
             first_bound(problem, search)
         except KeyboardInterrupt:
             search.reason = INTERRUPTED
         solved, pattern, notes = _searched(posed, method, parameters, search)
+        search.between.remove(meanwhile)
+        first = meanwhile.judged
     if search.reason == INTERRUPTED:
         clock.hurry()
     search.note(ending(search, method.name, task.stop.evaluations))
@@ -149,7 +158,7 @@ def _judged_to_the_end(
     for _ in range(_ROUNDS):
         if on_pattern is not None:
             on_pattern(posed.published(pattern.hidden))
-        judged = _judge(posed, pattern, clock, help, judged)
+        judged = _judge(posed, pattern, clock, help, judged or first)
         if judged.verdict.safe or clock.over():
             break
         better = _without_useless(posed, judged)
@@ -233,6 +242,38 @@ def _first_judged(
     return posed, judged
 
 
+class _Meanwhile:
+    """Judges what a search has found so far, in between, under a limit of time.
+
+    That is the answer where there is no time to judge a later pattern, and tells how
+    much of it judging takes: patterns by programs take longer than the first one.
+    """
+
+    def __init__(self, posed: Posed, search: Search, first: Judged | None) -> None:
+        self._posed, self._search, self.judged = posed, search, first
+        self._due = math.inf
+        if posed.clock.limit is not None and first is not None:
+            self._due = _JUDGED_FROM * posed.clock.limit
+
+    def __call__(self) -> None:
+        posed, search, clock = self._posed, self._search, self._posed.clock
+        now, best = clock.seconds, search.best
+        if now < self._due or best is None:
+            return
+        limit, had = clock.limit, self.judged
+        assert limit is not None and had is not None
+        if best.cost >= (1 - _FALLEN) * posed.cost_of(had.table):
+            return
+        self._due = math.inf  # judging asks whether to stop as well
+        judged = _judge(posed, best, clock.part(_APART * limit), Help(), had)
+        took = clock.seconds - now
+        if judged.verdict.safe:
+            self.judged = judged
+        search.note(f"judged in {took:.1f} s: {judged.verdict.word}")
+        self._due = clock.seconds + max(_APART * limit, took)
+        _stop(search, posed, _MARGIN * took)
+
+
 def _quick_pattern(problem: Problem, stored: Pattern | None, search: Search) -> Pattern:
     """Complete the pattern of a run that was cut short, or build one quickly."""
     if stored is not None:
@@ -248,7 +289,8 @@ def _stop(search: Search, posed: Posed, judging: float) -> None:
     stop, clock = posed.task.stop, posed.clock
     end = None
     if clock.limit is not None:
-        reserve = max(judging, _LEAST_SHARE * clock.limit)
+        most = _JUDGE_SHARE * clock.limit
+        reserve = max(min(judging, most), _LEAST_SHARE * clock.limit)
         end = search.seconds + clock.before(reserve)
     search.stop = stopping(end, stop.evaluations, stop.gap)
 
