@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isinf
 from typing import Any
 
 from evosdc.errors import LevelError
 from evosdc.evolution.stopping import TimeLimit
+from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.resumed import completed, take_up
 from evosdc.suppress.search import DUALITY, Search, Shrink
 from evosdc.suppress.structure.codes import dimensions_of
 from evosdc.suppress.structure.contract import Contraction, contract
@@ -39,7 +40,6 @@ class ContractedSearch(Search):
             stop=whole.stop,
             workers=whole.workers,
             record=whole.record,
-            cluster=whole.cluster,
             branch=whole.branch,
             clock=whole.clock,
         )
@@ -86,7 +86,7 @@ class ContractedSearch(Search):
     def stopped(self) -> bool:
         self._whole.generations = self.generations
         if self.reason is None:
-            self.pause()
+            self.call_back()
         over = self._whole.stopped()
         self.reason = self._whole.reason
         return over
@@ -118,6 +118,48 @@ def _worth_it(problem: Problem) -> Contraction | None:
     return found if few and left <= _SHARE_WITHOUT_BOXES else None
 
 
+def completed(
+    problem: Problem, pattern: Pattern, search: Search, event: str = "completed"
+) -> Pattern:
+    """Return a pattern with what a problem asks for beyond it, cleaned up.
+
+    It may have been made for another problem of the same table: without attackers, or
+    with lower levels.
+    """
+    hidden = pattern.hidden & problem.hideable
+    start = Pattern(hidden, 0.0, pattern.hints)
+    state = engine_for(problem).restore(start)
+    if state.repair(stopped=search.stopped):
+        state.clean_up(stopped=search.stopped)
+    found: Pattern = state.pattern()
+    search.count()
+    search.offer(found, event)
+    return found
+
+
+def restore_checkpoint(problem: Problem, search: Search) -> None:
+    """Offer the stored pattern, made safe where it is not.
+
+    It is no evidence: somebody may have changed the file. So it is priced anew, its
+    demands are covered again, and what must be published is. Where there is no time for
+    that, it is offered as it is, and the judge says what it is worth.
+    """
+    if search.stored is None:
+        return
+    stored = replace(
+        problem.pattern(search.stored.hidden & problem.hideable),
+        hints=search.stored.hints,
+    )
+    state = engine_for(problem).restore(stored)
+    more = state.repair(stopped=search.stopped)
+    if search.stopped():
+        search.offer(stored, "restored from the checkpoint, not looked at again")
+    elif more:
+        search.offer(state.pattern(), "restored from the checkpoint, and repaired")
+    else:
+        search.offer(state.pattern(), "restored from the checkpoint")
+
+
 def run_contracted(
     problem: Problem, method: Method, parameters: Any, search: Search
 ) -> Pattern:
@@ -126,7 +168,7 @@ def run_contracted(
         return run_for_public(problem, method, parameters, search)
     found = contraction_for(problem) if method.contracts else None
     if found is None or method.takes(found.small) is not None:
-        take_up(problem, search)
+        restore_checkpoint(problem, search)
         pattern: Pattern = method.run(problem, parameters, search)
         return pattern
     search.note(
@@ -135,11 +177,11 @@ def run_contracted(
     )
     inner = ContractedSearch(search, found)
     try:
-        take_up(found.small, inner)
+        restore_checkpoint(found.small, inner)
         small: Pattern = method.run(found.small, parameters, inner)
     except LevelError:
         # The whole problem says which of its cells cannot be protected.
-        take_up(problem, search)
+        restore_checkpoint(problem, search)
         pattern = method.run(problem, parameters, search)
         return pattern
     # What was measured there holds here: programs are over the same classes of cells.
@@ -152,19 +194,19 @@ def run_for_public(
     problem: Problem, method: Method, parameters: Any, search: Search
 ) -> Pattern:
     """Run a method that knows the public only, and protect against the others too."""
-    take_up(problem, search)
+    restore_checkpoint(problem, search)
     left = search.seconds_left()
-    part = search.part(_FOR_PUBLIC * left)
+    sub_run = search.sub_run(_FOR_PUBLIC * left)
     try:
-        found = run_contracted(problem.for_public, method, parameters, part)
+        found = run_contracted(problem.for_public, method, parameters, sub_run)
     except KeyboardInterrupt:
-        if part.best is not None:
-            search.offer(completed(problem, part.best, Search()), method.name)
+        if sub_run.best is not None:
+            search.offer(completed(problem, sub_run.best, Search()), method.name)
         raise
-    search.count(part.evaluations)
-    if part.bound is not None:
+    search.count(sub_run.evaluations)
+    if sub_run.bound is not None:
         # Attackers only ask for more.
-        search.raise_bound(part.bound, part.bound_source)
+        search.raise_bound(sub_run.bound, sub_run.bound_source)
     # Evaluations were for the method: what is asked beyond them is completed in full.
     own = Search() if isinf(left) else Search(stop=TimeLimit(search.seconds_left()))
     search.offer(completed(problem, found, own), f"{method.name}, against attackers")

@@ -63,7 +63,7 @@ class Clock:
         self.limit = limit if self.limit is None else min(self.limit, limit)
         self._grace = _grace(self.limit)
 
-    def part(self, seconds: float) -> Clock:
+    def within(self, seconds: float) -> Clock:
         """Return a clock for a part of the run, which is over in so many seconds."""
         other = copy(self)
         other.limit, other._grace = self.seconds + seconds, 0.0

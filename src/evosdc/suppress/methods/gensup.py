@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.errors import MethodError
 from evosdc.evolution.selection import elite
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.bounds.cut_loop import node_bound
@@ -65,17 +64,10 @@ class GensupParameters(MethodOptions):
     population: int = option(20, least=2)
     iterations: int = 20
     patience: int = 10
-    elite_share: float = 0.25
+    elite_share: float = option(0.25, above=0, below=1)
     best_share: float = 0.75
     guide: str = option("share", known=GUIDES)
     pruned: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.elite_share < 1:
-            raise MethodError(
-                f"an elite share of {self.elite_share}", expected="between 0 and 1"
-            )
 
 
 class Population:

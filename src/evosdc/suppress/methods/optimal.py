@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.evolution.stopping import gap
-from evosdc.parallel import Hands
+from evosdc.options import MethodOptions
+from evosdc.parallel import LazyPool
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.base import AnyEngine, Costs, Mask
@@ -40,7 +41,7 @@ def proven(search: Search) -> bool:
 
 
 @dataclass(frozen=True)
-class OptimalParameters:
+class OptimalParameters(MethodOptions):
     """Options of cut and branch.
 
     Attributes
@@ -70,8 +71,8 @@ def run_optimal(
         search.raise_bound(0.0)
     if search.best.cost == 0 or search.stopped():
         return search.best
-    with Hands(problem, help=search.help) as hands:
-        _prove(engine, CutLoop(problem, hands=hands), parameters, search)
+    with LazyPool(problem, workers=search.workers) as pool:
+        _prove(engine, CutLoop(problem, pool=pool), parameters, search)
     return search.best
 
 

@@ -1,8 +1,10 @@
-"""Ruin and recreate within a run: what local search, breeding and orders share.
+"""Local search by ruin and recreate, by itself and within other methods.
 
 A step publishes a few secondaries, covers the levels that broke under costs blurred at
 random, and publishes what became redundant nearby. Ruin and recreate is due to
-Schrimpf et al. (2000).
+Schrimpf et al. (2000). ``ls-ruin`` covers levels of networks along cheapest paths, with
+the late acceptance of Burke & Bykov (2017); ``ls-rebuild`` covers those of any table by
+the cheapest boxes and cycles, and keeps what is not more expensive.
 """
 
 from __future__ import annotations
@@ -12,13 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evosdc.options import MethodOptions
 from evosdc.suppress.engine.base import AnyEngine, State, Stopped, Walker, WalkOptions
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
-from evosdc.suppress.methods.exchange import Companions
+from evosdc.suppress.methods.exchange import Exchange
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 
@@ -35,8 +39,8 @@ class Plan:
 class Walk:
     """A walk that can be stopped and go on, from a pattern of its own.
 
-    Its run knows the best pattern of all: where the walk is stuck with a dearer one it
-    goes on from that.
+    Its run knows the best pattern of all: where the walk is stuck with a more expensive
+    one it goes on from that.
     """
 
     def __init__(self, problem: Problem, plan: Plan, search: Search) -> None:
@@ -81,7 +85,7 @@ def restored(engine: AnyEngine, pattern: Pattern, search: Search) -> State:
 def build_and_walk(
     problem: Problem, plan: Plan, search: Search, *, built: str
 ) -> Pattern:
-    """Build a pattern and walk on from it, with companions on other workers.
+    """Build a pattern and walk on from it, with the same walk on other workers.
 
     A run that was cut short walks on from what it had. The record says that a pattern
     was built.
@@ -97,7 +101,7 @@ def build_and_walk(
     if walker is None:
         search.note("there is nothing to publish, or no dimensions to rebuild along")
         return first
-    with Companions(problem, Walk, plan, search):
+    with Exchange(problem, search, Walk, plan):
         walk(walker, search, plan.steps, search.stopped, plan.walked)
     assert search.best is not None
     final = state.pattern()
@@ -149,3 +153,95 @@ def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker],
             search.offer(walker.best(), event)
 
     return report
+
+
+@dataclass(frozen=True)
+class RuinParameters(MethodOptions):
+    """Options of ruin and recreate.
+
+    Attributes
+    ----------
+    steps
+        Steps in all; a time or evaluation limit may end the run before.
+    most
+        Cells a step publishes at most.
+    memory
+        Steps that late acceptance looks back.
+    blur
+        How far the costs that steer the paths stray: the standard deviation of their
+        logarithms.
+    turn
+        Steps between two blurs.
+    patience
+        Steps without a better pattern after which the walk begins anew from one that
+        is largely rebuilt, and at least twenty per secondary; 0 for never.
+    """
+
+    steps: int = 100_000
+    most: int = 3
+    memory: int = 20
+    blur: float = 0.8
+    turn: int = 40
+    patience: int = 400
+
+
+def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pattern:
+    """Build a pattern by shortest paths and walk on from it."""
+    p = parameters
+    options = WalkOptions(p.most, p.blur, p.turn, p.memory, p.patience)
+    plan = Plan(NetworkEngine, options, p.steps, "ruin and recreate")
+    return build_and_walk(problem, plan, search, built="shortest paths")
+
+
+RUIN = Method(
+    name="ls-ruin",
+    summary="local search: ruin, recreate by cheapest paths, late acceptance",
+    tables="two-dimensional",
+    source="after Schrimpf et al. 2000; Burke & Bykov 2017",
+    parameters=RuinParameters,
+    run=run_ruin,
+    takes=networks_only,
+)
+
+
+# Steps under one blur of the costs.
+_TURN = 32
+
+
+@dataclass(frozen=True)
+class RebuildParameters(MethodOptions):
+    """Options of ruin and recreate on any table.
+
+    Attributes
+    ----------
+    steps
+        Steps in all; a time or evaluation limit may end the run before.
+    most
+        Cells a step publishes at most.
+    blur
+        How far the costs that steer the search stray: the standard deviation of their
+        logarithms.
+    """
+
+    steps: int = 1_000_000
+    most: int = 4
+    blur: float = 0.3
+
+
+def run_rebuild(
+    problem: Problem, parameters: RebuildParameters, search: Search
+) -> Pattern:
+    """Build a pattern by the incremental attacker and rebuild it bit by bit."""
+    options = WalkOptions(parameters.most, parameters.blur, _TURN)
+    plan = Plan(GeneralEngine, options, parameters.steps, "rebuilt")
+    return build_and_walk(problem, plan, search, built="attacker programs")
+
+
+REBUILD = Method(
+    name="ls-rebuild",
+    summary="local search: ruin, recreate by cheapest boxes and cycles",
+    tables="any; quickest where there are dimensions, labelled or found",
+    source="after Schrimpf et al. 2000",
+    parameters=RebuildParameters,
+    run=run_rebuild,
+)

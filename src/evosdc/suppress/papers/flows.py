@@ -246,7 +246,7 @@ CASTRO = Method(
 
 
 @dataclass(frozen=True)
-class KellyParameters:
+class KellyParameters(MethodOptions):
     """Options of the minimum cost flow heuristic.
 
     Attributes
@@ -257,7 +257,7 @@ class KellyParameters:
         Publish what is not needed in the end.
     """
 
-    order: str = "given"
+    order: str = option("given", known=ORDERS)
     clean_up: bool = True
 
 

@@ -13,10 +13,11 @@ import numpy as np
 from evosdc.arrays import Flags, Long, Real
 from evosdc.errors import ProtectionFailed
 from evosdc.kernels import kernel
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.flow import Graph, end_of
-from evosdc.suppress.methods.sp import cell_order
+from evosdc.suppress.methods.sp import ORDERS, cell_order
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only
@@ -94,7 +95,7 @@ def cheapest_rectangle(
 
 
 @dataclass(frozen=True)
-class HypercubeParameters:
+class HypercubeParameters(MethodOptions):
     """Options of the hypercube method.
 
     Attributes
@@ -108,7 +109,7 @@ class HypercubeParameters:
         Publish what is not needed in the end.
     """
 
-    order: str = "given"
+    order: str = option("given", known=ORDERS)
     skip_covered: bool = False
     clean_up: bool = True
 

@@ -71,7 +71,7 @@ class FlowEvaluator:
         # The closing group comes last and has no place in an order.
         self._start, self._levels = _levels_of(self.network, [*self.elements, rest])
         self._bare = self.network.bare()
-        self._workers = [self._worker() for _ in range(max(1, search.workers))]
+        self._workers = [self._worker() for _ in range(search.workers.threads)]
 
     @property
     def length(self) -> int:
