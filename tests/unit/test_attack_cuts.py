@@ -124,4 +124,4 @@ def test_workers_that_no_island_has_attack_levels(
 ):
     home = Island(problem, 4, Search(workers=Workers(workers)))
     with Islands(home, islands) as beside:
-        assert beside.spare.workers == spare
+        assert beside.spare.count == spare

@@ -12,18 +12,18 @@ from evosdc.errors import InputError
 from evosdc.instances.grid import MOST
 from evosdc.table import TOTAL, Hierarchy
 
-_Parts = dict[str, dict[str, tuple[str, ...]]]
+_Codes = dict[str, dict[str, tuple[str, ...]]]
 
 # Parts of an invented country and of an activity classification in the manner of NACE:
 # a section letter, two-digit divisions, groups with one digit more. Ragged on purpose.
-_REGIONS: _Parts = {
+_REGIONS: _Codes = {
     "North": {"Northshore": (), "Fells": (), "Borders": ()},
     "East": {"Fenland": (), "Saltmarsh": ()},
     "South": {"Downs": ("Inglebury", "Kestrel"), "Weald": ()},
     "West": {"Marches": (), "Vale": ()},
     "Capital": {},
 }
-_ACTIVITIES: _Parts = {
+_ACTIVITIES: _Codes = {
     "B": {"08": ()},
     "C": {"10": ("101", "107"), "16": (), "20": (), "25": (), "28": ()},
     "F": {"41": (), "43": ()},
@@ -106,7 +106,7 @@ def business(seed: int = 0, firms: int = 6000) -> Business:
     return Business(records, {"region": place, "activity": trade})
 
 
-def _tree(parts: _Parts) -> Hierarchy:
+def _tree(parts: _Codes) -> Hierarchy:
     parent_of: dict[str, str] = {}
     for top, middle in parts.items():
         parent_of[top] = TOTAL

@@ -14,8 +14,9 @@ from evosdc.instances.grid import (
     Grid,
     add_totals,
     contributors,
-    flat,
-    tree,
+    leaf_shape,
+    marked,
+    numbered,
 )
 from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table
@@ -65,30 +66,34 @@ class Large(Declared):
     level: float = option(0.1, least=0, most=0.5)
     bounds: str = option("open", known=BOUNDS)
 
+    def draw(self, rng: np.random.Generator) -> Table:
+        """Draw Poisson numbers of contributors, each contributing -1/log r.
 
-def large(options: Large, rng: np.random.Generator) -> Table:
-    """Draw Poisson numbers of contributors, each contributing -1/log r.
-
-    The mean number is set so that the published share of all cells is zero. The source
-    does not say which cells were sensitive: here those with the fewest contributors
-    are, ties by lot, as many as it counts.
-    """
-    solid = LARGE[options.table]
-    dims = _dimensions(solid, rng)
-    size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
-    counts, amount = contributors(size, _mean_for(dims, solid.zeros), rng)
-    grid = Grid.of(dims, amount, UNIT_DECIMALS)
-    frequency = add_totals(dims, counts).ravel()
-    primary = _fewest(rng, grid, frequency, solid.sensitive)
-    lower, upper = grid.levels(options.level, bounds=options.bounds, strict=True)
-    return grid.table(primary, lower, upper, bounds=options.bounds, frequency=frequency)
+        The mean number is set so that the published share of all cells is zero. The
+        source does not say which cells were sensitive: here those with the fewest
+        contributors are, ties by lot, as many as it counts.
+        """
+        solid = LARGE[self.table]
+        dims = tuple(
+            numbered(k, codes, 2 if k == solid.hierarchical else 1, rng)
+            for k, codes in enumerate(solid.codes)
+        )
+        size = leaf_shape(dims)
+        counts, amount = contributors(size, _mean_for(dims, solid.zeros), rng)
+        grid = Grid.of(dims, amount, UNIT_DECIMALS)
+        frequency = add_totals(dims, counts).ravel()
+        primary = _fewest(rng, grid, frequency, solid.sensitive)
+        lower, upper = grid.levels(self.level, bounds=self.bounds, strict=True)
+        return grid.table(
+            primary, lower, upper, bounds=self.bounds, frequency=frequency
+        )
 
 
 def _mean_for(dims: tuple[Dimension, ...], zeros: float) -> float:
     """Mean contributors of an inner cell that leave a share of all cells empty."""
     from scipy.optimize import brentq  # slow to import, needed here only
 
-    size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
+    size = leaf_shape(dims)
     under = add_totals(dims, np.ones(size, dtype=np.int64)).ravel()
     inside, times = np.unique(under, return_counts=True)
     share: Real = times / times.sum()
@@ -104,15 +109,4 @@ def _fewest(
 ) -> Flags:
     pool = np.flatnonzero(~grid.empty)
     order = np.lexsort((rng.random(len(pool)), frequency[pool]))
-    chosen = np.zeros(len(frequency), dtype=bool)
-    chosen[pool[order[:count]]] = True
-    return chosen
-
-
-def _dimensions(solid: Solid, rng: np.random.Generator) -> tuple[Dimension, ...]:
-    return tuple(
-        tree(f"d{k + 1}", codes, 2, "ABC"[k], rng)
-        if k == solid.hierarchical
-        else flat(f"d{k + 1}", codes - 1, "ABC"[k])
-        for k, codes in enumerate(solid.codes)
-    )
+    return marked(len(frequency), pool[order[:count]])

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from evosdc.errors import InputError
-from evosdc.instances.large import Large, large
-from evosdc.instances.office import Frequency, Office, frequency, office
-from evosdc.instances.random import Random, random
-from evosdc.instances.register import Register, register
-from evosdc.instances.twoway import (
-    ClassOne,
-    ClassTwo,
-    HeurGene,
-    class_one,
-    class_two,
-    heurgene,
-)
+from evosdc.instances.large import Large
+from evosdc.instances.office import Frequency, Office
+from evosdc.instances.random import Random
+from evosdc.instances.register import Register
+from evosdc.instances.twoway import ClassOne, ClassTwo, HeurGene
 from evosdc.options import configure
 from evosdc.table import Table
 
@@ -36,16 +29,13 @@ class Family:
     summary, source
         One line each for people: what it draws and who first used it.
     options
-        A frozen dataclass with the published defaults.
-    draw
-        Makes a table from options and a generator.
+        A frozen dataclass with the published defaults, whose `draw` makes a table.
     """
 
     name: str
     summary: str
     source: str
     options: type
-    draw: Callable[[Any, np.random.Generator], Table]
 
     def configure(self, options: Mapping[str, Any]) -> Any:
         """Turn ``name=value`` options into the family's own."""
@@ -64,7 +54,6 @@ _FAMILIES = (
         "two-way, whole numbers 0..499, inner values 1..4 sensitive",
         "Almeida, Schuetz and Carvalho 2008; Fischetti and Salazar 1999",
         ClassOne,
-        class_one,
     ),
     Family(
         "class2",
@@ -72,7 +61,6 @@ _FAMILIES = (
         "sensitive, 15 % both ways",
         "Almeida, Schuetz and Carvalho 2008; Fischetti and Salazar 1999",
         ClassTwo,
-        class_two,
     ),
     Family(
         "heurgene",
@@ -80,7 +68,6 @@ _FAMILIES = (
         "both ways; seven sets of 100x100 and 400x250",
         "Herrington 2015",
         HeurGene,
-        heurgene,
     ),
     Family(
         "ons",
@@ -88,21 +75,18 @@ _FAMILIES = (
         "and H1 to H6 (hierarchical) like surveys",
         "Smith, Clark, Staggemeier and Serpell 2011; Staggemeier et al. 2007",
         Office,
-        office,
     ),
     Family(
         "large",
         "three-way, fourteen tables of 48,600 to 209,300 cells, six hierarchical",
         "Smith, Clark, Staggemeier and Serpell 2011",
         Large,
-        large,
     ),
     Family(
         "frequency",
         "counts of any dimensions, small counts sensitive",
         "the minimum-frequency rule of statistical offices",
         Frequency,
-        frequency,
     ),
     Family(
         "register",
@@ -110,14 +94,12 @@ _FAMILIES = (
         "firms",
         "this project, after business registers",
         Register,
-        register,
     ),
     Family(
         "random",
         "small tables of any shape for tests: trees, links, zeros, ties, extremes",
         "this project",
         Random,
-        random,
     ),
 )
 
@@ -149,5 +131,7 @@ def make(name: str, seed: int = 0, **options: Any) -> Table:
     """
     if seed < 0:
         raise InputError(f"a seed of {seed}", expected="a whole number of 0 or more")
-    family = find_family(name)
-    return family.draw(family.configure(options), np.random.default_rng(seed))
+    drawn: Table = (
+        find_family(name).configure(options).draw(np.random.default_rng(seed))
+    )
+    return drawn
