@@ -16,7 +16,7 @@ from evosdc.io import table_from_frame
 from evosdc.options import checked
 from evosdc.parallel import joined
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
-from evosdc.suppress.contracted import contraction_for
+from evosdc.suppress.contracted import contracted
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.requests import costs
 from evosdc.table.knowledge import knowledge_words
@@ -153,10 +153,7 @@ def bounds(
     def stopped() -> bool:
         return time_limit is not None and moment() - start > time_limit
 
-    contracted = contraction_for(problem)
-    small, base = problem, 0.0
-    if contracted is not None:
-        small, base = contracted.small, contracted.base
+    small, base = contracted(problem)
     with joined(cluster, workers) as found_workers:
         if method == "node":
             found = node_bound(small)

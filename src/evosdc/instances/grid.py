@@ -39,7 +39,7 @@ def tree(
     """Make a random tree of `nodes` codes, the total included, in `levels` levels.
 
     Level sizes grow by one ratio. The tree is ragged: about a third of the codes of a
-    middle level have no parts, the others at least two. Small trees get as many levels
+    middle level have no children, the others at least two. Small trees get as many levels
     as fit.
     """
     codes, parents = [TOTAL], [-1]
@@ -137,7 +137,7 @@ class Grid:
         )
 
     def without_total(self, dimension: int) -> Grid:
-        """Drop the cells at the total of a dimension: its parts lie side by side."""
+        """Drop the cells at the total of a dimension: the tables below lie side by side."""
         keep = self.codes[:, dimension] != 0
         return replace(
             self,
@@ -235,8 +235,8 @@ def leaf_shape(dimensions: Sequence[Dimension]) -> tuple[int, ...]:
 
 def share_of(amount: Amounts, share: float) -> Amounts:
     """Take a share of whole amounts exactly (0.15 is 15/100) and round it up."""
-    part = Fraction(str(share))
-    return -(-amount * part.numerator // part.denominator)
+    exact = Fraction(str(share))
+    return -(-amount * exact.numerator // exact.denominator)
 
 
 def pick(rng: np.random.Generator, candidates: Flags, count: int) -> Flags:

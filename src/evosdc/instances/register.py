@@ -1,6 +1,6 @@
 """Tables as a business register gives: two deep trees, full of chains, sparsely filled.
 
-In the trees of real offices (industries by regions) many codes have one part only: an
+In the trees of real offices (industries by regions) many codes have one child only: an
 industry of one class, a region of one district. Most combinations of codes have no
 firm, and a few firms are as large as everything around them, so cells high up are
 sensitive too.
@@ -28,7 +28,7 @@ class Register(Declared):
     levels
         Levels of each tree, chains aside.
     chains
-        Share of the codes without parts that get a chain of one to three single parts.
+        Share of the codes without children that get a chain of one to three codes.
     filled
         Share of the inner cells that have firms.
     dominance
@@ -76,7 +76,7 @@ class Register(Declared):
 def _with_chains(
     dimension: Dimension, share: float, rng: np.random.Generator
 ) -> Dimension:
-    """Put chains of single parts below some of the codes that have no parts."""
+    """Put chains of codes below some of those that have no children."""
     tree = dimension.hierarchy
     codes, parents = list(tree.codes), list(tree.parents)
     for leaf in np.flatnonzero(tree.is_leaf).tolist():

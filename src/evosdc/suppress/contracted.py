@@ -19,7 +19,7 @@ from evosdc.suppress.structure.contract import Contraction, contract
 
 # Worth it where no more than this share of the cells that may be hidden is left; less
 # where boxes, which need dimensions, would be lost, and then only where programs do
-# without them: on 12,395 cells they had a pattern three times as dear after a minute.
+# without them: on 12,395 cells they had a pattern three times as expensive after a minute.
 _SHARE, _SHARE_WITHOUT_BOXES = 0.9, 0.5
 _MOST_WITHOUT_BOXES = 6000
 # Share of the time left for a method that knows the public only.
@@ -102,6 +102,12 @@ def contraction_for(problem: Problem) -> Contraction | None:
     return found
 
 
+def contracted(problem: Problem) -> tuple[Problem, float]:
+    """Return the problem to bound, contracted or not, and what else is hidden costs."""
+    found = contraction_for(problem)
+    return (problem, 0.0) if found is None else (found.small, found.base)
+
+
 def _worth_it(problem: Problem) -> Contraction | None:
     if problem.has_attackers:
         return None  # attackers know cells, not classes of cells
@@ -140,7 +146,7 @@ def completed(
 def restore_checkpoint(problem: Problem, search: Search) -> None:
     """Offer the stored pattern, made safe where it is not.
 
-    It is no evidence: somebody may have changed the file. So it is priced anew, its
+    It is no evidence: somebody may have changed the file. So it is priced again, its
     demands are covered again, and what must be published is. Where there is no time for
     that, it is offered as it is, and the judge says what it is worth.
     """
@@ -152,12 +158,11 @@ def restore_checkpoint(problem: Problem, search: Search) -> None:
     )
     state = engine_for(problem).restore(stored)
     more = state.repair(stopped=search.stopped)
+    event = "restored from the checkpoint"
     if search.stopped():
-        search.offer(stored, "restored from the checkpoint, not looked at again")
-    elif more:
-        search.offer(state.pattern(), "restored from the checkpoint, and repaired")
+        search.offer(stored, f"{event}, not looked at again")
     else:
-        search.offer(state.pattern(), "restored from the checkpoint")
+        search.offer(state.pattern(), f"{event}, and repaired" if more else event)
 
 
 def run_contracted(

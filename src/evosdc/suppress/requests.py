@@ -152,7 +152,7 @@ def costs(table: Table, name: str = "weight") -> NDArray[np.float64]:
     name
         ``weight`` the table's own weights; ``value`` the absolute value (never below
         1, so that zeros are not free); ``frequency`` the number of contributors;
-        ``unit`` 1 a cell; ``boxcox:L`` the value raised to the power L, or its
+        ``unit`` 1 per cell; ``boxcox:L`` the value raised to the power L, or its
         logarithm for L = 0.
     """
     size = np.abs(table.value)

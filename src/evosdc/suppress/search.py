@@ -106,7 +106,7 @@ class Search:
         return self.reason is not None and self.evaluations > self._ended_at
 
     def rng(self, *key: int) -> np.random.Generator:
-        """Return the generator of one part of the run, named by numbers."""
+        """Return the generator of one purpose in the run, named by numbers."""
         spawn = (*key, *self.branch)
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=spawn))
 
@@ -214,7 +214,7 @@ class Search:
         return evaluations_left(self.stop, self.progress())
 
     def go_on(self, stop: Criterion) -> None:
-        """Let a run that was stopped go on until it is stopped anew."""
+        """Let a run that was stopped go on until it is stopped again."""
         self.stop, self.reason = stop, None
 
     def call_back(self) -> None:

@@ -81,7 +81,7 @@ class Population:
     def add(self, state: State) -> bool:
         """Let a pattern in; of equal cost the one with fewer cells stays.
 
-        The dearest gives way.
+        The most expensive gives way.
         """
         cost = state.cost
         at = int(np.searchsorted(self.cost, cost))
@@ -165,6 +165,16 @@ def first_generation(
     return population
 
 
+def guided_price(problem: Problem, fractions: Real) -> Real:
+    """Make cells cheap to the extent a relaxation hides them.
+
+    A cell hidden in full keeps a thousandth of its cost: of two ways through such cells
+    the cheaper one is taken.
+    """
+    price: Real = problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
+    return price
+
+
 def guided_state(
     engine: AnyEngine,
     mender: Mender[Any],
@@ -179,9 +189,7 @@ def guided_state(
     Demands are covered by weight unless an order is given. What costs more than
     `hopeless` before it is pruned is left as it is.
     """
-    # A cell hidden in full keeps a thousandth of its cost: of two ways through such
-    # cells the cheaper one is taken.
-    price = engine.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
+    price = guided_price(engine.problem, fractions)
     state: State = engine.start()
     state.cover(order, price=price * noise, stopped=stopped)
     if state.cost <= hopeless:
@@ -286,9 +294,9 @@ def mutate(state: State, mender: Mender[Any], search: Search, stopped: Stopped) 
     for first in range(0, len(cells), _CELLS_A_CALL):
         if stopped():
             return
-        part = cells[first : first + _CELLS_A_CALL]
-        search.count(len(part))
-        mender.drop_in_turn(state, part)
+        batch = cells[first : first + _CELLS_A_CALL]
+        search.count(len(batch))
+        mender.drop_in_turn(state, batch)
 
 
 METHOD = Method(

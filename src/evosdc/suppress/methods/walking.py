@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
 from evosdc.options import MethodOptions
 from evosdc.suppress.engine.base import AnyEngine, State, Stopped, Walker, WalkOptions
 from evosdc.suppress.engine.finish import cover_and_finish
@@ -125,20 +123,6 @@ def walk(
     return walker.best()
 
 
-def walk_from(
-    engine: AnyEngine,
-    state: State,
-    search: Search,
-    rng: np.random.Generator,
-    steps: int,
-    stopped: Stopped,
-    options: WalkOptions | None = None,
-) -> Pattern | None:
-    """Walk from a covered state, which is changed; None where it cannot."""
-    walker = engine.walker(state, rng, options)
-    return None if walker is None else walk(walker, search, steps, stopped)
-
-
 def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker], None]:
     """Return what counts a walker's steps in a run and offers what is better.
 
@@ -173,7 +157,7 @@ class RuinParameters(MethodOptions):
     turn
         Steps between two blurs.
     patience
-        Steps without a better pattern after which the walk begins anew from one that
+        Steps without a better pattern after which the walk begins again from one that
         is largely rebuilt, and at least twenty per secondary; 0 for never.
     """
 
