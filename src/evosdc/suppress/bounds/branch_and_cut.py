@@ -46,6 +46,10 @@ _CUTS_A_NODE = 30
 _DEEP = 0.02
 # Nodes between two whole patterns that are nearly safe and worth mending.
 _NODES_A_MENDING = 20
+# Seconds that SCIP's last questions may take once a slice is over. At half of it trees
+# of tables with slow programs are given up more often, at twice of it limits of time
+# are passed by as much more.
+_GRACE_SECONDS = 0.5
 
 
 class BranchAndCut(OpenCells):
@@ -163,11 +167,18 @@ class BranchAndCut(OpenCells):
             if handler.raised is not None:
                 raise handler.raised
             follow(self.bound())
-        done = model.getStatus() in ("optimal", "infeasible")
+        done = self.usable and model.getStatus() in ("optimal", "infeasible")
         return self.bound(), done
+
+    @property
+    def usable(self) -> bool:
+        """Whether the tree may be solved further: all its answers have been true."""
+        return self.handler.bound_at_end is None
 
     def bound(self) -> float:
         """Return a lower bound on every pattern cheaper than the best known."""
+        if self.handler.bound_at_end is not None:
+            return self.handler.bound_at_end
         model = self._model
         nothing = model.getStatus() == "infeasible"
         bound = self._best if nothing else min(float(model.getDualbound()), self._best)
@@ -188,9 +199,10 @@ def _deepest(cuts: list[Cut], x: Real) -> list[Cut]:
 class _Cuts(Conshdlr):
     """What SCIP asks: is a pattern safe, and which cuts does it violate?
 
-    Answers are true to the last one, also when the run is over: SCIP discards a node
-    whose cells are all fixed if it is told that their pattern is not safe, and a
-    pattern that is said to be safe only once, so that a later bound would be too high.
+    Answers are true, also when the slice is over: SCIP discards a node whose cells are
+    all fixed if it is told that their pattern is not safe, and a pattern that is said
+    to be safe only once, so that a later bound would be too high. Where they would
+    take too long then, the bound is kept as it is and the tree is not used any more.
     """
 
     def __init__(self, tree: BranchAndCut, loop: CutLoop) -> None:
@@ -198,6 +210,7 @@ class _Cuts(Conshdlr):
         self._node = -1
         self._mend = 0  # nodes from which on a pattern may be mended
         self.raised: BaseException | None = None
+        self.bound_at_end: float | None = None  # when answers ceased to be true
 
     def begin(
         self,
@@ -226,6 +239,12 @@ class _Cuts(Conshdlr):
             self.model.interruptSolve()
         return over
 
+    def _late(self) -> bool:
+        """Whether answers take so long after the end that they are no longer true."""
+        if self.bound_at_end is None and time.monotonic() > self._end + _GRACE_SECONDS:
+            self.bound_at_end = self._tree.bound()
+        return self.bound_at_end is not None
+
     def _ended(self) -> bool:
         """Tell of the bound if that is due; whether time, a caller or an error ends."""
         try:
@@ -251,10 +270,15 @@ class _Cuts(Conshdlr):
             self.raised = error
             return []
 
+    def _safe(self, x: Real) -> bool:
+        """Whether a whole pattern violates no cut; False where that takes too long."""
+        violated = self._late() or bool(self._ask(x, True, 1, self._late))
+        return not violated and self.raised is None and not self._late()
+
     def conscheck(self, _: Any, solution: Any, *_unused: Any, **_more: Any) -> Result:
         over = self._over()
         x = np.rint(self._tree.pattern(solution))
-        safe = not self._ask(x, True, 1) and self.raised is None
+        safe = self._safe(x)
         nodes = self.model.getNTotalNodes()
         if safe or (nodes >= self._mend and not over):
             self._mend = nodes + _NODES_A_MENDING
@@ -267,18 +291,18 @@ class _Cuts(Conshdlr):
     def consenfolp(self, *_unused: Any) -> Result:
         # One cut is enough to keep a node when the run is over.
         most = 1 if self._over() else None
-        cuts = self._ask(np.rint(self._tree.pattern()), True, most)
+        x = np.rint(self._tree.pattern())
+        cuts = [] if self._late() else self._ask(x, True, most, self._late)
         for cut in cuts:
             self._tree.add(cut)
-        if self.raised is not None:
+        if self.raised is not None or (not cuts and self._late()):
             return {"result": SCIP_RESULT.INFEASIBLE}
         done = SCIP_RESULT.CONSADDED if cuts else SCIP_RESULT.FEASIBLE
         return {"result": done}
 
     def consenfops(self, *_unused: Any) -> Result:
         self._over()
-        cuts = self._ask(np.rint(self._tree.pattern()), True, 1)
-        safe = not cuts and self.raised is None
+        safe = self._safe(np.rint(self._tree.pattern()))
         return {"result": SCIP_RESULT.FEASIBLE if safe else SCIP_RESULT.INFEASIBLE}
 
     def conssepalp(self, *_unused: Any) -> Result:

@@ -56,6 +56,9 @@ _PATIENCE, _PATIENT_EVALUATIONS = 0.5, 20_000.0
 _STALL, _PAYS = 10, 1e-4
 # Seconds between two looks at whether the first pattern is there.
 _NAP = 0.02
+# How many times longer a slice must be for another tree, after one whose questions took
+# longer than its slice. At half of it such trees are tried more often, at twice less.
+_LONGER_SLICES = 4.0
 # Evaluations of an assignment where no clock runs.
 _ASSIGNED = 40
 
@@ -301,6 +304,7 @@ class Tree:
         self._tree: BranchAndCut | None = None
         self._cuts = 0  # cuts of the loop that the tree has
         self._explored = False  # whether nothing is left of the tree
+        self._needs = 0.0  # seconds of a slice that a tree can use
 
     def applies(self) -> bool:
         if self._explored or self._tree is not None:
@@ -309,6 +313,8 @@ class Tree:
 
     def turn(self, slice: Slice) -> None:
         run = self._run
+        if slice.seconds < self._needs:
+            return
         if self._tree is not None and self._tree.bound() < run.loop.value * (
             1 - CLOSED
         ):
@@ -330,6 +336,8 @@ class Tree:
             slice.seconds, slice.nodes, stopped, attempt, run.raise_by_tree, attempt
         )
         run.search.count(tree.nodes - before)
+        if not tree.usable:
+            self._tree, self._needs = None, _LONGER_SLICES * slice.seconds
         # Below the root it is nearer to whole patterns, and another one each time.
         if tree.relaxed is not None:
             run.home.fractions = tree.relaxed
