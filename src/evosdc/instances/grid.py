@@ -39,8 +39,8 @@ def tree(
     """Make a random tree of `nodes` codes, the total included, in `levels` levels.
 
     Level sizes grow by one ratio. The tree is ragged: about a third of the codes of a
-    middle level have no children, the others at least two. Small trees get as many levels
-    as fit.
+    middle level have no children, the others at least two. Small trees get as many
+    levels as fit.
     """
     codes, parents = [TOTAL], [-1]
     above = [0]
@@ -137,7 +137,7 @@ class Grid:
         )
 
     def without_total(self, dimension: int) -> Grid:
-        """Drop the cells at the total of a dimension: the tables below lie side by side."""
+        """Drop the cells at the total of a dimension: tables that lie side by side."""
         keep = self.codes[:, dimension] != 0
         return replace(
             self,

@@ -19,7 +19,7 @@ from evosdc.suppress.structure.contract import Contraction, contract
 
 # Worth it where no more than this share of the cells that may be hidden is left; less
 # where boxes, which need dimensions, would be lost, and then only where programs do
-# without them: on 12,395 cells they had a pattern three times as expensive after a minute.
+# without them: on 12,395 cells their pattern cost three times as much after a minute.
 _SHARE, _SHARE_WITHOUT_BOXES = 0.9, 0.5
 _MOST_WITHOUT_BOXES = 6000
 # Share of the time left for a method that knows the public only.

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evosdc.options import MethodOptions
-from evosdc.suppress.engine.base import AnyEngine, State, Stopped, Walker, WalkOptions
+from evosdc.suppress.engine.base import AnyEngine, State, Walker, WalkOptions
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
@@ -43,30 +43,38 @@ class Walk:
 
     def __init__(self, problem: Problem, plan: Plan, search: Search) -> None:
         self._plan, self._search = plan, search
-        self._engine: AnyEngine = plan.engine(problem)
+        self.engine: AnyEngine = plan.engine(problem)
         self._rng = search.rng(1)
         self._walker: Walker | None = None
         self._stuck = False
+
+    def begin(self, state: State) -> bool:
+        """Walk on from a state; False where it cannot."""
+        self._walker = self.engine.walker(state, self._rng, self._plan.options)
+        return self._walker is not None
 
     def go_on(self) -> None:
         """Walk until stopped."""
         search, plan = self._search, self._plan
         if self._walker is None:
-            self._walker = self._begin(self._first())
+            self.begin(self._first())
         elif self._stuck and search.best and search.best.cost < self._walker.best_cost:
-            self._walker = self._begin(restored(self._engine, search.best, search))
-        if self._walker is not None:
-            before = self._walker.best_cost
-            walk(self._walker, search, plan.steps, search.stopped, plan.walked)
-            self._stuck = self._walker.best_cost >= before
-
-    def _begin(self, state: State) -> Walker | None:
-        return self._engine.walker(state, self._rng, self._plan.options)
+            self.begin(restored(self.engine, search.best, search))
+        walker = self._walker
+        if walker is None:
+            return
+        before = walker.best_cost
+        report = reporter(search, plan.walked, walker.steps)
+        while walker.steps < plan.steps and not search.stopped():
+            if not walker.turn(search.stopped, plan.steps - walker.steps):
+                break
+            report(walker)
+        self._stuck = walker.best_cost >= before
 
     def _first(self) -> State:
         """A pattern whose levels are covered in any order."""
-        state: State = self._engine.start()
-        order = self._rng.permutation(len(self._engine.demands))
+        state: State = self.engine.start()
+        order = self._rng.permutation(len(self.engine.demands))
         state.cover(order, stopped=self._search.stopped)
         state.clean_up(stopped=self._search.stopped)
         return state
@@ -88,39 +96,22 @@ def build_and_walk(
     A run that was cut short walks on from what it had. The record says that a pattern
     was built.
     """
-    engine: AnyEngine = plan.engine(problem)
+    here = Walk(problem, plan, search)
     if search.best is None:
-        state = engine.start()
+        state: State = here.engine.start()
         first = cover_and_finish(state, search, built)
     else:
         first = search.best
-        state = restored(engine, first, search)
-    walker = engine.walker(state, search.rng(1), plan.options)
-    if walker is None:
+        state = restored(here.engine, first, search)
+    if not here.begin(state):
         search.note("there is nothing to publish, or no dimensions to rebuild along")
         return first
     with Exchange(problem, search, Walk, plan):
-        walk(walker, search, plan.steps, search.stopped, plan.walked)
+        here.go_on()
     assert search.best is not None
     final = state.pattern()
     # The state has hints for the judge; late acceptance may have left the best.
     return final if final.cost == search.best.cost else search.best
-
-
-def walk(
-    walker: Walker,
-    search: Search,
-    steps: int,
-    stopped: Stopped,
-    event: str = "ruin and recreate",
-) -> Pattern:
-    """Make steps until there are so many or it is stopped; return the best pattern."""
-    report = reporter(search, event, walker.steps)
-    while walker.steps < steps and not stopped():
-        if not walker.turn(stopped, steps - walker.steps):
-            break
-        report(walker)
-    return walker.best()
 
 
 def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker], None]:

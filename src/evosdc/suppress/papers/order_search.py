@@ -231,12 +231,12 @@ class OrderParameters(WeightParameters):
     ruin: float = -1.0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not (self.ruin >= 0 or self.ruin == -1):
             raise MethodError(
                 f"option ruin is {self.ruin:g}",
                 expected="0 or more, or -1 for what suits the table",
             )
+        super().__post_init__()
 
     def ruin_for(self, engine: AnyEngine) -> float:
         """Settle the steps of ruin and recreate where they are left to the table."""
