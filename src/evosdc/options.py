@@ -92,7 +92,10 @@ def option(
     below: float | None = None,
     known: Collection[Any] = (),
 ) -> Any:
-    """Declare the default of an option and which values it may have, None aside."""
+    """Declare the default of an option and which values it may have, None aside.
+
+    With a range, values that are `known` are right outside of it.
+    """
     ranges = {"at least": least, "above": above, "at most": most, "below": below}
     given = {words: bound for words, bound in ranges.items() if bound is not None}
     return field(default=default, metadata={"ranges": given, "known": known})
@@ -150,12 +153,15 @@ class MethodOptions(Declared):
 
 def _expected(value: Any, ranges: Mapping[str, float], known: Collection[Any]) -> str:
     """Say what would have been right instead of a value, nothing if it is right."""
-    if known:
-        return "" if value in known else f"one of {', '.join(map(str, known))}"
     # What is not a number is in no range.
-    if all(_HOLDS[words](value, bound) for words, bound in ranges.items()):
+    within = all(_HOLDS[words](value, bound) for words, bound in ranges.items())
+    if value in known or (within and (ranges or not known)):
         return ""
-    return " and ".join(f"{words} {bound}" for words, bound in ranges.items())
+    bounds = " and ".join(f"{words} {bound}" for words, bound in ranges.items())
+    listed = ", ".join(map(str, known))
+    if not known:
+        return bounds
+    return f"{bounds}, or {listed}" if bounds else f"one of {listed}"
 
 
 def check_types(options: Any) -> None:
