@@ -112,9 +112,8 @@ def test_a_run_in_a_thread_is_ended_too_and_what_follows_is_not() -> None:
 
 
 def test_a_wrong_option_is_an_error_and_no_row() -> None:
-    contender = Contender.parse("kelly+order=magic", 1.0)
     with pytest.raises(MethodError, match="magic"):
-        Run(ons.instance("B", 1), contender, 1)()
+        Contender.parse("kelly+order=magic", 1.0)
 
 
 def _work_on() -> None:
