@@ -30,7 +30,7 @@ from evosdc.suppress.engine.network.network_engine import NetworkEngine
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.elements import Grouping
+from evosdc.suppress.structure.order_groups import Grouping
 
 ONE_BY_ONE = Grouping("all", 0, "weight", together=False)
 MOVED = 1e-7

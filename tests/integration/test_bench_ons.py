@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -114,6 +115,10 @@ def test_a_run_in_a_thread_is_ended_too_and_what_follows_is_not() -> None:
 def test_a_wrong_option_is_an_error_and_no_row() -> None:
     with pytest.raises(MethodError, match="magic"):
         Contender.parse("kelly+order=magic", 1.0)
+    read = Contender.parse("kelly+order=random", 1.0)
+    contender = replace(read, options={"order": "magic"})
+    with pytest.raises(MethodError, match="magic"):
+        Run(ons.instance("B", 1), contender, 1)()
 
 
 def _work_on() -> None:

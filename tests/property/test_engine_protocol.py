@@ -20,7 +20,7 @@ from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.elements import Grouping
+from evosdc.suppress.structure.order_groups import Grouping
 from evosdc.table import Table
 
 TWO_DIMENSIONAL = ("whole", "bounded", "sliding", "margins", "thin")

@@ -117,7 +117,7 @@ def test_cheapest_rectangle_against_enumeration(seed):
     for cell in network.primaries:
         rise, fall = 3, 2
         i, j = codes[cell]
-        best = np.inf
+        rectangles = []
         for r in range(rows):
             for c in range(cols):
                 if r == i or c == j:
@@ -143,20 +143,29 @@ def test_cheapest_rectangle_against_enumeration(seed):
                     for k in corners
                 )
                 if fits:
-                    best = min(best, price[corners].sum())
-        cost, found = cheapest_rectangle(
-            network.graph,
-            arcs.up,
-            arcs.down,
-            problem.cost,
-            state.hidden,
-            cell,
-            rise,
-            fall,
-        )
-        assert cost == best
-        if np.isfinite(cost):
-            assert price[found].sum() == best
+                    rectangles.append(corners)
+        for adding in (False, True):
+            costs = [
+                price[corners].sum()
+                for corners in rectangles
+                if not (adding and state.hidden[corners].all())
+            ]
+            best = min(costs, default=np.inf)
+            cost, found = cheapest_rectangle(
+                network.graph,
+                arcs.up,
+                arcs.down,
+                problem.cost,
+                state.hidden,
+                cell,
+                rise,
+                fall,
+                adding,
+            )
+            assert cost == best
+            if np.isfinite(cost):
+                assert price[found].sum() == best
+                assert not (adding and state.hidden[found].all())
 
 
 def test_unknown_orders_are_refused():

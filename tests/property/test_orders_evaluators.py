@@ -24,7 +24,7 @@ from evosdc.suppress.engine.network.order_kernels import run_order
 from evosdc.suppress.engine.network.simplex import send_by_simplex
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.elements import Grouping
+from evosdc.suppress.structure.order_groups import CELLS, UNPICKED, Grouping
 from evosdc.table import Table
 
 MODEST = settings(max_examples=25)
@@ -172,7 +172,7 @@ def test_every_order_is_safe_on_networks(
     table = random_table(seed)
     problem = Problem.of(table)
     rng = np.random.default_rng(seed)
-    cells = str(rng.choice(["all", "exposed", "unpicked"]))
+    cells = str(rng.choice(CELLS))
     by = str(rng.choice(["weight", "row", "column"]))
     grouping = Grouping(cells, groups, by, together)
     flows = NetworkEngine(problem).evaluator(grouping, Search(seed=1), clean=False)
@@ -185,7 +185,7 @@ def test_every_order_is_safe_on_networks(
         assert pattern is not None
         assert judge(table.with_pattern(pattern.hidden))[0].safe
     assert clean.cost <= plain.cost
-    if cells != "unpicked":
+    if cells not in UNPICKED:
         # Nothing is left for a closing group: the order alone made it safe.
         assert plain.cost == pytest.approx(priced.cost)
 
@@ -246,6 +246,7 @@ def test_workers_change_nothing() -> None:
         Grouping("all", 0, "weight", together=False),
         Grouping("exposed", 3, "row", together=True),
         Grouping("unpicked", 2, "weight", together=True),
+        Grouping("by-bounds", 2, "weight", together=True),
     ],
 )
 def test_every_order_is_safe_by_programs(seed: int, grouping: Grouping) -> None:
@@ -274,9 +275,7 @@ def test_flows_and_programs_price_orders_alike() -> None:
     grouping = Grouping("all", 0, "weight", together=False)
     flows = NetworkEngine(problem).evaluator(grouping, Search(seed=1), clean=False)
     programs = GeneralEngine(problem).evaluator(grouping, Search(seed=1), clean=False)
-    assert [e.tolist() for e in flows.elements] == [
-        e.tolist() for e in programs.elements
-    ]
+    assert [e.tolist() for e in flows.groups] == [e.tolist() for e in programs.groups]
     rng = np.random.default_rng(1)
     orders = [(rng.permutation(flows.length), None) for _ in range(5)]
     costs = [
@@ -284,6 +283,24 @@ def test_flows_and_programs_price_orders_alike() -> None:
         for evaluator in (flows, programs)
     ]
     assert np.mean(costs[0]) == pytest.approx(np.mean(costs[1]), rel=0.1)
+
+
+@pytest.mark.parametrize("cells", CELLS)
+@pytest.mark.parametrize("seed", range(6))
+def test_orders_hold_the_same_cells_on_every_engine(cells: str, seed: int) -> None:
+    problem = Problem.of(random_table(seed))
+    grouping = Grouping(cells, 0, "weight", together=False)
+    flows, programs = (
+        engine(problem).evaluator(grouping, Search(seed=1), clean=False)
+        for engine in (NetworkEngine, GeneralEngine)
+    )
+    assert [g.tolist() for g in flows.groups] == [g.tolist() for g in programs.groups]
+    if cells in UNPICKED:
+        exposed = set(np.unique(flows.network.demands.cell).tolist())
+        held = {int(group[0]) for group in flows.groups}
+        assert held <= exposed
+        assert held | set(flows.closing.tolist()) == exposed
+        assert set(flows.closing.tolist()) <= set(programs.closing.tolist())
 
 
 def test_the_pattern_of_an_order_needs_no_more_cover() -> None:

@@ -24,8 +24,7 @@ from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
 from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
     add_and_publish,
-    further_rectangle,
-    protects,
+    all_protect,
     publish_crowded,
     publish_redundant,
     rectangles,
@@ -38,6 +37,7 @@ from evosdc.suppress.papers.heurgene import (
     HeurgeneParameters,
     run_heurgene,
 )
+from evosdc.suppress.papers.rectangles import cheapest_corners
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 
@@ -165,7 +165,8 @@ def test_further_rectangles_are_rectangles_that_hide_something_new():
     for level in range(len(network)):
         cell = int(network.demands.cell[level])
         for _ in range(5):
-            corners = further_rectangle(state, level)
+            levels = np.array([level])
+            corners = cheapest_corners(state, cell, levels, adding=True)
             assert len(corners) == 3
             assert cell not in corners
             ends = np.append(corners, cell)
@@ -210,8 +211,8 @@ def test_clean_up_by_circuits_leaves_every_circuit_whole():
     assert not len(state.uncovered)
     for cell, circuit in circuits.items():
         assert state.hidden[circuit].all()
-        assert protects(network, cell, circuit)
-    person = CircuitIndividual.of(state, renew(state, circuits, 32))
+        assert all_protect(network, {cell: circuit})
+    person = CircuitIndividual(state, renew(state, circuits, 32))
     gone = [
         publish_redundant(person, mender, person.circuits[cell], 32, True)
         for cell in cells.tolist()
@@ -226,7 +227,7 @@ def test_a_cell_is_added_only_where_more_can_be_published():
     cells = np.unique(network.demands.cell)
     state, circuits = rectangles(network, cells)
     mender.prune(state)
-    person = CircuitIndividual.of(state, renew(state, circuits, 32))
+    person = CircuitIndividual(state, renew(state, circuits, 32))
     paid = 0
     for cell in cells.tolist():
         before = person.cost

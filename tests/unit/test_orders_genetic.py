@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from evosdc.errors import MethodError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
+from evosdc.suppress.papers import order_search
 from evosdc.suppress.papers.order_search import (
     Evolution,
     OrderParameters,
@@ -21,7 +23,7 @@ from evosdc.suppress.papers.order_search import (
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.elements import group_cells
+from evosdc.suppress.structure.order_groups import Grouping, group_cells
 
 
 class Displacement:
@@ -132,6 +134,25 @@ def test_groups_partition_the_cells() -> None:
         assert len(np.unique(table.codes[part, 0])) == 1
 
 
+@pytest.mark.parametrize(("quick", "cells"), [(True, "unpicked"), (False, "by-bounds")])
+def test_large_tables_take_groups_of_unpicked_cells(
+    monkeypatch: pytest.MonkeyPatch, quick: bool, cells: str
+) -> None:
+    asked: list[Grouping] = []
+    engine = SimpleNamespace(
+        quick=quick,
+        problem=SimpleNamespace(table=range(11)),
+        evaluator=lambda grouping, *_: asked.append(grouping),
+    )
+    OrderParameters().evaluator(engine, Search())
+    monkeypatch.setattr(order_search, "_LARGE", 10)
+    OrderParameters().evaluator(engine, Search())
+    assert asked == [
+        Grouping("exposed", 0, "weight", together=True),
+        Grouping(cells, 20, "weight", together=quick),
+    ]
+
+
 def test_ruin_goes_on_from_the_best_order_by_default() -> None:
     table = make("ons", seed=5, table="A")
     problem = Problem.of(table)
@@ -141,8 +162,9 @@ def test_ruin_goes_on_from_the_best_order_by_default() -> None:
     )
     assert ruined.cost < plain.cost
     assert judge(table.with_pattern(ruined.hidden))[0].safe
-    with pytest.raises(MethodError, match="-1 for what suits"):
-        run_method("order-ga", table, ruin=-5)
+    for options in ({"ruin": -5}, {"ruin": -0.5}, {"groups": -2}):
+        with pytest.raises(MethodError, match="at least 0, or -1"):
+            run_method("order-ga", table, **options)
 
 
 def test_the_closing_walk_finds_what_few_orders_miss() -> None:

@@ -13,7 +13,7 @@ from evosdc.suppress.papers.order_search import (
     adapt,
     cross,
     davis,
-    fresh_genes,
+    first_genes,
     insert,
     invert,
     mutate,
@@ -77,7 +77,7 @@ def test_no_rate_no_change() -> None:
 
 def test_fixed_operators_strike_once_in_a_length() -> None:
     rng = np.random.default_rng(1)
-    assert fresh_genes(40, "insert", rng) == Genes("insert", 1 / 40)
+    assert first_genes(40, "insert", rng) == Genes("insert", 1 / 40)
     changed = sum(
         not np.array_equal(mutate(np.arange(40), Genes("swap", 1 / 40), rng), range(40))
         for _ in range(2000)

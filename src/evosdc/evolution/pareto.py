@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evosdc.arrays import Flags, Long, Real
 
-Points = NDArray[np.float64]
 
-
-def dominance_matrix(points: Points) -> Flags:
+def dominance_matrix(points: Real) -> Flags:
     """``[i, j]``: point `i` dominates point `j`."""
     a, b = points[:, None, :], points[None, :, :]
     return np.all(a <= b, axis=2) & np.any(a < b, axis=2)
 
 
-def non_dominated(points: Points) -> Long:
+def non_dominated(points: Real) -> Long:
     """Numbers of the points that no other dominates."""
     return np.flatnonzero(~dominance_matrix(points).any(axis=0))
 
 
-def non_dominated_fronts(points: Points) -> list[Long]:
+def non_dominated_fronts(points: Real) -> list[Long]:
     """Sort points into fronts, the best first (Deb et al. 2002)."""
     beats = dominance_matrix(points)
     left = beats.sum(axis=0)
@@ -35,8 +32,8 @@ def non_dominated_fronts(points: Points) -> list[Long]:
     return fronts
 
 
-def crowding_distance(points: Points) -> Real:
-    """How alone each point of a front is; the ends of the front are infinitely so."""
+def crowding_distance(points: Real) -> Real:
+    """How far each point of a front is from the next ones; infinite at its ends."""
     n, objectives = points.shape
     distance = np.zeros(n)
     for k in range(objectives):
@@ -49,7 +46,7 @@ def crowding_distance(points: Points) -> Real:
     return distance
 
 
-def gaps_between(points: Points) -> Real:
+def gaps_between(points: Real) -> Real:
     """Euclidean distances between points."""
     return np.asarray(np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2))
 

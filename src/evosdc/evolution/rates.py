@@ -1,7 +1,7 @@
 """Rates of crossover and mutation: fixed, or following the run.
 
 A rate is asked for each individual (or pair) with the costs of the population at hand;
-it keeps no state between runs. Costs are minimised.
+it keeps no state between runs. Real are minimised.
 """
 
 from __future__ import annotations
@@ -10,11 +10,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evosdc.arrays import Real
-
-Costs = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -25,7 +22,7 @@ class Moment:
     budget is spent, from 0 to 1.
     """
 
-    cost: Costs
+    cost: Real
     generation: int = 0
     held: int = 0
     share: float = 0.0
@@ -60,6 +57,12 @@ class Proportional:
         return np.clip(self.k * moment.cost, 0.0, 1.0)
 
 
+def _from_best(k: float, cost: Real) -> Real | None:
+    """``k (d - d_min) / (mean - d_min)`` for each cost, None where all are equal."""
+    best, mean = float(cost.min()), float(cost.mean())
+    return None if mean <= best else k * (cost - best) / (mean - best)
+
+
 @dataclass(frozen=True)
 class SrinivasPatnaik:
     """Protect the good, disrupt the rest (Srinivas and Patnaik 1994).
@@ -74,11 +77,11 @@ class SrinivasPatnaik:
 
     def of(self, moment: Moment) -> Real:
         cost = moment.cost
-        best, mean = float(cost.min()), float(cost.mean())
-        if mean <= best:
+        scaled = _from_best(self.k, cost)
+        if scaled is None:
             return np.full(len(cost), self.k_worse)
-        scaled = self.k * (cost - best) / (mean - best)
-        return np.clip(np.where(cost <= mean, scaled, self.k_worse), self.floor, 1.0)
+        rate = np.where(cost <= cost.mean(), scaled, self.k_worse)
+        return np.clip(rate, self.floor, 1.0)
 
 
 @dataclass(frozen=True)
@@ -92,11 +95,8 @@ class Relative:
     k: float
 
     def of(self, moment: Moment) -> Real:
-        cost = moment.cost
-        best, mean = float(cost.min()), float(cost.mean())
-        if mean <= best:
-            return np.zeros(len(cost))
-        return np.clip(self.k * (cost - best) / (mean - best), 0.0, 1.0)
+        scaled = _from_best(self.k, moment.cost)
+        return np.zeros(len(moment.cost)) if scaled is None else np.clip(scaled, 0, 1)
 
 
 @dataclass(frozen=True)
@@ -185,11 +185,9 @@ def self_adapted(
     high: float,
     change: float = 0.1,
 ) -> Real:
-    """Redraw each individual's own rate with probability `change`.
+    """Draw each individual's own rate again with probability `change`.
 
-    The rate is a gene: it is inherited and survives when its bearer does (Smith et
-    al. 2011).
+    The rate is a gene, inherited with the individual (Smith et al. 2011).
     """
-    redraw = rng.random(len(rate)) < change
-    fresh = rng.uniform(low, high, len(rate))
-    return np.where(redraw, fresh, rate)
+    changed = rng.random(len(rate)) < change
+    return np.where(changed, rng.uniform(low, high, len(rate)), rate)

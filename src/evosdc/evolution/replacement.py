@@ -1,7 +1,7 @@
-"""Replacement: who makes room for a newcomer.
+"""Replacement: which individual of a population gives its place to a new one.
 
-Every function returns the number of the individual to replace, or -1 to turn the
-newcomer away. The cheapest individual is never replaced by a dearer one.
+Every function returns its number, or -1 to refuse the newcomer. The cheapest individual
+is never replaced by a more expensive one.
 """
 
 from __future__ import annotations
@@ -9,50 +9,47 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evosdc.arrays import Real
 
-Costs = NDArray[np.float64]
-
 
 class Replacement(Protocol):
-    """A way to choose whom a newcomer replaces.
+    """A way to choose what a newcomer replaces.
 
     `distance` holds the newcomer's distance to each individual; only strategies that
     look at similarity use it.
     """
 
     def __call__(
-        self, cost: Costs, newcomer: float, distance: Real, rng: np.random.Generator, /
+        self, cost: Real, newcomer: float, distance: Real, rng: np.random.Generator, /
     ) -> int: ...
 
 
-def worst(cost: Costs, newcomer: float, *_: Any) -> int:
-    """Replace the dearest, if the newcomer is cheaper (steady state)."""
+def worst(cost: Real, newcomer: float, *_: Any) -> int:
+    """Replace the most expensive, if the newcomer is cheaper (steady state)."""
     at = int(np.argmax(cost))
     return at if newcomer < cost[at] else -1
 
 
-def elite(cost: Costs, newcomer: float, *_: Any) -> int:
-    """Admit only a newcomer that beats the cheapest; it replaces the dearest."""
+def elite(cost: Real, newcomer: float, *_: Any) -> int:
+    """Admit only a newcomer below the cheapest; it replaces the most expensive."""
     return int(np.argmax(cost)) if newcomer < cost.min() else -1
 
 
 def kill_tournament(
-    cost: Costs, newcomer: float, _: Real, rng: np.random.Generator, size: int = 2
+    cost: Real, newcomer: float, _: Real, rng: np.random.Generator, size: int = 2
 ) -> int:
-    """Replace the dearest of `size` drawn at random (Herrington 2015)."""
+    """Replace the most expensive of `size` drawn at random (Herrington 2015)."""
     drawn = rng.integers(0, len(cost), size)
     return _keep_best(cost, newcomer, int(drawn[np.argmax(cost[drawn])]))
 
 
-def most_similar(cost: Costs, newcomer: float, distance: Real, *_: Any) -> int:
+def most_similar(cost: Real, newcomer: float, distance: Real, *_: Any) -> int:
     """Replace the individual most like the newcomer, to keep the population diverse."""
     return _keep_best(cost, newcomer, int(np.argmin(distance)))
 
 
-def _keep_best(cost: Costs, newcomer: float, at: int) -> int:
+def _keep_best(cost: Real, newcomer: float, at: int) -> int:
     if at == int(np.argmin(cost)) and newcomer >= cost[at]:
         return -1
     return at

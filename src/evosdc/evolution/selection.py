@@ -12,33 +12,29 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evosdc.arrays import Long, Real
 from evosdc.errors import InputError
-
-Costs = NDArray[np.float64]
-Chosen = NDArray[np.int64]
 
 
 class Selection(Protocol):
     """A way to choose `n` of a population by cost."""
 
-    def __call__(self, cost: Costs, n: int, rng: np.random.Generator) -> Chosen: ...
+    def __call__(self, cost: Real, n: int, rng: np.random.Generator) -> Long: ...
 
 
-def elite(cost: Costs, n: int, rng: np.random.Generator | None = None) -> Chosen:
+def elite(cost: Real, n: int, rng: np.random.Generator | None = None) -> Long:
     """Choose the `n` cheapest, in order; needs no randomness."""
     del rng
     return np.argsort(cost, kind="stable")[:n]
 
 
-def random_choice(cost: Costs, n: int, rng: np.random.Generator) -> Chosen:
+def random_choice(cost: Real, n: int, rng: np.random.Generator) -> Long:
     """Choose without looking at the costs."""
     return rng.integers(0, len(cost), n)
 
 
-def fitness_shares(cost: Costs, most: float | None = None) -> Real:
+def fitness_shares(cost: Real, most: float | None = None) -> Real:
     """Turn costs into probabilities: the worst gets 0, unless all are equal.
 
     With `most`, a cost that none exceeds, merit is what is left up to it (Chen 2020,
@@ -52,22 +48,22 @@ def fitness_shares(cost: Costs, most: float | None = None) -> Real:
 
 
 def roulette(
-    cost: Costs, n: int, rng: np.random.Generator, most: float | None = None
-) -> Chosen:
-    """Choose in proportion to fitness, each draw alone (Holland 1975)."""
+    cost: Real, n: int, rng: np.random.Generator, most: float | None = None
+) -> Long:
+    """Choose in proportion to fitness by independent draws (Holland 1975)."""
     return _spin(fitness_shares(cost, most), rng.random(n))
 
 
 def stochastic_universal(
-    cost: Costs, n: int, rng: np.random.Generator, most: float | None = None
-) -> Chosen:
+    cost: Real, n: int, rng: np.random.Generator, most: float | None = None
+) -> Long:
     """Choose in proportion to fitness with one spin of `n` pointers (Baker 1987)."""
     return _spin(fitness_shares(cost, most), (rng.random() + np.arange(n)) / n)
 
 
 def linear_rank(
-    cost: Costs, n: int, rng: np.random.Generator, eta_minus: float = 0.0
-) -> Chosen:
+    cost: Real, n: int, rng: np.random.Generator, eta_minus: float = 0.0
+) -> Long:
     """Choose by rank, linearly: the worst expects `eta_minus` copies.
 
     Baker (1985); ``eta_minus + eta_plus = 2``.
@@ -81,35 +77,35 @@ def linear_rank(
 
 
 def exponential_rank(
-    cost: Costs, n: int, rng: np.random.Generator, base: float = 0.9
-) -> Chosen:
+    cost: Real, n: int, rng: np.random.Generator, base: float = 0.9
+) -> Long:
     """Choose by rank, each rank `base` times as likely as the one before it."""
     weight = base ** _places(cost).astype(np.float64)
     return _spin(weight / weight.sum(), rng.random(n))
 
 
-def tournament(cost: Costs, n: int, rng: np.random.Generator, size: int = 2) -> Chosen:
+def tournament(cost: Real, n: int, rng: np.random.Generator, size: int = 2) -> Long:
     """Choose the best of `size` drawn at random, `n` times."""
     drawn = rng.integers(0, len(cost), (n, size))
     return drawn[np.arange(n), np.argmin(cost[drawn], axis=1)]
 
 
 def truncation(
-    cost: Costs, n: int, rng: np.random.Generator, share: float = 0.5
-) -> Chosen:
-    """Choose evenly among the best `share` of the population."""
+    cost: Real, n: int, rng: np.random.Generator, share: float = 0.5
+) -> Long:
+    """Choose uniformly among the best `share` of the population."""
     kept = elite(cost, max(1, int(np.ceil(share * len(cost)))))
     return kept[rng.integers(0, len(kept), n)]
 
 
-def _places(cost: Costs) -> Long:
+def _places(cost: Real) -> Long:
     """Rank of each individual, 0 for the best."""
     place = np.empty(len(cost), dtype=np.int64)
     place[np.argsort(cost, kind="stable")] = np.arange(len(cost))
     return place
 
 
-def _spin(shares: Real, where: Real) -> Chosen:
+def _spin(shares: Real, where: Real) -> Long:
     wheel = np.cumsum(shares)
     at = np.searchsorted(wheel / wheel[-1], where, side="right")
     return np.minimum(at, len(shares) - 1).astype(np.int64)
@@ -161,5 +157,5 @@ def parse_selection(text: str) -> Selection:
             expected=f"{name}:NUMBER with {'a whole ' * whole}number from {low:g} to "
             f"{high:g}",
         )
-    select: Callable[..., Chosen] = SELECTIONS[name]
+    select: Callable[..., Long] = SELECTIONS[name]
     return partial(select, **{parameter: int(value) if whole else value})

@@ -103,11 +103,8 @@ class AnyOf:
     criteria: tuple[Criterion, ...]
 
     def reason(self, progress: Progress) -> str | None:
-        for criterion in self.criteria:
-            why = criterion.reason(progress)
-            if why is not None:
-                return why
-        return None
+        reasons = (criterion.reason(progress) for criterion in self.criteria)
+        return next((why for why in reasons if why is not None), None)
 
 
 @dataclass(frozen=True)
@@ -115,8 +112,8 @@ class CostBenefit:
     """Stop when a second of search no longer pays.
 
     Herrington (2015) asks for it. What the run gained since its first answer, spread
-    over the time it took, must be at least this share of the cost a second; `patience`
-    seconds are always granted.
+    over the time it took, must be at least this share of the cost per second;
+    `patience` seconds are always granted.
     """
 
     share_per_second: float

@@ -22,6 +22,7 @@ from evosdc.suppress.structure.contract import Contraction, contract
 # without them: on 12,395 cells their pattern cost three times as much after a minute.
 _SHARE, _SHARE_WITHOUT_BOXES = 0.9, 0.5
 _MOST_WITHOUT_BOXES = 6000
+_CONTRACTION = "contraction"
 # Share of the time left for a method that knows the public only.
 _FOR_PUBLIC = 0.7
 
@@ -93,13 +94,24 @@ class ContractedSearch(Search):
 
 
 def contraction_for(problem: Problem) -> Contraction | None:
-    """Return the contraction of a problem where it is worth it."""
-    # Method and run ask for the same one.
+    """Return the contraction of a problem where it is much smaller: bounds are of it.
+
+    Networks stay networks.
+    """
+    if problem.has_attackers:
+        return None  # attackers know cells, not classes of cells
     known = problem.derived
-    if "contraction" not in known:
-        known["contraction"] = _worth_it(problem)
-    found: Contraction | None = known["contraction"]
-    return found
+    if _CONTRACTION not in known:
+        found = contract(problem)
+        most = _SHARE * int(problem.hideable.sum())
+        if found is not None and (
+            len(found.small.table) > most
+            or (problem.network is not None and found.small.network is None)
+        ):
+            found = None
+        known[_CONTRACTION] = found
+    worth: Contraction | None = known[_CONTRACTION]
+    return worth
 
 
 def contracted(problem: Problem) -> tuple[Problem, float]:
@@ -108,20 +120,20 @@ def contracted(problem: Problem) -> tuple[Problem, float]:
     return (problem, 0.0) if found is None else (found.small, found.base)
 
 
-def _worth_it(problem: Problem) -> Contraction | None:
-    if problem.has_attackers:
-        return None  # attackers know cells, not classes of cells
-    found = contract(problem)
-    if found is None:
-        return None
-    small = found.small
-    left = len(small.table) / max(1, int(problem.hideable.sum()))
-    if problem.network is not None:
-        return found if small.network is not None and left <= _SHARE else None
-    if dimensions_of(problem.table) is None or dimensions_of(small.table) is not None:
-        return found if left <= _SHARE else None
-    few = len(small.table) <= _MOST_WITHOUT_BOXES
-    return found if few and left <= _SHARE_WITHOUT_BOXES else None
+def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction | None:
+    """Return the contraction of a problem where a method is quicker on it.
+
+    Where boxes, which need dimensions, would be lost, only on small tables.
+    """
+    found = contraction_for(problem) if method.contracts else None
+    if found is None or problem.network is not None:
+        return found
+    small = found.small.table
+    if dimensions_of(problem.table) is None or dimensions_of(small) is not None:
+        return found
+    share = len(small) / max(1, int(problem.hideable.sum()))
+    few = len(small) <= _MOST_WITHOUT_BOXES and share <= _SHARE_WITHOUT_BOXES
+    return found if few and not method.contracts_bounds else None
 
 
 def completed(
@@ -171,7 +183,7 @@ def run_contracted(
     """Run a method: contracted where that is worth it, for all attackers in the end."""
     if problem.has_attackers and method.public_only:
         return run_for_public(problem, method, parameters, search)
-    found = contraction_for(problem) if method.contracts else None
+    found = _contraction_for_patterns(problem, method)
     if found is None or method.takes(found.small) is not None:
         restore_checkpoint(problem, search)
         pattern: Pattern = method.run(problem, parameters, search)

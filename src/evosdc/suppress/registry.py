@@ -34,8 +34,8 @@ METHODS: dict[str, str] = {
     "pbp": "evosdc.suppress.methods.pbp:METHOD",
     "hitas": "evosdc.suppress.methods.hitas:METHOD",
     "gensup": "evosdc.suppress.methods.gensup:METHOD",
-    "heurgene": "evosdc.suppress.papers.heurgene:METHOD",
-    "gapn": "evosdc.suppress.papers.gapn:METHOD",
+    "heurgene": "evosdc.suppress.papers.heurgene:HEURGENE",
+    "gapn": "evosdc.suppress.papers.heurgene:GAPN",
     "ls-ruin": "evosdc.suppress.methods.walking:RUIN",
     "ls-rebuild": "evosdc.suppress.methods.walking:REBUILD",
     "descent": "evosdc.suppress.papers.greedy:DESCENT",
@@ -99,6 +99,9 @@ class Method:
     contracts
         Whether it may run on the contracted problem (`structure.contract`): methods
         that look at labels, or at which cell is a total, may not.
+    contracts_bounds
+        Whether it contracts what it bounds by itself, so that its patterns need not be
+        contracted where that would lose the dimensions of the table.
     may_fail
         Whether it may raise `ProtectionFailed` on tables that others can protect, as
         published; such a failure names the cells.
@@ -112,6 +115,7 @@ class Method:
     run: Run
     takes: Takes = any_table
     contracts: bool = True
+    contracts_bounds: bool = False
     may_fail: bool = False
 
     @property

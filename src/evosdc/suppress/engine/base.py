@@ -20,7 +20,7 @@ from evosdc.suppress.engine.evaluator import Evaluator
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.elements import Grouping
+from evosdc.suppress.structure.order_groups import Grouping
 
 Cells = NDArray[np.int64]
 Mask = NDArray[np.bool_]

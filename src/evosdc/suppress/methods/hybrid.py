@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from math import inf, isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Real
 from evosdc.evolution.stopping import gap
 from evosdc.options import MethodOptions, option
 from evosdc.parallel import LazyPool
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.engine.base import Stopped
 from evosdc.suppress.methods.constructions import (
     construct,
     constructions,
@@ -30,13 +31,13 @@ from evosdc.suppress.methods.constructions import (
 )
 from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Islands
+from evosdc.suppress.methods.relaxation import Relaxation
 from evosdc.suppress.methods.scheduler import CLOSED, Budget, Scheduler, Slice, proven
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.search import DUALITY, TREE, Search
 
-Flags = NDArray[np.bool_]
 # Integer programmes are solved to this share of the gap that is left, and to their end
 # where that is less than the second. At half of the first they take longer and find
 # fewer cuts for it, at twice of it their candidates are worse.
@@ -116,6 +117,7 @@ class _Run:
     home: Island
     islands: Islands
     loop: CutLoop
+    relaxation: Relaxation
 
     @property
     def best(self) -> Pattern:
@@ -125,14 +127,36 @@ class _Run:
     def over(self) -> bool:
         return proven(self.search) or self.search.stopped()
 
+    @property
+    def target(self) -> float:
+        """Cost of the best pattern in the problem that is relaxed."""
+        return self.best.cost - self.relaxation.base
+
+    @property
+    def best_classes(self) -> Flags:
+        """What the best pattern hides in the problem that is relaxed."""
+        return self.relaxation.classes(self.best.hidden)
+
     def open_cells(self) -> Flags:
-        """Cells that a pattern cheaper than the best may hide, and those it hides."""
-        cells = self.loop.open_cells(self.best.cost) | self.best.hidden
-        return cells & ~self.problem.primary
+        """Cells that a pattern cheaper than the best may hide, and those it hides.
+
+        They are those of the problem that is relaxed, as in all proofs.
+        """
+        cells = self.loop.open_cells(self.target) | self.best_classes
+        return cells & ~self.relaxation.problem.primary
 
     def raise_bound(self, value: float, source: str = DUALITY) -> None:
+        """Tell of a bound on the cost in the problem that is relaxed."""
         cost = inf if self.search.best is None else self.search.best.cost
-        self.search.raise_bound(min(value, cost), source)
+        self.search.raise_bound(min(value + self.relaxation.base, cost), source)
+
+    def repair_candidate(self, hidden: Flags, stopped: Stopped) -> None:
+        """Make a pattern of the problem that is relaxed safe and let it in."""
+        self.home.repair_candidate(self.relaxation.cells(hidden), stopped)
+
+    def follow(self, fractions: Real) -> None:
+        """Let patterns be steered by a relaxation."""
+        self.home.fractions = self.relaxation.spread(fractions)
 
     def raise_by_tree(self, value: float) -> None:
         """Tell of a bound that a solver says its tree proves."""
@@ -144,19 +168,20 @@ def run_hybrid(
 ) -> Pattern:
     """Run the hybrid."""
     home = Island(problem, parameters.population, search)
+    relaxation = Relaxation(problem)
     with (
         Islands(home, parameters.islands) as islands,
-        LazyPool(problem, workers=islands.spare) as pool,
+        LazyPool(relaxation.problem, workers=islands.spare) as pool,
     ):
         loop = CutLoop(
-            problem,
+            relaxation.problem,
             bridgeless=parameters.bridgeless,
             combined=parameters.combined,
             planes=parameters.planes,
             pool=pool,
-            learned=home.engine.learned,
+            learned=lambda: relaxation.cuts(home.engine.learned()),
         )
-        run = _Run(problem, parameters, search, home, islands, loop)
+        run = _Run(problem, parameters, search, home, islands, loop, relaxation)
         _start(run)
         if not run.over():
             _improve(run)
@@ -185,9 +210,9 @@ def _start(run: _Run) -> None:
         loop.run_cuts(
             lambda: search.stopped() or search.seconds >= end, run.raise_bound
         )
-        home.fractions = loop.fractions
+        run.follow(loop.fractions)
         home.build_by_programs(_PROGRAMS * search.seconds_left())
-    home.fractions = loop.fractions
+    run.follow(loop.fractions)
 
 
 def _first_bound(run: _Run) -> None:
@@ -291,7 +316,7 @@ class Cuts:
 
         self.complete = loop.run_cuts(slice.stopped, follow, stall=_STALL, least=_PAYS)
         run.raise_bound(loop.value)
-        run.home.fractions = loop.fractions
+        run.follow(loop.fractions)
 
 
 class Tree:
@@ -320,16 +345,16 @@ class Tree:
         ):
             self._tree = None  # cuts have overtaken it: a new one begins where they end
         if self._tree is None:
-            cells, cost = run.open_cells(), run.problem.cost
-            self._tree = BranchAndCut(run.loop, cost, cells, run.best.cost)
+            cells, cost = run.open_cells(), run.relaxation.problem.cost
+            self._tree = BranchAndCut(run.loop, cost, cells, run.target)
         tree = self._tree
 
         def stopped() -> bool:
-            tree.lower(run.best.cost)  # others find patterns meanwhile
+            tree.lower(run.target)  # others find patterns meanwhile
             return slice.stopped()
 
         def attempt(hidden: Flags) -> None:
-            run.home.repair_candidate(hidden, stopped)
+            run.repair_candidate(hidden, stopped)
 
         before = tree.nodes
         _, self._explored = tree.solve(
@@ -340,7 +365,7 @@ class Tree:
             self._tree, self._needs = None, _LONGER_SLICES * slice.seconds
         # Below the root it is nearer to whole patterns, and another one each time.
         if tree.relaxed is not None:
-            run.home.fractions = tree.relaxed
+            run.follow(tree.relaxed)
 
 
 class Programme:
@@ -374,7 +399,8 @@ class Programme:
         cells = run.open_cells() if self._every else self._core()
         branch = self._branch if self._every else None
         if branch is None:
-            branch = Branch(run.loop, run.problem.cost, cells, trusted=self._every)
+            cost = run.relaxation.problem.cost
+            branch = Branch(run.loop, cost, cells, trusted=self._every)
         for _ in range(run.parameters.rounds):
             if slice.stopped():
                 return
@@ -383,7 +409,7 @@ class Programme:
             tolerance = self._ease * (gap(run.best.cost, search.bound) or 0.0)
             search.count()
             candidate = branch.solve(
-                run.best.hidden,
+                run.best_classes,
                 end - search.seconds if timed else inf,
                 tolerance if tolerance > _WHOLLY else 0.0,
                 None if timed else run.parameters.nodes,
@@ -394,11 +420,11 @@ class Programme:
                 return
             violated = branch.strengthen(candidate, slice.stopped)
             run.raise_bound(run.loop.value)
-            run.home.repair_candidate(candidate.hidden, slice.stopped)
-            run.home.fractions = run.loop.fractions
+            run.repair_candidate(candidate.hidden, slice.stopped)
+            run.follow(run.loop.fractions)
             if violated:
                 continue
-            if candidate.bound >= run.best.cost * (1 - CLOSED) or tolerance <= _WHOLLY:
+            if candidate.bound >= run.target * (1 - CLOSED) or tolerance <= _WHOLLY:
                 self._exhausted = run.best.cost
                 return
             self._ease /= 10
@@ -406,9 +432,9 @@ class Programme:
     def _core(self) -> Flags:
         """Cells that good patterns hide, and those of least reduced cost."""
         run = self._run
-        core = run.best.hidden | (run.loop.fractions > 1e-6)
+        core = run.best_classes | (run.loop.fractions > 1e-6)
         for state in run.home.population.states:
-            core |= state.hidden
+            core |= run.relaxation.classes(state.hidden)
         free = run.open_cells()
         core &= free
         wanted = run.parameters.core - int(core.sum())
@@ -426,4 +452,5 @@ METHOD = Method(
     source="this project, after Almeida et al. 2008 and Fischetti & Salazar 1999",
     parameters=HybridParameters,
     run=run_hybrid,
+    contracts_bounds=True,
 )

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Long, Real
-from evosdc.options import MethodOptions, option
+from evosdc.options import option
 from evosdc.suppress.papers.relaxed_check import RelaxedArrays
-from evosdc.suppress.papers.relaxed_search import CHECKS, RULES, RelaxedSearch
+from evosdc.suppress.papers.relaxed_moves import RULES
+from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.search import Search
 
-MODELS = ("direct", "indirect")
 # A trail never falls below this share of its start, so that no cell is lost for good.
 _FLOOR = 0.05
 # Places of the order that share a trail: single ones are too many to learn.
@@ -30,7 +30,7 @@ _BANDS = 10
 
 
 @dataclass(frozen=True)
-class AntsParameters(MethodOptions):
+class AntsParameters(RelaxedOptions):
     """Options of the ant colonies; the document gives no figures.
 
     Attributes
@@ -38,11 +38,11 @@ class AntsParameters(MethodOptions):
     model
         direct (trail on cells) or indirect (trail on the order and the rule).
     ants
-        Patterns a cycle.
+        Patterns per cycle.
     cycles
         Cycles in all.
     evaporation
-        Share of the trail that a cycle takes away.
+        Share of the trail that is lost in a cycle.
     trail_weight, visibility_weight
         How much trail and visibility count in a draw.
     candidates
@@ -51,11 +51,9 @@ class AntsParameters(MethodOptions):
         The greedy rule behind visibility: cheapest, per-unit, largest or ahead.
     descent
         Descend from the best pattern of each cycle.
-    check
-        The relaxed check: slack as published, or claims.
     """
 
-    model: str = option("direct", known=MODELS)
+    model: str = option("direct", known=("direct", "indirect"))
     ants: int = option(10, least=1)
     cycles: int = option(10, least=1)
     evaporation: float = option(0.1, least=0, most=1)
@@ -64,7 +62,6 @@ class AntsParameters(MethodOptions):
     candidates: int = option(5, least=1)
     rule: str = option("ahead", known=RULES)
     descent: bool = True
-    check: str = option("slack", known=CHECKS)
 
 
 class DirectColony:
@@ -113,8 +110,8 @@ class IndirectColony:
         trail = self._places**options.trail_weight
         # Visibility favours the order by weight, which attacker programs go by.
         usual = np.arange(count) * _BANDS // max(1, count)
-        apart = np.abs(np.arange(_BANDS)[None, :] - usual[:, None])
-        chances = np.cumsum(trail / (1.0 + apart) ** options.visibility_weight, axis=1)
+        far = np.abs(np.arange(_BANDS)[None, :] - usual[:, None])
+        chances = np.cumsum(trail / (1.0 + far) ** options.visibility_weight, axis=1)
         drawn = rng.random(count) * chances[:, -1]
         band = (drawn[:, None] >= chances).sum(axis=1)
         order = np.lexsort((rng.random(count), band))
@@ -137,8 +134,7 @@ def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pa
     """Let ants build patterns; the best one of each cycle lays the trail."""
     relaxed = RelaxedSearch(problem, search, parameters.check)
     greedy = relaxed.choice(parameters.rule)
-    first = relaxed.build(greedy)
-    least = relaxed.safe(first, "greedy").cost
+    least = relaxed.repair(relaxed.build(greedy).hidden, "greedy").cost
     colony = (DirectColony if parameters.model == "direct" else IndirectColony)(
         relaxed, parameters
     )
@@ -159,7 +155,7 @@ def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pa
         search.generations += 1
         if not relaxed.repair.affordable():
             break
-        safe = relaxed.safe(live, f"cycle {cycle + 1}")
+        safe = relaxed.repair(live.hidden, f"cycle {cycle + 1}")
         # Better than the best before lays more than one unit of trail.
         colony.learn(safe, walked, least / safe.cost if safe.cost > 0 else 1.0)
         least = min(least, safe.cost)

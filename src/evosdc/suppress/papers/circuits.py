@@ -6,22 +6,20 @@ protect, the secondaries that protect it: its circuit (Herrington 2015).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.arrays import Int
+from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
-from evosdc.suppress.papers.rectangles import cheapest_corners
+from evosdc.suppress.papers.rectangles import cheapest_corners, levels_of
 
-Cells = NDArray[np.int64]
+Circuits = dict[int, Long]
 # Hidden cells of a row or column that is not crowded.
 _UNCROWDED = 2
 
 
-@dataclass(eq=False)
 class CircuitIndividual:
     """A safe pattern and its circuits.
 
@@ -37,20 +35,17 @@ class CircuitIndividual:
         What the secondaries cost.
     """
 
-    state: PatternState
-    circuits: dict[int, Cells]
-    shared: Int
-    cost: float
+    def __init__(self, state: PatternState, circuits: Circuits) -> None:
+        self.update(state, circuits)
 
-    @classmethod
-    def of(cls, state: PatternState, circuits: dict[int, Cells]) -> CircuitIndividual:
-        """Count the circuits of each cell and price the pattern."""
-        shared = np.zeros(len(state.hidden), dtype=np.int32)
+    def update(self, state: PatternState, circuits: Circuits) -> None:
+        """Take over another pattern and its circuits."""
+        self.state, self.circuits, self.cost = state, circuits, state.cost
+        self.shared = np.zeros(len(state.hidden), dtype=np.int32)
         for circuit in circuits.values():
-            shared[circuit] += 1
-        return cls(state, circuits, shared, state.cost)
+            self.shared[circuit] += 1
 
-    def swap(self, cell: int, circuit: Cells) -> tuple[Cells, Cells, float]:
+    def swap(self, cell: int, circuit: Long) -> tuple[Long, Long, float]:
         """Cells to publish, to hide, and the cost if a cell got another circuit.
 
         Cells of the old circuit that stand in others too are kept.
@@ -59,17 +54,17 @@ class CircuitIndividual:
         hidden = self.state.hidden
         old = np.setdiff1d(self.circuits[cell], circuit, assume_unique=True)
         gone = old[(self.shared[old] == 1) & hidden[old]]
-        fresh = circuit[~hidden[circuit]]
-        return gone, fresh, self.cost - cost[gone].sum() + cost[fresh].sum()
+        added = circuit[~hidden[circuit]]
+        return gone, added, self.cost - cost[gone].sum() + cost[added].sum()
 
-    def with_circuit(self, cell: int, circuit: Cells) -> CircuitIndividual | None:
+    def with_circuit(self, cell: int, circuit: Long) -> CircuitIndividual | None:
         """Return a copy where a cell has another circuit; None if it is not safe."""
-        gone, fresh, _ = self.swap(cell, circuit)
+        gone, added, _ = self.swap(cell, circuit)
         state = self.state.copy()
-        state.hide(fresh)
+        state.hide(added)
         if len(state.publish(gone)):
             return None
-        return CircuitIndividual.of(state, self.circuits | {cell: circuit})
+        return CircuitIndividual(state, self.circuits | {cell: circuit})
 
     def differing(self, other: CircuitIndividual) -> int:
         """How many sensitive cells have different circuits."""
@@ -83,9 +78,29 @@ class CircuitIndividual:
         return int(np.count_nonzero(self.state.hidden != other.state.hidden))
 
 
+def exchanged(
+    one: CircuitIndividual, two: CircuitIndividual, cell: int
+) -> list[CircuitIndividual]:
+    """Return the safe children of two that exchange their circuits of a cell."""
+    mine, theirs = one.circuits[cell], two.circuits[cell]
+    both = one.with_circuit(cell, theirs), two.with_circuit(cell, mine)
+    return [child for child in both if child is not None]
+
+
+def costs_of(population: list[CircuitIndividual]) -> Real:
+    """Cost of each individual."""
+    return np.array([individual.cost for individual in population])
+
+
+def met_at(network: TableNetwork, cells: Long) -> Long:
+    """How many of some cells meet at each node: in each row and column."""
+    ends = np.concatenate([network.arcs.tail[cells], network.arcs.head[cells]])
+    return np.bincount(ends, minlength=network.nodes)
+
+
 def rectangles(
-    network: TableNetwork, order: Cells, how: str = "both"
-) -> tuple[PatternState, dict[int, Cells]]:
+    network: TableNetwork, order: Long, how: str = "both"
+) -> tuple[PatternState, Circuits]:
     """Protect cells in order by cheapest rectangles, where they need any.
 
     Returns the pattern and the circuit of each cell: its rectangles, or what else
@@ -104,99 +119,54 @@ def rectangles(
         come last here.
     """
     state = PatternState(network)
-    primary = network.problem.primary
-    circuits: dict[int, Cells] = {}
+    circuits: Circuits = {}
     for cell in order.tolist():
-        every = np.flatnonzero(network.demands.cell == cell)
+        every = levels_of(network, cell)
         state.check(every)
         covered = state.live.length[every] >= 0
-        parts = [state.witness(int(level))[0] for level in every[covered]]
-        short = every[~covered]
-        one_by_one = how == "further"
-        if len(short) and not one_by_one:
-            corners = cheapest_corners(state, cell, short)
-            one_by_one = how == "each" and len(corners) > 0
-            if not one_by_one:
-                state.hide(corners)
-                state.cover(short)
-                if not len(corners):
-                    parts += [state.witness(int(level))[0] for level in short]
-                parts.append(corners)
-        for level in short.tolist() if one_by_one else ():
-            parts += _rectangles_of(state, level, how == "further")
-        cells = np.unique(np.concatenate(parts))
-        circuits[cell] = cells[~primary[cells]]
+        parts = _witnesses(state, every[covered])
+        parts += _cover_by_rectangles(state, cell, every[~covered], how)
+        circuits[cell] = _secondaries_among(network, parts)
     return state, circuits
 
 
-def _rectangles_of(state: PatternState, level: int, further: bool) -> list[Cells]:
-    """Cover a level by its cheapest rectangle, further ones or paths."""
-    only = np.array([level])
-    cell = int(state.network.demands.cell[level])
-    parts: list[Cells] = []
-    state.check(only)
-    if state.live.length[level] >= 0:
-        return parts
-    corners = cheapest_corners(state, cell, only)
-    while state.live.length[level] < 0:
-        if not len(corners) and further:
-            corners = further_rectangle(state, level)
-        if not len(corners):
-            state.cover(only)
-            return [*parts, state.witness(level)[0]]
-        state.hide(corners)
-        parts.append(corners)
-        corners = corners[:0]
+def _cover_by_rectangles(
+    state: PatternState, cell: int, levels: Long, how: str
+) -> list[Long]:
+    """Cover levels of a cell; return the cells of the rectangles, or of the paths."""
+    if how != "further" and len(levels):
+        corners = cheapest_corners(state, cell, levels)
+        if how == "both" or not len(corners):
+            state.hide(corners)
+            state.cover(levels)
+            return [corners] if len(corners) else _witnesses(state, levels)
+    parts: list[Long] = []
+    for only in levels[:, None]:
         state.check(only)
+        while state.live.length[only[0]] < 0:
+            corners = cheapest_corners(state, cell, only)
+            if not len(corners) and how == "further":
+                corners = cheapest_corners(state, cell, only, adding=True)
+            if not len(corners):
+                state.cover(only)
+                corners = _witnesses(state, only)[0]
+            state.hide(corners)
+            parts.append(corners)
+            state.check(only)
     return parts
 
 
-def further_rectangle(state: PatternState, level: int) -> Cells:
-    """Return the corners of the cheapest rectangle with room and a cell to hide."""
-    network = state.network
-    arcs, problem = network.arcs, network.problem
-    cell = int(network.demands.cell[level])
-    near, far = int(arcs.head[cell]), int(arcs.tail[cell])
-    if network.demands.sign[level] < 0:
-        near, far = far, near
-    # Cells that leave the near node, and those that enter the far one, by other end.
-    leaving = _beside(network, near, cell, outward=True)
-    entering = _beside(network, far, cell, outward=False)
-    price = np.where(state.hidden, 0.0, problem.cost)
-    least, found = np.inf, np.zeros(0, dtype=np.int64)
-    for begin, end, room in (
-        (arcs.tail, arcs.head, arcs.up),
-        (arcs.head, arcs.tail, arcs.down),
-    ):
-        first, last = leaving[begin], entering[end]
-        across = np.flatnonzero((first >= 0) & (last >= 0) & (room > 0))
-        corners = np.stack([first[across], across, last[across]])
-        corners = corners[:, ~state.hidden[corners].all(axis=0)]
-        if corners.shape[1]:
-            total = price[corners].sum(axis=0)
-            at = int(np.argmin(total))
-            if total[at] < least:
-                least, found = float(total[at]), corners[:, at]
-    return found
+def _witnesses(state: PatternState, levels: Long) -> list[Long]:
+    return [state.witness(level)[0] for level in levels.tolist()]
 
 
-def _beside(network: TableNetwork, node: int, cell: int, *, outward: bool) -> Cells:
-    """Return, for each node, a cell that joins it to a node and has room that way."""
-    arcs, hideable = network.arcs, network.problem.hideable
-    joined = np.full(network.nodes, -1, dtype=np.int64)
-    for begin, end, room in (
-        (arcs.tail, arcs.head, arcs.up),
-        (arcs.head, arcs.tail, arcs.down),
-    ):
-        here, there = (begin, end) if outward else (end, begin)
-        some = np.flatnonzero((here == node) & (room > 0) & hideable)
-        some = some[some != cell]
-        joined[there[some]] = some
-    return joined
+def _secondaries_among(network: TableNetwork, parts: list[Long]) -> Long:
+    cells = np.unique(np.concatenate(parts))
+    return cells[~network.problem.primary[cells]]
 
 
 def publish_crowded(
-    state: PatternState, mender: Mender, circuits: dict[int, Cells] | None = None
+    state: PatternState, mender: Mender, circuits: Circuits | None = None
 ) -> None:
     """Publish what is redundant in crowded rows and columns (Herrington 2015).
 
@@ -205,147 +175,121 @@ def publish_crowded(
     where each of them protects its own cell without it; they are shortened by it.
     """
     arcs = state.network.arcs
-    hidden = np.flatnonzero(state.hidden)
-    ends = np.concatenate([arcs.tail[hidden], arcs.head[hidden]])
-    crowd = np.bincount(ends, minlength=state.network.nodes)
+    crowd = met_at(state.network, np.flatnonzero(state.hidden))
     for cell in np.sort(state.secondaries).tolist():
         if min(crowd[arcs.tail[cell]], crowd[arcs.head[cell]]) <= _UNCROWDED:
             continue
         if circuits is None:
             mender.prune(state, np.array([cell]))
-        else:
-            _publish_spare(state, circuits, cell)
+        elif all_protect(state.network, shortened := _without(circuits, cell)):
+            state.publish([cell])
+            circuits.update(shortened)
         if not state.hidden[cell]:
             crowd[arcs.tail[cell]] -= 1
             crowd[arcs.head[cell]] -= 1
 
 
-def _publish_spare(state: PatternState, circuits: dict[int, Cells], cell: int) -> None:
-    """Publish a cell where every circuit that it stands in does without it."""
-    rest = {k: circuit[circuit != cell] for k, circuit in _standing(circuits, cell)}
-    if all(protects(state.network, k, circuit) for k, circuit in rest.items()):
-        state.publish([cell])
-        circuits.update(rest)
+def _without(circuits: Circuits, cell: int) -> Circuits:
+    """Return the circuits that a cell stands in, each without it."""
+    return {k: c[c != cell] for k, c in circuits.items() if cell in c}
 
 
-def _standing(circuits: dict[int, Cells], cell: int) -> list[tuple[int, Cells]]:
-    return [(k, circuit) for k, circuit in circuits.items() if cell in circuit]
-
-
-def protects(network: TableNetwork, cell: int, circuit: Cells) -> bool:
-    """Whether a circuit and the sensitive cells alone protect a cell."""
-    levels = np.flatnonzero(network.demands.cell == cell)
-    alone = PatternState(network)
-    alone.hide(circuit)
-    alone.check(levels)
-    return bool((alone.live.length[levels] >= 0).all())
-
-
-def renew(
-    state: PatternState, circuits: dict[int, Cells], most: int
-) -> dict[int, Cells]:
-    """Replace circuits that lost a cell by what the witnesses use; cut long ones."""
-    kept = {}
+def all_protect(network: TableNetwork, circuits: Circuits) -> bool:
+    """Whether each circuit protects its own cell with the sensitive cells alone."""
     for cell, circuit in circuits.items():
-        if state.hidden[circuit].all():
-            kept[cell] = circuit[:most]
-        else:
-            kept[cell] = witness_circuit(state, cell, most)
-    return kept
+        levels = levels_of(network, cell)
+        alone = PatternState(network)
+        alone.hide(circuit)
+        alone.check(levels)
+        if (alone.live.length[levels] < 0).any():
+            return False
+    return True
 
 
-def witness_circuit(state: PatternState, cell: int, most: int) -> Cells:
+def renew(state: PatternState, circuits: Circuits, most: int) -> Circuits:
+    """Replace circuits that lost a cell by what the witnesses use; cut long ones."""
+    return {
+        cell: circuit[:most]
+        if state.hidden[circuit].all()
+        else witness_circuit(state, cell, most)
+        for cell, circuit in circuits.items()
+    }
+
+
+def witness_circuit(state: PatternState, cell: int, most: int) -> Long:
     """Return the secondaries that a cell's witnesses use, at most so many."""
-    levels = np.flatnonzero(state.network.demands.cell == cell)
-    cells = np.unique(np.concatenate([state.witness(int(k))[0] for k in levels]))
-    return cells[~state.network.problem.primary[cells]][:most]
+    parts = _witnesses(state, levels_of(state.network, cell))
+    return _secondaries_among(state.network, parts)[:most]
 
 
-def simple_rectangles(state: PatternState) -> dict[int, Cells]:
+def simple_rectangles(state: PatternState) -> Circuits:
     """Return, for each open cell, the secondaries of a hidden rectangle with it.
 
-    Of several rectangles the one with the dearest secondaries; none where there is no
-    rectangle of hidden cells.
+    Of several rectangles the one with the most expensive secondaries; none where there
+    is no rectangle of hidden cells.
     """
-    network = state.network
-    arcs, problem = network.arcs, network.problem
-    lookup = {
-        (int(arcs.tail[c]), int(arcs.head[c])): int(c)
-        for c in np.flatnonzero(state.hidden)
+    arcs, problem = state.network.arcs, state.network.problem
+    at = {
+        (int(arcs.tail[cell]), int(arcs.head[cell])): int(cell)
+        for cell in np.flatnonzero(state.hidden)
     }
-    rows: dict[int, list[int]] = {}
-    columns: dict[int, list[int]] = {}
-    for tail, head in lookup:
-        rows.setdefault(tail, []).append(head)
-        columns.setdefault(head, []).append(tail)
-    circuits: dict[int, Cells] = {}
-    for cell in np.unique(network.demands.cell).tolist():
-        tail, head = int(arcs.tail[cell]), int(arcs.head[cell])
-        best, worth = np.zeros(0, dtype=np.int64), -1.0
-        for column in rows[tail]:
-            for row in columns[head]:
-                across = lookup.get((row, column))
-                if across is None or row == tail or column == head:
-                    continue
-                corners = [lookup[tail, column], across, lookup[row, head]]
-                own = np.array(sorted(c for c in corners if not problem.primary[c]))
-                value = float(problem.cost[own].sum()) if len(own) else -1.0
-                if value > worth:
-                    best, worth = own.astype(np.int64), value
-        circuits[int(cell)] = best
+    columns, rows = defaultdict(list), defaultdict(list)
+    for row, column in at:
+        columns[row].append(column)
+        rows[column].append(row)
+    circuits: Circuits = {}
+    for cell in np.unique(state.network.demands.cell).tolist():
+        own_row, own_column = int(arcs.tail[cell]), int(arcs.head[cell])
+        found = [
+            np.array([at[own_row, column], at[row, column], at[row, own_column]])
+            for column in columns[own_row]
+            for row in rows[own_column]
+            if column != own_column and row != own_row and (row, column) in at
+        ]
+        found = [np.sort(corners[~problem.primary[corners]]) for corners in found]
+        circuits[cell] = max(
+            filter(len, found),
+            key=lambda corners: float(problem.cost[corners].sum()),
+            default=np.zeros(0, dtype=np.int64),
+        )
     return circuits
 
 
 def publish_redundant(
     individual: CircuitIndividual,
     mender: Mender,
-    cells: Cells,
+    cells: Long,
     most: int,
     by_circuits: bool = False,
 ) -> bool:
     """Publish the first redundant cell; join the circuits that it stood in.
 
-    `by_circuits` takes a cell for redundant where the joined circuit protects without
-    it the cells of all that were joined. Returns whether there was one.
+    A joined circuit has `most` cells at most. `by_circuits` takes a cell for redundant
+    where the joined circuit protects without it the cells of all that were joined.
+    Returns whether there was one.
     """
-    for cell in cells.tolist():
-        if not individual.state.hidden[cell]:
-            continue
+    state, circuits = individual.state, individual.circuits
+    for cell in cells[state.hidden[cells]].tolist():
         if not by_circuits:
-            mender.prune(individual.state, np.array([cell], dtype=np.int64))
-        elif _spare_when_joined(individual, cell, most):
-            individual.state.publish([cell])
-        if individual.state.hidden[cell]:
-            continue
-        _join(individual, cell, most)
+            mender.prune(state, np.array([cell]))
+            if state.hidden[cell]:
+                continue
+        joined = _joined(_without(circuits, cell), most)
+        if by_circuits:
+            if not all_protect(state.network, joined):
+                continue
+            state.publish([cell])
+        individual.update(state, circuits | joined)
         return True
     return False
 
 
-def _spare_when_joined(individual: CircuitIndividual, cell: int, most: int) -> bool:
-    """Whether the circuits that a cell stands in do without it once they are one."""
-    touched = _standing(individual.circuits, cell)
-    joined, network = _joined(touched, cell, most), individual.state.network
-    return all(protects(network, k, joined) for k, _ in touched)
-
-
-def _joined(touched: list[tuple[int, Cells]], cell: int, most: int) -> Cells:
-    union = np.unique(np.concatenate([circuit for _, circuit in touched]))
-    return union[union != cell][:most]
-
-
-def _join(individual: CircuitIndividual, cell: int, most: int) -> None:
-    """Merge the circuits that a published cell stood in, at most so many cells."""
-    circuits = individual.circuits
-    touched = _standing(circuits, cell)
-    if touched:
-        joined = _joined(touched, cell, most)
-        merged = circuits | dict.fromkeys([k for k, _ in touched], joined)
-    else:
-        merged = circuits
-    fresh = CircuitIndividual.of(individual.state, merged)
-    individual.circuits, individual.shared = fresh.circuits, fresh.shared
-    individual.cost = fresh.cost
+def _joined(circuits: Circuits, most: int) -> Circuits:
+    """Give the cells of some circuits the union of these, at most so many cells."""
+    if not circuits:
+        return {}
+    union = np.unique(np.concatenate([*circuits.values()]))
+    return dict.fromkeys(circuits, union[:most])
 
 
 def add_and_publish(
@@ -360,28 +304,23 @@ def add_and_publish(
         state.hide([added])
         mender.prune(state)
         if state.cost < individual.cost * (1 - 1e-12):
-            fresh = CircuitIndividual.of(state, renew(state, individual.circuits, most))
-            individual.state, individual.circuits = fresh.state, fresh.circuits
-            individual.shared, individual.cost = fresh.shared, fresh.cost
+            individual.update(state, renew(state, individual.circuits, most))
             return True
     return False
 
 
-def _closing_cells(state: PatternState, circuit: Cells, most: int) -> list[int]:
-    """Return published cells cheaper than the dearest of a circuit that join its ends.
+def _closing_cells(state: PatternState, circuit: Long, most: int) -> list[int]:
+    """Return published cells that join the ends of a circuit, at most so many.
 
-    A cell joins ends where both its nodes meet hidden cells, one of them of the
-    circuit.
+    Both nodes of such a cell meet hidden cells, one of them of the circuit. It is
+    cheaper than the most expensive cell of the circuit.
     """
     arcs, problem = state.network.arcs, state.network.problem
     own = circuit[state.hidden[circuit]]
     if not len(own):
         return []
-    touched = np.zeros(state.network.nodes, dtype=np.bool_)
-    touched[arcs.tail[own]] = touched[arcs.head[own]] = True
-    hidden = np.flatnonzero(state.hidden)
-    met = np.zeros(state.network.nodes, dtype=np.bool_)
-    met[arcs.tail[hidden]] = met[arcs.head[hidden]] = True
+    touched = met_at(state.network, own) > 0
+    met = met_at(state.network, np.flatnonzero(state.hidden)) > 0
     joins = (touched[arcs.tail] & met[arcs.head]) | (
         met[arcs.tail] & touched[arcs.head]
     )
@@ -392,4 +331,4 @@ def _closing_cells(state: PatternState, circuit: Cells, most: int) -> list[int]:
         & (problem.cost < problem.cost[own].max())
     )
     order = np.argsort(problem.cost[cells], kind="stable")[:most]
-    return [int(cell) for cell in cells[order]]
+    return cells[order].tolist()

@@ -6,23 +6,24 @@ cell on a path is checked at once, both ways round; costs are stratified after C
 
 Almeida et al. (2008) compare a heuristic of this name that fails far more often and
 costs far more. ``strata=cells``, ``both_ways`` and ``paths=1`` with ``recovery=false``
-are the readings of their description that come nearest to it.
+are the readings of their description that are nearest to it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
 from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
-from evosdc.options import MethodOptions, option
+from evosdc.options import option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.flow import Graph, end_of, trace
-from evosdc.suppress.methods.sp import ORDERS, cell_order
-from evosdc.suppress.papers.rectangles import protection_failed
+from evosdc.suppress.methods.sp import cell_order
+from evosdc.suppress.papers.rectangles import OnceThroughOptions, protection_failed
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, networks_only
@@ -87,22 +88,15 @@ def stratified_path(
     return trace(graph, via, source, target)
 
 
-STRATA = ("cost", "cells")
-
-
 @dataclass(frozen=True)
-class CastroParameters(MethodOptions):
+class CastroParameters(OnceThroughOptions):
     """Options of Castro's heuristic.
 
     Attributes
     ----------
-    order
-        Order of the sensitive cells: given, descending, ascending or random.
     recovery
         Use a minimum cost flow where paths that share no cell do not suffice;
         otherwise the method fails there, as in the comparison of Almeida et al. (2008).
-    clean_up
-        Publish what is not needed in the end.
     strata
         Cells with room for the level that are not hidden yet: by their cost, or as few
         of them as can be and their cost second (cells).
@@ -112,10 +106,8 @@ class CastroParameters(MethodOptions):
         Paths that a level may take; 0 stands for any number.
     """
 
-    order: str = option("given", known=ORDERS)
     recovery: bool = True
-    clean_up: bool = True
-    strata: str = option("cost", known=STRATA)
+    strata: str = option("cost", known=("cost", "cells"))
     both_ways: bool = False
     paths: int = option(0, least=0)
 
@@ -159,12 +151,8 @@ class _Castro:
             self.up = self.down = np.minimum(arcs.up, arcs.down)
         demands = self.network.demands
         self.done = np.zeros(len(demands.cell), dtype=np.bool_)
-        self.level_of = {
-            (int(cell), int(sign)): level
-            for level, (cell, sign) in enumerate(
-                zip(demands.cell, demands.sign, strict=True)
-            )
-        }
+        pairs = zip(demands.cell.tolist(), demands.sign.tolist(), strict=True)
+        self.level_of = {pair: level for level, pair in enumerate(pairs)}
         # One step outweighs any simple path of cells without one.
         problem = self.network.problem
         self.price = problem.cost
@@ -181,18 +169,13 @@ class _Castro:
         """Cover a level by paths that share no cell, if there are enough."""
         network, arcs = self.network, self.network.arcs
         cell = int(network.demands.cell[level])
-        rises = bool(network.demands.sign[level] > 0)
-        source, target = int(arcs.head[cell]), int(arcs.tail[cell])
-        if not rises:
-            source, target = target, source
+        falls = bool(network.demands.sign[level] < 0)
+        ends = int(arcs.head[cell]), int(arcs.tail[cell])
+        source, target = ends[::-1] if falls else ends
         used = np.zeros(len(arcs.up), dtype=np.bool_)
         used[cell] = True
         left = int(network.demands.amount[level])
-        count = 0
-        while left > 0:
-            count += 1
-            if self.most and count > self.most:
-                return False
+        for _ in range(self.most) if self.most else count():
             path = stratified_path(
                 network.graph,
                 self.up,
@@ -210,9 +193,11 @@ class _Castro:
             used[path >> 1] = True
             self.state.hide(path >> 1)
             left -= int(_room(self.up, self.down, path).min())
-            self._check_circuit(np.append(path, 2 * cell + (0 if rises else 1)))
-        self.done[level] = True
-        return True
+            self._check_circuit(np.append(path, 2 * cell + falls))
+            if left <= 0:
+                self.done[level] = True
+                return True
+        return False
 
     def _check_circuit(self, circuit: Int) -> None:
         """Mark the levels that a flow round a circuit covers, either way round."""
@@ -245,24 +230,10 @@ CASTRO = Method(
 # A pair of minimum cost flows for each sensitive cell (Kelly, Golden & Assad 1992).
 
 
-@dataclass(frozen=True)
-class KellyParameters(MethodOptions):
-    """Options of the minimum cost flow heuristic.
-
-    Attributes
-    ----------
-    order
-        Order of the sensitive cells: given, descending, ascending or random.
-    clean_up
-        Publish what is not needed in the end.
-    """
-
-    order: str = option("given", known=ORDERS)
-    clean_up: bool = True
-
-
-def run_kelly(problem: Problem, parameters: KellyParameters, search: Search) -> Pattern:
-    """Send each level at least cost a unit; what the flow moves is hidden."""
+def run_kelly(
+    problem: Problem, parameters: OnceThroughOptions, search: Search
+) -> Pattern:
+    """Send each level at least cost per unit; what the flow moves is hidden."""
     network = TableNetwork(problem)
     state = PatternState(network)
     cells = cell_order(problem, parameters.order, search.rng(0))
@@ -276,7 +247,7 @@ KELLY = Method(
     summary="a pair of minimum cost flows for each sensitive cell",
     tables="two-dimensional",
     source="Kelly, Golden & Assad 1992",
-    parameters=KellyParameters,
+    parameters=OnceThroughOptions,
     run=run_kelly,
     takes=networks_only,
 )

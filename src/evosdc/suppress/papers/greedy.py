@@ -1,22 +1,23 @@
-"""Four greedy heuristics: give each equation of a sensitive cell room, and so outwards.
+"""Greedy heuristics of the ONS, descent from their patterns, and GRASP.
 
-Staggemeier et al. describe the greedy heuristics of the ONS as choosing the cheapest
-cells in the equations of a sensitive cell that leave enough slack; each cell chosen
-needs slack in its other equations in turn. What makes a cell the best to take is all in
-which the four differ. Slack in every equation is necessary but not sufficient, so what
-the attacker can still undo is repaired by the strict check.
+Each equation of a sensitive cell is given room, and so outwards. Staggemeier et al.
+describe the greedy heuristics as choosing the cheapest cells in the equations of a
+sensitive cell that leave enough slack; each cell chosen needs slack in its other
+equations in turn. The four differ only in what makes a cell the best to take. Slack in
+every equation is necessary but not sufficient, so what the attacker can still undo is
+repaired by the strict check.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from evosdc.arrays import Flags
-from evosdc.options import MethodOptions, option
-from evosdc.suppress.papers.relaxed_search import CHECKS, ORDERS, RULES, RelaxedSearch
+from evosdc.options import option
+from evosdc.suppress.papers.relaxed_moves import RULES
+from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -32,7 +33,7 @@ VARIANTS = {
 
 
 @dataclass(frozen=True)
-class GreedyParameters(MethodOptions):
+class GreedyParameters(RelaxedOptions):
     """Options of the greedy heuristics.
 
     Attributes
@@ -40,54 +41,47 @@ class GreedyParameters(MethodOptions):
     order
         Order of the sensitive cells: weight (falling, as the attacker programs take
         them) or given (row by row).
-    check
-        The relaxed check: slack as published, or claims.
     """
 
-    order: str = option("weight", known=ORDERS)
-    check: str = option("slack", known=CHECKS)
-
-
-def _run(rule: str) -> Callable[[Problem, GreedyParameters, Search], Pattern]:
-    def run(problem: Problem, parameters: GreedyParameters, search: Search) -> Pattern:
-        """Give each equation room by the rule, then repair by the strict check."""
-        relaxed = RelaxedSearch(problem, search, parameters.check)
-        cells = relaxed.in_order(parameters.order)
-        relaxed.safe(relaxed.build(relaxed.choice(rule), cells), "greedy")
-        return relaxed.answer()
-
-    return run
+    order: str = option("weight", known=("weight", "given"))
 
 
 def _method(name: str) -> Method:
     rule, words = VARIANTS[name]
+
+    def run(problem: Problem, parameters: GreedyParameters, search: Search) -> Pattern:
+        """Give each equation room by the rule, then repair by the strict check."""
+        relaxed = RelaxedSearch(problem, search, parameters.check)
+        by_weight = parameters.order == "weight"
+        cells = None if by_weight else np.flatnonzero(problem.primary)
+        live = relaxed.build(relaxed.choice(rule), cells)
+        relaxed.repair(live.hidden, "greedy")
+        return relaxed.answer()
+
     return Method(
         name=name,
         summary=f"takes {words}, outwards from sensitive cells",
         tables="any",
         source="Staggemeier et al., greedy heuristics of the ONS",
         parameters=GreedyParameters,
-        run=_run(rule),
+        run=run,
     )
 
 
-GREEDY = _method("greedy")
-GREEDY_UNIT = _method("greedy-unit")
-GREEDY_FEW = _method("greedy-few")
-GREEDY_AHEAD = _method("greedy-ahead")
+GREEDY, GREEDY_UNIT, GREEDY_FEW, GREEDY_AHEAD = map(_method, VARIANTS)
 
 
 # Descent: local search by first improvement under the relaxed check.
 #
 # Staggemeier et al. name a descent method without its moves. Here a move publishes a
 # secondary, or publishes it for other cells of its equations that are cheaper together;
-# the first one that helps is made, the dearest secondaries are tried first. The strict
-# check has the last word: before the descent, so that there is an answer early, and
-# after.
+# the first one that helps is made, and the most expensive secondaries are tried first.
+# The strict check has the last word: before the descent, so that there is an answer
+# early, and after.
 
 
 @dataclass(frozen=True)
-class DescentParameters(MethodOptions):
+class DescentParameters(RelaxedOptions):
     """Options of descent.
 
     Attributes
@@ -98,14 +92,11 @@ class DescentParameters(MethodOptions):
         Passes over the secondaries at most.
     swaps
         Whether cells are swapped, or only published.
-    check
-        The relaxed check: slack as published, or claims.
     """
 
     rule: str = option("ahead", known=RULES)
     passes: int = option(20, least=1)
     swaps: bool = True
-    check: str = option("slack", known=CHECKS)
 
 
 def run_descent(
@@ -115,14 +106,14 @@ def run_descent(
     relaxed = RelaxedSearch(problem, search, parameters.check)
     choice = relaxed.choice(parameters.rule)
     live = relaxed.build(choice)
-    first = relaxed.safe(live, "greedy")
+    first = relaxed.repair(live.hidden, "greedy")
     for start, event in ((live.hidden.copy(), "greedy"), (first.hidden, "safe")):
         if search.stopped():
             break
         relaxed.restart(live, start, choice)
         relaxed.descend(live, choice, swaps=parameters.swaps, passes=parameters.passes)
         if relaxed.repair.affordable():
-            relaxed.safe(live, f"descent from the {event} pattern")
+            relaxed.repair(live.hidden, f"descent from the {event} pattern")
     return relaxed.answer()
 
 
@@ -144,11 +135,9 @@ DESCENT = Method(
 # the room it lends, and enough are taken for the level. The hierarchical version walks
 # the table from the top down, all equations of a level before those of the next.
 
-HIERARCHICAL = ("auto", "yes", "no")
-
 
 @dataclass(frozen=True)
-class GraspParameters(MethodOptions):
+class GraspParameters(RelaxedOptions):
     """Options of GRASP; the document gives no figures.
 
     Attributes
@@ -166,17 +155,14 @@ class GraspParameters(MethodOptions):
         table is no network).
     descent
         Descend after each construction.
-    check
-        The relaxed check: slack as published, or claims.
     """
 
     cycles: int = option(20, least=1)
     repairs: int = option(10, least=1)
     candidates: int = option(3, least=1)
     rule: str = option("ahead", known=RULES)
-    hierarchical: str = option("auto", known=HIERARCHICAL)
+    hierarchical: str = option("auto", known=("auto", "yes", "no"))
     descent: bool = True
-    check: str = option("slack", known=CHECKS)
 
 
 def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> Pattern:
@@ -189,7 +175,7 @@ def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> 
     )
     greedy = relaxed.choice(parameters.rule)
     live = relaxed.build(greedy, by_level=by_level)
-    relaxed.safe(live, "greedy")
+    relaxed.repair(live.hidden, "greedy")
     made: list[tuple[float, int, Flags]] = []
     for cycle in range(parameters.cycles):
         # Time for one strict repair is kept.

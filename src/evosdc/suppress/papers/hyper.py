@@ -8,16 +8,20 @@ one heuristic and makes it safe again, so that what is learned is the strict gai
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from evosdc.arrays import Flags, Long
-from evosdc.options import MethodOptions, option
-from evosdc.suppress.papers.relaxed_moves import ANYWHERE, DEAR, TOGETHER, Choice, move
-from evosdc.suppress.papers.relaxed_search import CHECKS, RelaxedSearch
+from evosdc.options import option
+from evosdc.suppress.papers.relaxed_moves import (
+    ANYWHERE,
+    EXPENSIVE,
+    TOGETHER,
+    Choice,
+    move,
+)
+from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
@@ -28,73 +32,48 @@ from evosdc.suppress.search import Search
 class LowLevel:
     """A low-level heuristic: what it publishes, and what fills the gap.
 
-    `rule` is a greedy rule under the relaxed check, empty where the gap is left to the
-    strict repair.
+    `way` is a way of `move` to choose cells. `rule` is a greedy rule under the relaxed
+    check, empty where the gap is left to the strict repair.
     """
 
     name: str
-    way: str
+    way: int
     rule: str = ""
     candidates: int = 1
     ruin: bool = False
+    may_hide: bool = True
 
 
 LOW_LEVEL = (
-    LowLevel("publish", "publish", "cheapest"),
-    LowLevel("swap, cheapest", "dear", "cheapest"),
-    LowLevel("swap, per unit", "dear", "per-unit"),
-    LowLevel("swap, largest", "dear", "largest"),
-    LowLevel("swap, ahead", "dear", "ahead"),
-    LowLevel("ruin an equation, ahead", "together", "ahead", ruin=True),
-    LowLevel("ruin an equation, drawn", "together", "ahead", 3, ruin=True),
-    LowLevel("ruin anywhere, drawn", "anywhere", "ahead", 3, ruin=True),
-    LowLevel("ruin anywhere, repaired", "anywhere", ruin=True),
-    LowLevel("ruin dear cells, repaired", "dear", ruin=True),
-    LowLevel("ruin an equation, repaired", "together", ruin=True),
+    LowLevel("publish", EXPENSIVE, "cheapest", may_hide=False),
+    LowLevel("swap, cheapest", EXPENSIVE, "cheapest"),
+    LowLevel("swap, per unit", EXPENSIVE, "per-unit"),
+    LowLevel("swap, largest", EXPENSIVE, "largest"),
+    LowLevel("swap, ahead", EXPENSIVE, "ahead"),
+    LowLevel("ruin an equation, ahead", TOGETHER, "ahead", ruin=True),
+    LowLevel("ruin an equation, drawn", TOGETHER, "ahead", 3, ruin=True),
+    LowLevel("ruin anywhere, drawn", ANYWHERE, "ahead", 3, ruin=True),
+    LowLevel("ruin anywhere, repaired", ANYWHERE, ruin=True),
+    LowLevel("ruin expensive cells, repaired", EXPENSIVE, ruin=True),
+    LowLevel("ruin an equation, repaired", TOGETHER, ruin=True),
 )
-SELECTIONS = ("choice", "adaptive", "random")
 
 
-@dataclass(frozen=True)
-class HyperParameters(MethodOptions):
-    """Options of the hyper-heuristic; the document gives no figures.
+class RandomChoice:
+    """Chooses among low-level heuristics and learns nothing: what others must beat."""
 
-    Attributes
-    ----------
-    selection
-        choice (choice function), adaptive (chances by reward) or random.
-    rounds
-        Rounds in all; a time or evaluation limit may end the run before.
-    patience
-        Rounds without a better pattern before the run ends.
-    moves
-        Moves under the relaxed check between two strict ones, at most.
-    most
-        Cells a ruin publishes at most.
-    deviation
-        How much dearer than the best a pattern may be to go on from, as a share.
-    check
-        The relaxed check: slack as published, or claims.
-    """
+    def __init__(self, count: int) -> None:
+        self._count = count
 
-    selection: str = option("choice", known=SELECTIONS)
-    rounds: int = option(10_000, least=1)
-    patience: int = option(300, least=1)
-    moves: int = option(5, least=1)
-    most: int = option(4, least=1)
-    deviation: float = option(0.005, least=0)
-    check: str = option("slack", known=CHECKS)
+    def choose(self, rng: np.random.Generator) -> int:
+        """Return the number of the heuristic to try next."""
+        return int(rng.integers(self._count))
+
+    def learn(self, heuristic: int, gain: float) -> None:
+        """Take note of what a heuristic gained."""
 
 
-class Selector(Protocol):
-    """Chooses among low-level heuristics and learns from what came of it."""
-
-    def choose(self, rng: np.random.Generator) -> int: ...
-
-    def learn(self, heuristic: int, gain: float) -> None: ...
-
-
-class ChoiceFunction:
+class ChoiceFunction(RandomChoice):
     """Recent gain, recent gain after the last heuristic, and moves since its last turn.
 
     Gains are shares of the cost. The weights follow Drake, Ozcan & Burke (2012): gain
@@ -126,7 +105,7 @@ class ChoiceFunction:
         self._last = heuristic
 
 
-class AdaptiveChances:
+class AdaptiveChances(RandomChoice):
     """Chances that follow the mean gain, with a floor for each heuristic."""
 
     def __init__(self, count: int) -> None:
@@ -142,24 +121,39 @@ class AdaptiveChances:
         self._gain[heuristic] += 0.1 * (max(0.0, gain) - self._gain[heuristic])
 
 
-class RandomChoice:
-    """No learning: what the others must beat."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-
-    def choose(self, rng: np.random.Generator) -> int:
-        return int(rng.integers(self._count))
-
-    def learn(self, heuristic: int, gain: float) -> None:
-        """Learn nothing."""
-
-
-_SELECTORS: dict[str, Callable[[int], Selector]] = {
+SELECTORS: dict[str, type[RandomChoice]] = {
     "choice": ChoiceFunction,
     "adaptive": AdaptiveChances,
     "random": RandomChoice,
 }
+
+
+@dataclass(frozen=True)
+class HyperParameters(RelaxedOptions):
+    """Options of the hyper-heuristic; the document gives no figures.
+
+    Attributes
+    ----------
+    selection
+        choice (choice function), adaptive (chances by reward) or random.
+    rounds
+        Rounds in all; a time or evaluation limit may end the run before.
+    patience
+        Rounds without a better pattern before the run ends.
+    moves
+        Moves under the relaxed check between two strict ones, at most.
+    most
+        Cells a ruin publishes at most.
+    deviation
+        How much more than the best a pattern to go on from may cost, as a share.
+    """
+
+    selection: str = option("choice", known=SELECTORS)
+    rounds: int = option(10_000, least=1)
+    patience: int = option(300, least=1)
+    moves: int = option(5, least=1)
+    most: int = option(4, least=1)
+    deviation: float = option(0.005, least=0)
 
 
 class _Moves:
@@ -174,53 +168,45 @@ class _Moves:
         self._relaxed = relaxed
         self._parameters = parameters
         self._rng = rng
-        self._live = relaxed.build(relaxed.choice("ahead"))
         self._ahead: Choice = relaxed.choice("ahead")
+        self._live = relaxed.build(self._ahead)
         self._choices: list[Choice | None] = [
             relaxed.choice(low.rule, low.candidates, rng=rng) if low.rule else None
             for low in LOW_LEVEL
         ]
-        self._ways = {
-            "publish": DEAR,
-            "dear": DEAR,
-            "anywhere": ANYWHERE,
-            "together": TOGETHER,
-        }
 
     def make(self, now: Pattern, heuristic: int, event: str) -> Pattern:
         """Change a pattern by a heuristic and make it safe."""
         low, choice = LOW_LEVEL[heuristic], self._choices[heuristic]
         if choice is None:
-            gone = self._pick(now, low.way)
-            hidden = now.hidden.copy()
+            hidden, gone = now.hidden.copy(), self._pick(now, low.way)
             hidden[gone] = False
-            return self._relaxed.repair(hidden, event, gone, passed=False)
-        hidden = self._move(now, low, choice)
-        gone = np.flatnonzero(now.hidden & ~hidden)
-        return self._relaxed.repair(hidden, event, gone)
+        else:
+            hidden = self._move(now, low, choice)
+            gone = np.flatnonzero(now.hidden & ~hidden)
+        return self._relaxed.repair(hidden, event, gone, passed=choice is not None)
 
     def _move(self, now: Pattern, low: LowLevel, choice: Choice) -> Flags:
-        """Make a few moves under the relaxed check, none much dearer than the start."""
+        """Make a few moves under the relaxed check; none may cost much more."""
         relaxed, live = self._relaxed, self._live
         relaxed.restart(live, now.hidden, self._ahead)
         ceiling = (1 + 2 * self._parameters.deviation) * float(live.total[0])
         for _ in range(int(self._rng.integers(1, self._parameters.moves + 1))):
             many = self._many() if low.ruin else 1
-            way, may_hide = self._ways[low.way], low.way != "publish"
-            move(relaxed.frame, live, choice, way, -1, many, may_hide, ceiling)
+            move(relaxed.frame, live, choice, low.way, -1, many, low.may_hide, ceiling)
         return live.hidden.copy()
 
-    def _pick(self, now: Pattern, way: str) -> Long:
+    def _pick(self, now: Pattern, way: int) -> Long:
         """Choose secondaries to publish."""
         problem, rng = self._relaxed.problem, self._rng
         cells = np.flatnonzero(now.hidden & ~problem.primary)
-        if way == "together":
+        if way == TOGETHER:
             table = problem.table
             start = int(cells[rng.integers(len(cells))])
             rows = table.columns[:, [start]].indices
             row = int(rows[rng.integers(len(rows))])
             cells = np.intersect1d(cells, table.matrix[[row]].indices)
-        chance = problem.cost[cells] if way == "dear" else np.ones(len(cells))
+        chance = problem.cost[cells] if way == EXPENSIVE else np.ones(len(cells))
         # A weighted draw without replacement by exponential keys.
         keys = rng.exponential(size=len(cells)) / np.maximum(chance, 1e-300)
         return np.sort(cells[np.argsort(keys, kind="stable")[: self._many()]])
@@ -232,19 +218,18 @@ class _Moves:
 def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> Pattern:
     """Run the hyper-heuristic from the better of a greedy and an attacker's pattern."""
     relaxed = RelaxedSearch(problem, search, parameters.check)
-    now = relaxed.safe(relaxed.build(relaxed.choice("ahead")), "greedy")
+    now = relaxed.repair(relaxed.build(relaxed.choice("ahead")).hidden, "greedy")
     if relaxed.repair.affordable():
         bare = relaxed.repair(problem.primary, "strict check alone", passed=False)
         now = min(now, bare, key=lambda pattern: pattern.cost)
     rng = search.rng(1)
     moves = _Moves(relaxed, parameters, rng)
-    selector = _SELECTORS[parameters.selection](len(LOW_LEVEL))
+    selector = SELECTORS[parameters.selection](len(LOW_LEVEL))
     used = np.zeros(len(LOW_LEVEL), dtype=np.int64)
     held, best = 0, now.cost
     for number in range(parameters.rounds):
-        if held >= parameters.patience or not now.cost > 0:
-            break
-        if not relaxed.repair.affordable():
+        over = held >= parameters.patience or not now.cost > 0
+        if over or not relaxed.repair.affordable():
             break
         heuristic = selector.choose(rng)
         found = moves.make(now, heuristic, f"round {number + 1}")
@@ -255,16 +240,11 @@ def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> 
         if found.cost <= best * (1 + parameters.deviation):
             now = found
         search.generations += 1
-    search.note(f"choice shares: {_shares(used)}")
+    share = used / max(1, used.sum())
+    named = zip(LOW_LEVEL, share.tolist(), strict=True)
+    shares = ", ".join(f"{low.name} {100 * one:.0f} %" for low, one in named)
+    search.note(f"choice shares: {shares}")
     return relaxed.answer()
-
-
-def _shares(used: Long) -> str:
-    total = max(1, int(used.sum()))
-    return ", ".join(
-        f"{low.name} {100 * count / total:.0f} %"
-        for low, count in zip(LOW_LEVEL, used.tolist(), strict=True)
-    )
 
 
 METHOD = Method(

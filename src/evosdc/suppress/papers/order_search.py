@@ -7,14 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.errors import MethodError
+from evosdc.arrays import Real
 from evosdc.evolution.replacement import worst
 from evosdc.evolution.selection import tournament
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.base import AnyEngine
 from evosdc.suppress.engine.evaluator import Evaluator, Order, Prefix, PricedOrder
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.elements import CELLS, GROUPINGS, Grouping
+from evosdc.suppress.structure.order_groups import (
+    CELLS,
+    GROUPINGS,
+    UNPICKED,
+    Grouping,
+)
 
 # Operators on orders: Davis's crossover, three mutations, and genes that steer them.
 #
@@ -22,7 +27,7 @@ from evosdc.suppress.structure.elements import CELLS, GROUPINGS, Grouping
 # and rate is that of Serpell and Smith (2010).
 
 Operator = Callable[[Order, int, int], Order]
-# A fresh rate lies between 1 / length and this.
+# A new rate lies between 1 / length and this.
 _HIGHEST_RATE = 0.5
 
 
@@ -35,14 +40,14 @@ class Genes:
 
 
 def swap(order: Order, a: int, b: int) -> Order:
-    """Let the elements at two places change places."""
+    """Exchange the groups at two places."""
     child = order.copy()
     child[a], child[b] = order[b], order[a]
     return child
 
 
 def insert(order: Order, a: int, b: int) -> Order:
-    """Move the element at place `b` to just behind the one at place `a`."""
+    """Move the group at place `b` to just behind the one at place `a`."""
     if a == b:
         return order.copy()
     rest = np.delete(order, b)
@@ -93,7 +98,7 @@ def cross(one: Order, other: Order, rng: np.random.Generator) -> Order:
     return davis(one, other, start, end)
 
 
-def fresh_genes(length: int, operator: str, rng: np.random.Generator) -> Genes:
+def first_genes(length: int, operator: str, rng: np.random.Generator) -> Genes:
     """Genes of the first generation; `operator` names a fixed one, or ``adapt``."""
     if operator != "adapt":
         return Genes(operator, 1.0 / max(1, length))
@@ -101,7 +106,7 @@ def fresh_genes(length: int, operator: str, rng: np.random.Generator) -> Genes:
 
 
 def adapt(genes: Genes, length: int, change: float, rng: np.random.Generator) -> Genes:
-    """Redraw each of the two genes with probability `change`."""
+    """Draw each of the two genes again with probability `change`."""
     operator, rate = genes.operator, genes.rate
     if rng.random() < change:
         operator = _any_operator(rng)
@@ -125,10 +130,10 @@ def _any_rate(length: int, rng: np.random.Generator) -> float:
 CLEAN = ("never", "best", "every")
 # Above so many cells groups beat single cells (Smith et al. 2011).
 _LARGE = 30_000
-# Steps of ruin and recreate a place and order: about as long as the order takes.
+# Steps of ruin and recreate per place of an order: about as long as the order takes.
 _RUIN = 0.5
 # Groups where `groups` leaves the choice to the table.
-_GROUPS = {"all": 40, "exposed": 40, "unpicked": 20}
+_GROUPS = {"all": 40, "exposed": 40} | dict.fromkeys(UNPICKED, 20)
 
 
 @dataclass(frozen=True)
@@ -139,13 +144,14 @@ class WeightParameters(MethodOptions):
     ----------
     cells
         Sensitive cells to protect: all; exposed (those that the primaries alone leave
-        short: K); unpicked (those that follow from the equations one by one: K_u, and
-        in tables that are no networks those whose levels the bounds of their neighbours
-        rule out; the others are protected as a closing group); or auto: exposed, but
-        unpicked in tables of more than 30,000 cells.
+        short: K); unpicked (those that follow from the equations one by one: K_u);
+        by-bounds (these and those whose levels the bounds of other cells rule out). The
+        cells that the last two leave out are protected as a closing group. auto:
+        exposed, but in tables of more than 30,000 cells unpicked on networks and
+        by-bounds elsewhere.
     groups
         Groups the cells are protected in; 0 for one at a time; -1 for one at a time up
-        to 30,000 cells and 40 (20 for unpicked) beyond.
+        to 30,000 cells and 40 (20 for unpicked and by-bounds) beyond.
     grouping
         How groups are made: weight, row or column.
     together
@@ -159,24 +165,24 @@ class WeightParameters(MethodOptions):
     """
 
     cells: str = option("auto", known=("auto", *CELLS))
-    groups: int = -1
+    groups: int = option(-1, least=0, known=(-1,))
     grouping: str = option("weight", known=GROUPINGS)
     together: bool | None = None
     clean: str = option("never", known=CLEAN)
 
-    def grouping_for(self, engine: AnyEngine) -> Grouping:
-        """Settle what is left to the table."""
+    def evaluator(self, engine: AnyEngine, search: Search) -> Evaluator:
+        """Return what evaluates orders; decide what is left to the table."""
         large = len(engine.problem.table) > _LARGE
-        cells = self.cells
+        cells, groups, together = self.cells, self.groups, self.together
         if cells == "auto":
-            cells = "unpicked" if large else "exposed"
-        groups = self.groups
+            unpicked = "unpicked" if engine.quick else "by-bounds"
+            cells = unpicked if large else "exposed"
         if groups < 0:
             groups = _GROUPS[cells] if large else 0
-        together = self.together
         if together is None:
             together = not large or engine.quick
-        return Grouping(cells, groups, self.grouping, together)
+        grouping = Grouping(cells, groups, self.grouping, together)
+        return engine.evaluator(grouping, search, self.clean == "every")
 
 
 @dataclass(frozen=True)
@@ -193,8 +199,8 @@ class OrderParameters(WeightParameters):
     crossover
         Probability of Davis's order crossover.
     change
-        Probability of each of the two genes that steer mutation to change, where they
-        adapt; fixed operators strike at each place with one over the length.
+        Probability of each of the two genes of mutation to change, where they adapt;
+        fixed operators are applied at each place with one over the length.
     evaluations
         Orders evaluated at most; a limit of the run may end it before.
     patience
@@ -206,10 +212,10 @@ class OrderParameters(WeightParameters):
     within
         Share of the best cost.
     ties
-        Whether offspring that costs as much as the dearest order replaces it. The
-        published rule asks for less; a local search crosses plateaus with it.
+        Whether offspring that costs as much as the most expensive order replaces it.
+        The published rule asks for less; a local search crosses plateaus with it.
     batch
-        Offspring bred before the first of them is let in; 1 as published, more keeps
+        Offspring bred before the first of them is admitted; 1 as published, more keeps
         several workers busy.
     ruin
         Steps of ruin and recreate (as in ls-ruin and ls-rebuild) that the best pattern
@@ -228,18 +234,10 @@ class OrderParameters(WeightParameters):
     within: float = 0.01
     ties: bool = False
     batch: int = option(1, least=1)
-    ruin: float = -1.0
-
-    def __post_init__(self) -> None:
-        if not (self.ruin >= 0 or self.ruin == -1):
-            raise MethodError(
-                f"option ruin is {self.ruin:g}",
-                expected="0 or more, or -1 for what suits the table",
-            )
-        super().__post_init__()
+    ruin: float = option(-1.0, least=0, known=(-1,))
 
     def ruin_for(self, engine: AnyEngine) -> float:
-        """Settle the steps of ruin and recreate where they are left to the table."""
+        """Decide the steps of ruin and recreate where they are left to the table."""
         if self.ruin >= 0:
             return self.ruin
         small = len(engine.problem.table) <= _LARGE
@@ -256,7 +254,7 @@ def preset(by: str, size: int = 10) -> type[OrderParameters]:
         mutation: str = option(by, known=("adapt", *OPERATORS))
         population: int = option(size, least=1)
         converged: int = 100
-        ruin: float = 0.0
+        ruin: float = option(0.0, least=0, known=(-1,))
 
     return Preset
 
@@ -266,12 +264,10 @@ _MEMORY = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class OrderIndividual:
-    """An order, the genes that steer its mutation, and what it is worth."""
+class OrderIndividual(Prefix):
+    """An order, what it is worth, and the genes of its mutation."""
 
-    order: Order
     genes: Genes
-    priced: PricedOrder
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,8 +282,8 @@ class Child:
 class Evolution:
     """One run of the genetic algorithm.
 
-    Offspring replaces the dearest individual if it is cheaper, as published; with
-    `ties` also if it costs the same, so that a local search can cross plateaus.
+    Offspring replaces the most expensive individual if it is cheaper, as published;
+    with `ties` also if it costs the same, so that a local search can cross plateaus.
 
     Parameters
     ----------
@@ -301,7 +297,7 @@ class Evolution:
         evaluator: Evaluator,
         parameters: OrderParameters,
         search: Search,
-        refine: Callable[[int], None] = lambda _: None,
+        refine: Callable[[int], None] | None = None,
     ) -> None:
         self._evaluator = evaluator
         self._refine = refine
@@ -322,9 +318,10 @@ class Evolution:
             before, evaluated = self._found_so_far(), self._evaluated
             children = [self._breed() for _ in range(self._parameters.batch)]
             for newcomer in self._judge(children):
-                self._let_in(newcomer)
+                self._admit(newcomer)
             self._search.generations += 1
-            self._refine(self._evaluated - evaluated)
+            if self._refine is not None:
+                self._refine(self._evaluated - evaluated)
             better = self._found_so_far() < before
             self._held = 0 if better else self._held + len(children)
             self._converged = self._converged + 1 if self._is_converged() else 0
@@ -362,16 +359,18 @@ class Evolution:
 
     def _first(self) -> list[Child]:
         """Falling weight, rising weight, the rest at random."""
-        length, size = self._evaluator.length, self._parameters.population
+        length, p, rng = self._evaluator.length, self._parameters, self._rng
         orders = [np.arange(length), np.arange(length)[::-1].copy()]
-        while len(orders) < size:
-            orders.append(self._rng.permutation(length))
-        return [Child(order, self._fresh(), None) for order in orders[:size]]
+        while len(orders) < p.population:
+            orders.append(rng.permutation(length))
+        return [
+            Child(order, first_genes(length, p.mutation, rng), None)
+            for order in orders[: p.population]
+        ]
 
     def _breed(self) -> Child:
         p, rng = self._parameters, self._rng
-        cost = np.array([one.priced.cost for one in self.population])
-        one, other = (self.population[i] for i in tournament(cost, 2, rng).tolist())
+        one, other = (self.population[i] for i in tournament(self._cost, 2, rng))
         order = one.order
         if len(self.population) > 1 and rng.random() < p.crossover:
             order = cross(one.order, other.order, rng)
@@ -379,27 +378,26 @@ class Evolution:
         if p.mutation == "adapt":
             genes = adapt(genes, len(order), p.change, rng)
         order = mutate(order, genes, rng)
-        return Child(order, genes, Prefix(one.order, one.priced))
+        return Child(order, genes, one)
 
     def _judge(self, children: list[Child]) -> list[OrderIndividual]:
         """Evaluate what is new; offer what is better than anything before."""
-        fresh: dict[bytes, Child] = {}
+        unknown: dict[bytes, Child] = {}
         for child in children:
             key = child.order.tobytes()
             if key not in self._known:
-                fresh.setdefault(key, child)
+                unknown.setdefault(key, child)
         priced_orders = self._evaluator.evaluate(
-            [(child.order, child.parent) for child in fresh.values()]
+            [(child.order, child.parent) for child in unknown.values()]
         )
-        for key, priced in zip(fresh, priced_orders, strict=True):
+        for key, priced in zip(unknown, priced_orders, strict=True):
             if priced is not None:
                 self._remember(key, priced)
-        judged: list[OrderIndividual] = []
-        for child in children:
-            priced = self._known.get(child.order.tobytes())
-            if priced is not None:
-                judged.append(OrderIndividual(child.order, child.genes, priced))
-        return judged
+        return [
+            OrderIndividual(child.order, priced, child.genes)
+            for child in children
+            if (priced := self._known.get(child.order.tobytes())) is not None
+        ]
 
     def _remember(self, key: bytes, priced: PricedOrder) -> None:
         if len(self._known) >= _MEMORY:
@@ -414,8 +412,12 @@ class Evolution:
         if pattern is not None:
             self._search.offer(pattern, "order")
 
-    def _let_in(self, newcomer: OrderIndividual) -> None:
-        cost = np.array([one.priced.cost for one in self.population])
+    @property
+    def _cost(self) -> Real:
+        return np.array([one.priced.cost for one in self.population])
+
+    def _admit(self, newcomer: OrderIndividual) -> None:
+        cost = self._cost
         at = worst(cost, newcomer.priced.cost)
         if at < 0 and self._parameters.ties and newcomer.priced.cost == cost.max():
             at = int(cost.argmax())
@@ -423,8 +425,5 @@ class Evolution:
             self.population[at] = newcomer
 
     def _is_converged(self) -> bool:
-        cost = np.array([one.priced.cost for one in self.population])
+        cost = self._cost
         return bool(cost.mean() <= cost.min() * (1 + self._parameters.within))
-
-    def _fresh(self) -> Genes:
-        return fresh_genes(self._evaluator.length, self._parameters.mutation, self._rng)

@@ -54,7 +54,7 @@ class Refiner:
             self._owed -= made[0]
 
     def close(self) -> None:
-        """Walk on once the orders are done, until nothing better is met for long.
+        """Walk on once the orders are done, until nothing better is found for long.
 
         A table with few sensitive cells has few orders, and the steps that go with
         them are soon made.
@@ -64,8 +64,8 @@ class Refiner:
             held = 0 if made[1] else held + made[0]
 
     def _turn(self) -> tuple[int, bool] | None:
-        """Make a turn; return its steps, at least one, and if it was of any use."""
-        walker = None if self._search.stopped() else self._present()
+        """Make a turn; return its steps, at least one, and if it found better."""
+        walker = None if self._search.stopped() else self._at_best()
         if walker is None:
             return None
         before, cost = walker.steps, walker.best_cost
@@ -74,7 +74,7 @@ class Refiner:
         self._report(walker)
         return max(1, walker.steps - before), walker.best_cost < cost
 
-    def _present(self) -> Walker | None:
+    def _at_best(self) -> Walker | None:
         """The walker, started again where an order led to something better."""
         best = self._search.best
         if best is None:
@@ -99,12 +99,11 @@ class OrderSearch:
         self, problem: Problem, parameters: OrderParameters, search: Search
     ) -> None:
         engine = engine_for(problem)
-        self.evaluator = _evaluator(engine, parameters, search)
+        self.evaluator = parameters.evaluator(engine, search)
         ruin = parameters.ruin_for(engine)
-        self._refiner: Refiner | None = None
-        if ruin:
-            self._refiner = Refiner(engine, search, ruin * self.evaluator.length)
-        refine = self._refiner.work if self._refiner else lambda _: None
+        steps = ruin * self.evaluator.length
+        self._refiner = Refiner(engine, search, steps) if ruin else None
+        refine = self._refiner.work if self._refiner else None
         self._evolution = Evolution(self.evaluator, parameters, search, refine)
 
     def go_on(self) -> None:
@@ -133,7 +132,7 @@ def run_by_weight(
     problem: Problem, parameters: WeightParameters, search: Search
 ) -> Pattern:
     """Protect the cells in order of falling weight, as Fischetti & Salazar do."""
-    evaluator = _evaluator(engine_for(problem), parameters, search)
+    evaluator = parameters.evaluator(engine_for(problem), search)
     (priced,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
     if priced is not None:
         search.count()
@@ -143,19 +142,11 @@ def run_by_weight(
     return _answer(evaluator, search)
 
 
-def _evaluator(
-    engine: AnyEngine, parameters: WeightParameters, search: Search
-) -> Evaluator:
-    """Return what evaluates orders on this table."""
-    grouping = parameters.grouping_for(engine)
-    return engine.evaluator(grouping, search, parameters.clean == "every")
-
-
 def _answer(evaluator: Evaluator, search: Search) -> Pattern:
-    """The best pattern, or where the run ended before the first, one in a hurry."""
+    """The best pattern, or one made quickly where the run ended before the first."""
     if search.best is None:
         search.count()
-        search.offer(evaluator.rescue(), "in a hurry")
+        search.offer(evaluator.rescue(), "covered quickly")
     assert search.best is not None
     return search.best
 

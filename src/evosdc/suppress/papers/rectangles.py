@@ -45,11 +45,14 @@ def cheapest_rectangle(
     cell: int,
     rise: int,
     fall: int,
+    adding: bool,
 ) -> tuple[float, np.ndarray]:
     """Find three cells that form a rectangle with a cell and let it rise and fall.
 
     A rectangle is a circuit of four cells. Hidden cells are free. Returns the cost and
-    the three cells; an infinite cost where no rectangle takes both amounts.
+    the three cells; an infinite cost where no rectangle takes both amounts. When
+    `adding`, one of the cells at least is not hidden, and of rectangles of one cost
+    the far corner decides: those that rise with the cell first, then by number.
     """
     source, target = graph.head[cell], graph.tail[cell]
     nodes = len(graph.start) - 1
@@ -66,7 +69,7 @@ def cheapest_rectangle(
         ):
             closing[other] = price
             closer[other] = into >> 1
-    best = np.inf
+    best, least = np.inf, 0
     corners = np.full(3, -1, dtype=np.int64)
     for at in range(graph.start[source], graph.start[source + 1]):
         out = graph.slot[at]
@@ -75,7 +78,7 @@ def cheapest_rectangle(
         if (
             out >> 1 == cell
             or middle == target
-            or first >= best
+            or (first >= best and not (adding and first == best))
             or not _fits(up, down, out, rise, fall)
         ):
             continue
@@ -86,32 +89,57 @@ def cheapest_rectangle(
                 continue
             price = 0.0 if hidden[across >> 1] else cost[across >> 1]
             total = first + price + closing[corner]
-            if total < best and _fits(up, down, across, rise, fall):
-                best = total
-                corners[0] = out >> 1
-                corners[1] = across >> 1
-                corners[2] = closer[corner]
+            if total >= best and not (adding and total == best):
+                continue
+            if not _fits(up, down, across, rise, fall):
+                continue
+            if adding:
+                last = closer[corner]
+                if last < 0 or (
+                    hidden[out >> 1] and hidden[across >> 1] and hidden[last]
+                ):
+                    continue
+                rank = across >> 1
+                if (across & 1 == 0) == (fall > 0):
+                    rank += len(cost)
+                if total == best and rank >= least:
+                    continue
+                least = rank
+            best = total
+            corners[0] = out >> 1
+            corners[1] = across >> 1
+            corners[2] = closer[corner]
     return best, corners
 
 
 @dataclass(frozen=True)
-class HypercubeParameters(MethodOptions):
-    """Options of the hypercube method.
+class OnceThroughOptions(MethodOptions):
+    """Options of methods that go through the sensitive cells once.
 
     Attributes
     ----------
     order
         Order of the sensitive cells: given, descending, ascending or random.
-    skip_covered
-        Leave out cells that the cells hidden so far protect already, as Herrington
-        (2015) does.
     clean_up
         Publish what is not needed in the end.
     """
 
     order: str = option("given", known=ORDERS)
-    skip_covered: bool = False
     clean_up: bool = True
+
+
+@dataclass(frozen=True)
+class HypercubeParameters(OnceThroughOptions):
+    """Options of the hypercube method.
+
+    Attributes
+    ----------
+    skip_covered
+        Leave out cells that the cells hidden so far protect already, as Herrington
+        (2015) does.
+    """
+
+    skip_covered: bool = False
 
 
 def run_hypercube(
@@ -122,7 +150,7 @@ def run_hypercube(
     state = PatternState(network)
     failed: list[int] = []
     for cell in cell_order(problem, parameters.order, search.rng(0)):
-        open_levels = np.flatnonzero(network.demands.cell == cell)
+        open_levels = levels_of(network, int(cell))
         if parameters.skip_covered:
             state.check(open_levels)
             open_levels = open_levels[state.live.length[open_levels] < 0]
@@ -140,10 +168,22 @@ def run_hypercube(
     return finish(state, search, parameters.clean_up, "rectangles")
 
 
-def cheapest_corners(state: PatternState, cell: int, levels: Long) -> Long:
-    """Return the corners of the cheapest rectangle for some levels, none if without."""
+def levels_of(network: TableNetwork, cell: int) -> Long:
+    """Numbers of the open levels of a cell."""
+    return np.flatnonzero(network.demands.cell == cell)
+
+
+def cheapest_corners(
+    state: PatternState, cell: int, levels: Long, *, adding: bool = False
+) -> Long:
+    """Return the corners of the cheapest rectangle for some levels, none if without.
+
+    When `adding`, of one that has room that way, however little, and a cell to hide.
+    """
     network, demands = state.network, state.network.demands
     sign, amount = demands.sign[levels], demands.amount[levels]
+    if adding:
+        amount = np.minimum(amount, 1)
     cost, corners = cheapest_rectangle(
         network.graph,
         network.arcs.up,
@@ -153,6 +193,7 @@ def cheapest_corners(state: PatternState, cell: int, levels: Long) -> Long:
         cell,
         int(amount[sign > 0].sum()),
         int(amount[sign < 0].sum()),
+        adding,
     )
     return corners if np.isfinite(cost) else corners[:0]
 

@@ -1,7 +1,7 @@
 """The relaxed check: does every equation with a hidden cell leave room to move?
 
-The ONS steered its metaheuristics by a relaxed feasibility check and left the strict
-one, attacker programs, to the end (Staggemeier et al.). An equation passes when for
+The metaheuristics of the ONS use a relaxed feasibility check and leave the strict one,
+attacker programs, to the end (Staggemeier et al.). An equation passes when for
 each hidden cell that must be able to move, the other hidden cells together can undo the
 change, and when no secondary stands alone in it. Two readings:
 
@@ -163,11 +163,6 @@ def make_live(frame: Frame) -> RelaxedArrays:
     return live
 
 
-def copy_live(live: RelaxedArrays) -> RelaxedArrays:
-    """Return an independent copy."""
-    return RelaxedArrays._make(array.copy() for array in live)
-
-
 @kernel(inner=True)
 def lacking(frame: Frame, live: RelaxedArrays, row: int) -> bool:
     """Whether an equation fails the relaxed check."""
@@ -180,7 +175,7 @@ def lacking(frame: Frame, live: RelaxedArrays, row: int) -> bool:
 
 @kernel(inner=True)
 def recount(frame: Frame, live: RelaxedArrays, row: int) -> None:
-    """Sum an equation afresh."""
+    """Sum an equation again."""
     have0, have1, ask0, ask1, spare0, spare1 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     count = 0
     for p in range(frame.row_start[row], frame.row_start[row + 1]):
@@ -210,7 +205,7 @@ def recount(frame: Frame, live: RelaxedArrays, row: int) -> None:
 
 @kernel
 def recount_all(frame: Frame, live: RelaxedArrays) -> None:
-    """Sum every equation afresh."""
+    """Sum every equation again."""
     for row in range(len(frame.row_start) - 1):
         recount(frame, live, row)
 
@@ -255,21 +250,15 @@ def _unlist(frame: Frame, live: RelaxedArrays, cell: int) -> None:
 
 
 @kernel(inner=True)
-def log_full(live: RelaxedArrays) -> bool:
-    """Whether the log has no room for another change."""
-    return live.tally[LOGGED] + 2 > len(live.log_cell)
-
-
-@kernel(inner=True)
 def hide(frame: Frame, live: RelaxedArrays, cell: int, k: int, amount: float) -> None:
     """Hide a cell, or let a hidden one claim more, in direction `k`."""
     _log(live, cell)
-    fresh = not live.hidden[cell]
+    added = not live.hidden[cell]
     old = live.claim[cell, k]
     new = max(old, amount)
     other = live.claim[cell, 1 - k]
     live.claim[cell, k] = new
-    if fresh:
+    if added:
         live.hidden[cell] = True
         _list(frame, live, cell)
     for p in range(frame.column_start[cell], frame.column_start[cell + 1]):
@@ -278,14 +267,14 @@ def hide(frame: Frame, live: RelaxedArrays, cell: int, k: int, amount: float) ->
         # Direction of the equation in which the cell moves when it moves by k.
         d = k if frame.column_factor[p] > 0 else 1 - k
         here, there = size * frame.room[cell, k], size * frame.room[cell, 1 - k]
-        if fresh:
+        if added:
             live.known[row] += 1
             live.spare[row, d] += here
             live.spare[row, 1 - d] += there
         if frame.claims:
             live.have[row, d] += size * (new - old)
             here, there = size * new, size * other
-        elif fresh:
+        elif added:
             live.have[row, d] += here
             live.have[row, 1 - d] += there
         if new > 0:

@@ -15,6 +15,7 @@ from evosdc.arrays import Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.draw import draw
 from evosdc.suppress.papers.relaxed_check import (
+    LOGGED,
     SECONDARIES,
     TOLERANCE,
     WAITING,
@@ -23,14 +24,14 @@ from evosdc.suppress.papers.relaxed_check import (
     forget,
     hide,
     lacking,
-    log_full,
     publish,
     queue,
     undo,
 )
 
-# What makes a cell good to hide.
-CHEAPEST, PER_UNIT, LARGEST, AHEAD = 0, 1, 2, 3
+# What makes a cell good to hide: rules by name, and their numbers.
+RULES = ("cheapest", "per-unit", "largest", "ahead")
+CHEAPEST, PER_UNIT, LARGEST, AHEAD = range(4)
 
 
 class Choice(NamedTuple):
@@ -38,7 +39,8 @@ class Choice(NamedTuple):
 
     By `rule` the best `size` cells of an equation make the candidate list; one of them
     is drawn with a chance of ``trail ** alpha / score ** beta``, so that zeros make all
-    alike. `best` and `score` are scratch space, `state` that of the random numbers.
+    alike. `best`, places in ``frame.row_cell``, and `score` are scratch space, `state`
+    that of the random numbers.
     """
 
     rule: int
@@ -158,14 +160,14 @@ def _score(
 
 
 @kernel(inner=True)
-def _draw_from(choice: Choice, count: int, floor: float) -> int:
+def _draw_from(frame: Frame, choice: Choice, count: int, floor: float) -> int:
     if count == 1:
         return choice.best[0]
     if choice.alpha == 0 and choice.beta == 0:
         return choice.best[draw(choice.state, count)]
     total = 0.0
     for i in range(count):
-        weight = choice.trail[choice.best[i]] ** choice.alpha
+        weight = choice.trail[frame.row_cell[choice.best[i]]] ** choice.alpha
         choice.score[i] = weight / (max(choice.score[i], 0.0) + floor) ** choice.beta
         total += choice.score[i]
     point = total * draw(choice.state, 1 << 30) / float(1 << 30)
@@ -188,7 +190,7 @@ def _pick(
     may_hide: bool,
     ban: int,
 ) -> int:
-    """Choose a cell that lends an equation room in direction `d`, or -1."""
+    """Choose a cell that lends an equation room in direction `d`: its place, or -1."""
     count = 0
     floor = np.inf
     for p in range(frame.row_start[row], frame.row_start[row + 1]):
@@ -230,7 +232,7 @@ def _pick(
             choice.score[i] = choice.score[i - 1]
             choice.best[i] = choice.best[i - 1]
         choice.score[at] = score
-        choice.best[at] = cell
+        choice.best[at] = p
         # Cells come cheapest first; hidden ones, which are free to claim, anywhere.
         if choice.rule == CHEAPEST and count == choice.size and not frame.claims:
             break
@@ -239,15 +241,7 @@ def _pick(
     for i in range(count):
         if choice.score[i] > 0:
             floor = min(floor, choice.score[i])
-    return _draw_from(choice, count, 0.01 * floor if floor < np.inf else 1.0)
-
-
-@kernel(inner=True)
-def _factor(frame: Frame, row: int, cell: int) -> float:
-    for p in range(frame.column_start[cell], frame.column_start[cell + 1]):
-        if frame.column_row[p] == row:
-            return frame.column_factor[p]
-    return 0.0
+    return _draw_from(frame, choice, count, 0.01 * floor if floor < np.inf else 1.0)
 
 
 @kernel(inner=True)
@@ -264,7 +258,7 @@ def balance(
     for _ in range(4 * (frame.row_start[row + 1] - frame.row_start[row]) + 8):
         if not lacking(frame, live, row):
             return True
-        if log_full(live):
+        if live.tally[LOGGED] + 2 > len(live.log_cell):
             return False
         d = 0
         if live.have[row, 0] >= live.ask[row, 0] * (1 - TOLERANCE):
@@ -272,14 +266,14 @@ def balance(
         short = live.ask[row, d] - live.have[row, d]
         owner = -1
         if short <= TOLERANCE * live.ask[row, d]:
-            # Only company is missing for a lone secondary.
+            # A secondary stands alone: it takes any other hidden cell.
             short = np.inf
         else:
             owner = _owner(frame, live, row, d)
-        cell = _pick(frame, live, choice, row, d, owner, short, may_hide, ban)
-        if cell < 0:
+        at = _pick(frame, live, choice, row, d, owner, short, may_hide, ban)
+        if at < 0:
             return False
-        factor = _factor(frame, row, cell)
+        cell, factor = frame.row_cell[at], frame.row_factor[at]
         k = d if factor > 0 else 1 - d
         room = frame.room[cell, k]
         if short == np.inf:
@@ -293,7 +287,7 @@ def balance(
 
 
 @kernel(inner=True)
-def settle(
+def balance_waiting(
     frame: Frame,
     live: RelaxedArrays,
     choice: Choice,
@@ -325,7 +319,7 @@ def construct(
 ) -> int:
     """Balance equations in order; return how many cannot be balanced.
 
-    What an equation opens is settled at once, or level by level in later passes: then
+    What an equation opens is balanced at once, or level by level in later passes: then
     all equations of a level come before those of the next, and cells hidden below lead
     back up in the next pass.
     """
@@ -339,8 +333,7 @@ def construct(
             queue(frame, live, row)
             while live.tally[WAITING] > 0:
                 changed = True
-                done = settle(frame, live, choice, True, -1, np.inf, many)
-                if done:
+                if balance_waiting(frame, live, choice, True, -1, np.inf, many):
                     break
             forget(live)
     failed = 0
@@ -379,8 +372,8 @@ def rows_of(frame: Frame, cells: Long) -> Long:
 
 # Rounding in sums of costs.
 _LESS = 1 - 1e-12
-# What a move publishes: cells at random, dear ones, some of an equation, one cell.
-ANYWHERE, DEAR, TOGETHER, ONE = 0, 1, 2, 3
+# What a move publishes: cells at random, expensive ones, some of an equation, one cell.
+ANYWHERE, EXPENSIVE, TOGETHER, ONE = range(4)
 
 
 @kernel(inner=True)
@@ -407,7 +400,7 @@ def _ruin(
         if live.tally[SECONDARIES] == 0:
             return
         cell = live.extra[draw(state, live.tally[SECONDARIES])]
-        if way == DEAR:
+        if way == EXPENSIVE:
             other = live.extra[draw(state, live.tally[SECONDARIES])]
             if frame.cost[other] > frame.cost[cell]:
                 cell = other
@@ -436,9 +429,9 @@ def move(
         publish(frame, live, cell)
     else:
         _ruin(frame, live, choice.state, way, many)
-    good = settle(frame, live, choice, may_hide, cell, most, len(live.dead))
+    done = balance_waiting(frame, live, choice, may_hide, cell, most, len(live.dead))
     live.dead[:] = False
-    if good and live.total[0] < most:
+    if done and live.total[0] < most:
         forget(live)
         return True
     undo(frame, live)

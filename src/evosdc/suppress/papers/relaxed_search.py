@@ -1,25 +1,25 @@
-"""What the methods that steer by the relaxed check share: build, descend, make safe."""
+"""What the methods on the relaxed check share: build, descend, make safe."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from evosdc.arrays import Flags, Long
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.repair import Repair
 from evosdc.suppress.papers.relaxed_check import (
+    SECONDARIES,
     RelaxedArrays,
     make_frame,
     make_live,
     start_from,
 )
 from evosdc.suppress.papers.relaxed_moves import (
-    AHEAD,
-    CHEAPEST,
-    LARGEST,
-    PER_UNIT,
+    RULES,
     Choice,
     construct,
     descend,
@@ -29,20 +29,24 @@ from evosdc.suppress.papers.relaxed_moves import (
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
+from evosdc.suppress.structure.order_groups import by_weight
 from evosdc.suppress.structure.upsets import single_totals
 
-# What options that several methods share may be.
-
-# The two readings of the relaxed check.
-CHECKS = ("slack", "claims")
-# Orders of the sensitive cells.
-ORDERS = ("weight", "given")
-# What makes a cell good to hide.
-RULES = ("cheapest", "per-unit", "largest", "ahead")
-
-_RULE = dict(zip(RULES, (CHEAPEST, PER_UNIT, LARGEST, AHEAD), strict=True))
 # Cells a descent looks at between two looks at the clock.
 _PIECE = 200
+
+
+@dataclass(frozen=True)
+class RelaxedOptions(MethodOptions):
+    """Options of all methods on the relaxed check.
+
+    Attributes
+    ----------
+    check
+        The relaxed check: slack as published, or claims.
+    """
+
+    check: str = option("slack", known=("slack", "claims"))
 
 
 class RelaxedSearch:
@@ -56,19 +60,12 @@ class RelaxedSearch:
 
     def choice(self, rule: str, size: int = 1, **more: Any) -> Choice:
         """Set up how cells are chosen; see `make_choice`."""
-        return make_choice(self.frame, _RULE[rule], size, **more)
+        return make_choice(self.frame, RULES.index(rule), size, **more)
 
     @cached_property
     def by_weight(self) -> Long:
         """Sensitive cells by falling weight."""
-        cells = np.flatnonzero(self.problem.primary)
-        return cells[np.argsort(-self.problem.table.weight[cells], kind="stable")]
-
-    def in_order(self, order: str) -> Long:
-        """Sensitive cells by falling weight, or as given."""
-        if order == "weight":
-            return self.by_weight
-        return np.flatnonzero(self.problem.primary)
+        return by_weight(self.problem, np.flatnonzero(self.problem.primary))
 
     @cached_property
     def depth(self) -> Long:
@@ -93,14 +90,11 @@ class RelaxedSearch:
         *,
         swaps: bool = True,
         passes: int = 20,
-        rng: np.random.Generator | None = None,
     ) -> None:
-        """Publish or swap secondaries, dearest first, as long as a pass finds some."""
+        """Publish or swap secondaries, the most expensive first, while a pass helps."""
         cost = self.frame.cost
         for _ in range(passes):
-            cells = np.sort(live.extra[: live.tally[2]])
-            if rng is not None:
-                cells = rng.permutation(cells)
+            cells = np.sort(live.extra[: live.tally[SECONDARIES]])
             cells = cells[np.argsort(-cost[cells], kind="stable")]
             moved = 0
             for first in range(0, len(cells), _PIECE):
@@ -120,10 +114,6 @@ class RelaxedSearch:
     def done(self) -> bool:
         """Whether nothing can be cheaper than the best pattern."""
         return self.search.best is not None and self.search.best.cost == 0
-
-    def safe(self, live: RelaxedArrays, event: str) -> Pattern:
-        """Make a pattern safe and offer it."""
-        return self.repair(live.hidden, event)
 
     def answer(self) -> Pattern:
         """Close the run and return its best pattern."""

@@ -34,7 +34,7 @@ from evosdc.suppress.engine.general.walker import (
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.elements import Grouping
+from evosdc.suppress.structure.order_groups import Grouping
 
 
 class GeneralEngine:

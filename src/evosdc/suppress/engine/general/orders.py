@@ -5,50 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evosdc.suppress.engine.base import Cells
-from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
+from evosdc.arrays import Int, Long
+from evosdc.suppress.engine.evaluator import (
+    GroupEvaluator,
+    Order,
+    Prefix,
+    PricedOrder,
+    known_beginning,
+)
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.joint import JointProgram
 from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.elements import Grouping, by_weight, group_cells
-from evosdc.suppress.structure.unpick import unpick
+from evosdc.suppress.structure.order_groups import Grouping
 
 
-class ProgramEvaluator:
+class ProgramEvaluator(GroupEvaluator):
     """Evaluates orders by the incremental attacker's programs.
 
-    The parameters are those of `FlowEvaluator`. All orders share the programs of one
-    table, whose solver stays warm, so they are evaluated one after another.
+    All orders share the programs of one table, whose solver stays warm, so they are
+    evaluated one after another.
     """
 
     def __init__(
         self, table: GeneralTable, grouping: Grouping, search: Search, clean: bool
     ) -> None:
-        self._table, self._search, self._clean = table, search, clean
-        self._problem = problem = table.problem
-        demands = table.demands
+        self._table, demands = table, table.demands
         self._rows: dict[int, list[int]] = {}
         # The upper level of a cell first.
         for row in np.lexsort((-demands.sign, demands.cell)).tolist():
             self._rows.setdefault(int(demands.cell[row]), []).append(row)
         with_levels = np.array(sorted(self._rows), dtype=np.int64)
-        chosen = self._chosen(with_levels, grouping.cells)
-        self.elements = group_cells(problem, chosen, grouping.groups, grouping.by)
-        self._element_rows = [self._rows_of(element) for element in self.elements]
-        rest = by_weight(problem, np.setdiff1d(with_levels, chosen))
-        self._closing = self._rows_of(rest) if grouping.cells == "unpicked" else []
-        together = grouping.together and grouping.groups > 0
-        self._joint = JointProgram(problem) if together else None
+        super().__init__(table.problem, with_levels, grouping, search, clean)
+        self._group_rows = [self._rows_of(group) for group in self.groups]
+        self._closing = self._rows_of(self.closing)
+        self._joint = JointProgram(table.problem) if self.together else None
         self._unfinished: GeneralState | None = None
         self._latest: tuple[PricedOrder, GeneralState] | None = None
-
-    @property
-    def length(self) -> int:
-        return len(self.elements)
 
     def evaluate(
         self, tasks: Sequence[tuple[Order, Prefix | None]]
@@ -75,34 +70,29 @@ class ProgramEvaluator:
 
     def rescue(self) -> Pattern:
         state = self._unfinished or GeneralState(self._table)
-        return cover_and_finish(state, self._search, "in a hurry")
+        return cover_and_finish(state, self._search, "covered quickly")
 
     def _evaluate(self, order: Order, prefix: Prefix | None) -> PricedOrder | None:
-        begin = 0 if prefix is None else prefix.shared(order)
-        upto = np.zeros(len(order), dtype=np.int32)
-        known = np.zeros(0, dtype=np.int64)
-        if prefix is not None and begin:
-            upto[:begin] = prefix.priced.upto[:begin]
-            known = prefix.priced.secondaries[: upto[begin - 1]]
+        begin, known, upto = known_beginning(order, prefix)
         state = self._state(known)
         found = [known]
         missed = False
         for place in range(begin, len(order)):
             before = state.hidden.copy()
-            rows = self._element_rows[int(order[place])]
+            rows = self._group_rows[int(order[place])]
             self._protect(state, rows)
             if state.open_rows(rows):
                 if self._search.stopped():
                     self._unfinished = None if begin else state
                     return None
                 missed = True
-            fresh = np.flatnonzero(state.hidden & ~before)
-            found.append(fresh)
-            upto[place] = (upto[place - 1] if place else 0) + len(fresh)
+            added = np.flatnonzero(state.hidden & ~before)
+            found.append(added)
+            upto[place] = (upto[place - 1] if place else 0) + len(added)
         secondaries = np.concatenate(found)
         if missed:
-            return self._the_hard_way(secondaries, upto)
-        cost = float(self._problem.cost[np.sort(secondaries)].sum())
+            return self._covered_at_the_end(secondaries, upto)
+        cost = self._price(secondaries)
         if self._clean:
             pattern = self.complete(PricedOrder(cost, secondaries, upto), True)
             if pattern is None or self._search.stopped():
@@ -113,15 +103,13 @@ class ProgramEvaluator:
         return priced
 
     def _protect(self, state: GeneralState, rows: list[int]) -> None:
-        """Cover the rows of one element."""
+        """Cover the rows of one group."""
         if self._joint is not None:
             self._joint.cover(state, rows, self._search)
         if state.open_rows(rows):
             state.cover_open(rows, stopped=self._search.stopped)
 
-    def _the_hard_way(
-        self, secondaries: Cells, upto: NDArray[np.int32]
-    ) -> PricedOrder | None:
+    def _covered_at_the_end(self, secondaries: Long, upto: Int) -> PricedOrder | None:
         """A level that no program covered: out of reach, or lost to rounding.
 
         Covering everything tells which; the pattern it makes is safe but says nothing
@@ -135,44 +123,36 @@ class ProgramEvaluator:
         total = np.concatenate([secondaries, late])
         upto = upto.copy()
         upto[-1] = len(total)
-        return PricedOrder(float(self._problem.cost[np.sort(total)].sum()), total, upto)
+        return PricedOrder(self._price(total), total, upto)
 
     def _built(self, priced: PricedOrder) -> GeneralState:
-        """The state of an priced, with its witnesses where it was the latest."""
+        """The state of an order, with its witnesses where it was the latest."""
         if self._latest is not None and self._latest[0] is priced:
             return self._latest[1]
         return self._state(priced.secondaries)
 
-    def _state(self, secondaries: Cells) -> GeneralState:
+    def _state(self, secondaries: Long) -> GeneralState:
         state = GeneralState(self._table)
         state.hide(secondaries)
         return state
 
-    def _rows_of(self, cells: Cells) -> list[int]:
+    def _rows_of(self, cells: Long) -> list[int]:
         return [row for cell in cells.tolist() for row in self._rows.get(cell, ())]
 
-    def _chosen(self, cells: Cells, which: str) -> Cells:
-        """The sensitive cells whose order is sought."""
-        if which == "all":
-            return np.flatnonzero(self._problem.primary)
-        if which == "unpicked":
-            return cells[unpick(self._problem).exposed[cells]]
-        free = self._table.programs.movable(self._problem.primary)
-        return cells[self._exposed(cells, free)]
-
-    def _exposed(self, cells: Cells, free: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which cells the primaries alone leave short, as far as time allows.
+    def _exposed(self, with_levels: Long) -> Long:
+        """The cells that the primaries alone leave short, as far as time allows.
 
         A cell called exposed by mistake costs time only.
         """
         primary = self._problem.primary
+        free = self._table.programs.movable(primary)
         state = GeneralState(self._table)
         state.cover_free(stopped=self._search.stopped)
         ask = self._table.programs.among(primary)
         price = np.where(free, 0.0, np.inf)
         demands = self._table.demands
-        exposed = ~free[cells]
-        for i, cell in enumerate(cells.tolist()):
+        exposed = ~free[with_levels]
+        for i, cell in enumerate(with_levels.tolist()):
             if self._search.stopped():
                 exposed[i:] = True
                 break
@@ -185,4 +165,4 @@ class ProgramEvaluator:
                     exposed[i] = True
                 else:
                     state.witnesses.add(move, row)
-        return exposed
+        return with_levels[exposed]

@@ -20,7 +20,9 @@ from evosdc.suppress.structure.upsets import independent_equations, up_sets
 # which hide more; at twice as much, a first pattern may take ten seconds.
 _QUICKLY = 10_000_000
 
-_QUICK = "programs are quick"
+_QUICK, _SLOW = "programs are quick", "programs over all cells are slow"
+# Programs, those of the largest levels, by which it is told whether they are slow.
+_TRIALS = 3
 
 
 # The same about the public alone.
@@ -70,13 +72,45 @@ class Programs:
         self.sets = up_sets(table)
         self._columns = independent_equations(table, self.sets)
         self.learned = LearnedCuts(problem, self._columns)
-        self._whole = self._model(np.flatnonzero(problem.hideable))
         self._equations = (
             table.matrix.indptr,
             table.matrix.indices,
             table.columns.indptr,
             table.columns.indices,
         )
+
+    @cached_property
+    def _whole(self) -> DeviationModel:
+        return self._model(np.flatnonzero(self.problem.hideable))
+
+    @property
+    def _slow(self) -> bool:
+        """Whether the first programs of a pattern take too long over the whole table.
+
+        It is asked once: what programs answer must not depend on what was asked before.
+        """
+        problem = self.problem
+        if _SLOW not in problem.derived:
+            levels = problem.levels
+            largest = np.argsort(-levels.amount, kind="stable")[:_TRIALS]
+            model = DeviationModel(
+                self._columns,
+                np.flatnonzero(problem.hideable),
+                problem.up,
+                problem.down,
+            )
+            price = np.where(problem.primary, 0.0, problem.cost)[model.cells]
+            long = [
+                model.takes_long(
+                    int(levels.cell[row]),
+                    int(levels.sign[row]),
+                    float(levels.amount[row]),
+                    price,
+                )
+                for row in largest.tolist()
+            ]
+            problem.derived[_SLOW] = 2 * sum(long) > len(long)
+        return bool(problem.derived[_SLOW])
 
     @cached_property
     def _free(self) -> NDArray[np.bool_]:
@@ -162,7 +196,8 @@ class Programs:
         return ask
 
     def _model(self, cells: NDArray[np.int64]) -> DeviationModel:
-        return DeviationModel(self._columns, cells, self.problem.up, self.problem.down)
+        up, down = self.problem.up, self.problem.down
+        return DeviationModel(self._columns, cells, up, down, self._slow)
 
     def _ask(
         self,

@@ -24,7 +24,7 @@ from evosdc.suppress.engine.network.walker import DEFAULT, NetworkWalker
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.elements import Grouping
+from evosdc.suppress.structure.order_groups import Grouping
 
 
 class NetworkEngine:

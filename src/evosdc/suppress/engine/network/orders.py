@@ -11,7 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Int, Long
-from evosdc.suppress.engine.evaluator import Order, Prefix, PricedOrder
+from evosdc.suppress.engine.evaluator import (
+    GroupEvaluator,
+    Order,
+    Prefix,
+    PricedOrder,
+    known_beginning,
+)
 from evosdc.suppress.engine.network import cover
 from evosdc.suppress.engine.network.arrays import (
     Net,
@@ -23,10 +29,8 @@ from evosdc.suppress.engine.network.cheapest_flow import Flows, make_flows
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.order_kernels import run_order
 from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
-from evosdc.suppress.structure.elements import Grouping, by_weight, group_cells
-from evosdc.suppress.structure.unpick import movable
+from evosdc.suppress.structure.order_groups import Grouping
 
 # Levels protected between two looks at the clock.
 _LEVELS_A_CALL = 256
@@ -42,40 +46,25 @@ class _Worker:
     left: Long
 
 
-class FlowEvaluator:
+class FlowEvaluator(GroupEvaluator):
     """Evaluates orders on a table that is a network.
 
-    Parameters
-    ----------
-    network
-        The table; every worker gets scratch space of its own.
-    grouping
-        Which cells are protected and in what groups.
-    search
-        The run; its workers evaluate several orders at once, in threads.
-    clean
-        Whether an order is worth what is left after clean-up.
+    The workers of the run evaluate several orders at once, in threads; each of them
+    gets scratch space of its own.
     """
 
     def __init__(
         self, network: TableNetwork, grouping: Grouping, search: Search, clean: bool
     ) -> None:
-        problem = network.problem
-        self._problem, self._search, self._clean = problem, search, clean
-        self._together = grouping.together and grouping.groups > 0
         self.network = network
-        open_cells = np.unique(self.network.demands.cell)
-        chosen = _chosen(problem, open_cells, grouping.cells)
-        self.elements = group_cells(problem, chosen, grouping.groups, grouping.by)
-        rest = by_weight(problem, np.setdiff1d(open_cells, chosen))
-        # The closing group comes last and has no place in an order.
-        self._start, self._levels = _levels_of(self.network, [*self.elements, rest])
-        self._bare = self.network.bare()
+        with_levels = np.unique(network.demands.cell)
+        super().__init__(network.problem, with_levels, grouping, search, clean)
+        self._start, self._levels = _levels_of(network, [*self.groups, self.closing])
+        self._bare = network.bare()
         self._workers = [self._worker() for _ in range(search.workers.threads)]
 
-    @property
-    def length(self) -> int:
-        return len(self.elements)
+    def _exposed(self, with_levels: Long) -> Long:
+        return with_levels  # the network drops levels that the primaries cover
 
     def evaluate(
         self, tasks: Sequence[tuple[Order, Prefix | None]]
@@ -113,12 +102,7 @@ class FlowEvaluator:
     def _evaluate(
         self, worker: _Worker, order: Order, prefix: Prefix | None
     ) -> PricedOrder | None:
-        begin = 0 if prefix is None else prefix.shared(order)
-        upto = np.zeros(len(order), dtype=np.int32)
-        known = np.zeros(0, dtype=np.int64)
-        if prefix is not None and begin:
-            upto[:begin] = prefix.priced.upto[:begin]
-            known = prefix.priced.secondaries[: upto[begin - 1]]
+        begin, known, upto = known_beginning(order, prefix)
         self._reset(worker, known)
         levels = max(1, len(self._levels) // max(1, self.length))
         piece = max(1, _LEVELS_A_CALL // levels)
@@ -132,8 +116,7 @@ class FlowEvaluator:
             if not state.clean_up(stopped=self._search.stopped):
                 return None
             return PricedOrder(state.cost, secondaries, upto)
-        cost = float(self._problem.cost[np.sort(secondaries)].sum())
-        return PricedOrder(cost, secondaries, upto)
+        return PricedOrder(self._price(secondaries), secondaries, upto)
 
     def _protect(
         self,
@@ -150,7 +133,7 @@ class FlowEvaluator:
             network.cost,
             self._start,
             self._levels,
-            self._together,
+            self.together,
             order,
             (first, len(order) if end is None else end),
             upto,
@@ -189,34 +172,14 @@ class FlowEvaluator:
         )
 
 
-def _chosen(problem: Problem, open_cells: Long, cells: str) -> Long:
-    """The sensitive cells whose order is sought.
-
-    Primaries alone cover all levels of those that are not among `open_cells`.
-    """
-    if cells == "all":
-        return np.flatnonzero(problem.primary)
-    if cells == "exposed":
-        return open_cells
-    table = problem.table
-    free = movable(
-        problem.primary,
-        table.matrix.indptr,
-        table.matrix.indices,
-        table.columns.indptr,
-        table.columns.indices,
-    )
-    return open_cells[~free[open_cells]]
-
-
-def _levels_of(network: TableNetwork, elements: list[Long]) -> tuple[Long, Long]:
-    """Levels of each element: cell by cell, the upper one first."""
-    size = np.array([len(e) for e in elements])
-    cells = np.concatenate([np.zeros(0, dtype=np.int64), *elements])
-    element = np.full(len(network.problem.table), -1, dtype=np.int64)
-    element[cells] = np.repeat(np.arange(len(elements)), size)
+def _levels_of(network: TableNetwork, groups: list[Long]) -> tuple[Long, Long]:
+    """Levels of each group: cell by cell, the upper one first."""
+    size = np.array([len(group) for group in groups])
+    cells = np.concatenate([np.zeros(0, dtype=np.int64), *groups])
+    group_of = np.full(len(network.problem.table), -1, dtype=np.int64)
+    group_of[cells] = np.repeat(np.arange(len(groups)), size)
     levels = network.level_order(cells, by_side=False)
-    of_level = element[network.demands.cell[levels]]
-    count = np.bincount(of_level, minlength=len(elements))
+    of_level = group_of[network.demands.cell[levels]]
+    count = np.bincount(of_level, minlength=len(groups))
     start = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
     return start, levels.astype(np.int64)

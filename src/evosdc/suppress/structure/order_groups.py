@@ -1,19 +1,17 @@
-"""Elements of an order: sensitive cells one by one, or in groups."""
+"""What orders are made of: sensitive cells one by one, or in groups."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evosdc.arrays import Long
-from evosdc.errors import MethodError
 from evosdc.suppress.problem import Problem
 
-Cells = NDArray[np.int64]
-
-CELLS = ("all", "exposed", "unpicked")
+# Of some only a part has a place in the order; the rest is a closing group.
+UNPICKED = ("unpicked", "by-bounds")
+CELLS = ("all", "exposed", *UNPICKED)
 GROUPINGS = ("weight", "row", "column")
 
 
@@ -27,31 +25,27 @@ class Grouping:
     together: bool
 
 
-def by_weight(problem: Problem, cells: Cells) -> Cells:
+def by_weight(problem: Problem, cells: Long) -> Long:
     """Cells in order of falling weight, as Fischetti & Salazar (2001) take them."""
     return cells[np.lexsort((cells, -problem.table.weight[cells]))]
 
 
 def group_cells(
-    problem: Problem, cells: Cells, groups: int, grouping: str
-) -> list[Cells]:
+    problem: Problem, cells: Long, groups: int, grouping: str
+) -> list[Long]:
     """Split cells into groups, heaviest group first, each in order of falling weight.
 
     ``groups = 0`` makes every cell its own group. Groups by weight are of equal size
     (Smith et al. 2011). Groups by row or column hold the cells that share a code of
     the table's first or second dimension, or for tables without labels an equation;
-    where there are more than `groups` of them, neighbours by weight are joined.
+    where there are more than `groups` of them, those next to each other by weight are
+    joined.
     """
     ordered = by_weight(problem, cells)
     if groups <= 0 or groups >= len(ordered):
         return [ordered[i : i + 1] for i in range(len(ordered))]
     if grouping == "weight":
         return [np.asarray(part) for part in np.array_split(ordered, groups)]
-    if grouping not in GROUPINGS:
-        raise MethodError(
-            f"there is no grouping {grouping!r}",
-            expected=f"one of {', '.join(GROUPINGS)}",
-        )
     line = _lines(problem, grouping)[ordered]
     total = np.zeros(int(line.max()) + 1)
     np.add.at(total, line, problem.table.weight[ordered])
