@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from evosdc.attack import judge
-from evosdc.parallel import Help
+from evosdc.parallel import Workers
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 
@@ -85,7 +85,7 @@ def hide(table: Table, share: float, seed: int) -> Table:
 def report(name: str, table: Table, workers: int, **options: Any) -> None:
     """Judge a table and print what it took."""
     wall, cpu = time.perf_counter(), time.process_time()
-    verdict, certificate = judge(table, help=Help(workers), **options)
+    verdict, certificate = judge(table, workers=Workers(workers), **options)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     print(
         f"{name}: {len(table)} cells, {verdict.judged} judged, "

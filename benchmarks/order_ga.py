@@ -25,6 +25,7 @@ from scipy import sparse
 from evosdc.attack import judge
 from evosdc.evolution.stopping import AnyOf, TargetGap, TimeLimit
 from evosdc.instances import make
+from evosdc.parallel import Workers
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
@@ -154,7 +155,7 @@ def gain(
             table = make("ons", seed=seed, table=letter, level=level)
             problem = Problem.of(table)
             start = problem.pattern(FullPrograms(problem).evaluate(by_weight(problem)))
-            search = Search(seed=seed, stop=TimeLimit(seconds), workers=2)
+            search = Search(seed=seed, stop=TimeLimit(seconds), workers=Workers(2))
             pattern = method.run(problem, parameters, search)
             assert judge(table.with_pattern(pattern.hidden))[0].safe
             saved = 100 * (1 - pattern.cost / start.cost)

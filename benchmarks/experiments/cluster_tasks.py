@@ -1,4 +1,4 @@
-"""Measured times of the tasks that crews do, one after another in this process."""
+"""Measured times of the tasks that pools do, one after another in this process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import pickle
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -23,15 +22,16 @@ from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel
 from evosdc.attack.spread import Case, Spread
 from evosdc.instances import make
-from evosdc.parallel import Cluster, Help
-from evosdc.suppress.methods import hitas_ahead, hitas_part
+from evosdc.parallel import Workers
+from evosdc.suppress.methods import hitas, hitas_subtable
 from evosdc.suppress.methods.exchange import Assignment
 from evosdc.suppress.methods.hybrid import HybridParameters
 from evosdc.suppress.methods.island import Island
-from evosdc.suppress.methods.islands import Beside, Guide, explore
+from evosdc.suppress.methods.islands import Guide, RemoteIsland, explore
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 from evosdc.synth import synthesiser
+from evosdc.synth.fit import fit
 from evosdc.synth.search import memetic, mover
 
 _MB = 1e6
@@ -58,7 +58,7 @@ def judge_row(share: float) -> Row:
             sizes.append(len(pickle.dumps((given, answers))) // max(1, many))
             return answers
 
-    with Timed(case, None, Help()) as spread:
+    with Timed(case, None, Workers()) as spread:
         spread.easy(ledger)
         spread.hard(ledger)
     verify(table, assemble(ledger.witnesses))
@@ -89,17 +89,17 @@ def hitas_row(cells: int, seconds: float, folder: Path) -> Row:
     ).table
     solved: list[tuple[float, Any]] = []
     sizes: list[int] = []
-    solve = hitas_part.solve_part
+    solve = hitas_subtable.solve_subtable
 
-    def timed(whole: Any, asked: Any, stop: Any = None) -> Any:
+    def timed(whole: Any, task: Any, stop: Any = None) -> Any:
         start = time.process_time()
-        answer = solve(whole, asked, stop)
-        solved.append((time.process_time() - start, whole.parts[asked.number].cells))
-        sizes.append(len(pickle.dumps((asked, answer))))
+        answer = solve(whole, task, stop)
+        solved.append((time.process_time() - start, whole.tables[task.number].cells))
+        sizes.append(len(pickle.dumps((task, answer))))
         return answer
 
     begun = time.process_time()
-    with patch.object(hitas_ahead, "solve_part", timed):
+    with patch.object(hitas, "solve_subtable", timed):
         evosdc.protect(
             table, method="hitas", workers=1, attackers="public", time_limit=seconds
         )
@@ -133,7 +133,9 @@ def islands_row(seconds: float, stretches: int) -> Row:
     known, guide = home.patterns(1), Guide(False, np.zeros(len(problem.cost)))
     done, taken, sizes = [], [], []
     for island in range(stretches):
-        given = Assignment(Beside, size, 1, island, 0, seconds, known, guide=guide)
+        given = Assignment(
+            RemoteIsland, size, 1, island, 0, seconds, known, guide=guide
+        )
         start = time.process_time()
         found = explore(problem, given)
         done.append(time.process_time() - start)
@@ -178,7 +180,10 @@ def synthesis_row(copies: int, measured: int) -> Row:
         return answer
 
     # Nobody else: tasks are done here, one after another.
-    here = patch.object(synthesiser, "joined", lambda *_: nullcontext(Cluster(None, 0)))
+    nobody = Workers(0)
+    here = patch.object(
+        synthesiser, "fit", lambda table, options, _, __: fit(table, options, 1, nobody)
+    )
     begun = time.process_time()
     with here, patch.object(memetic, "run_errand", timed):
         evosdc.synthesise(

@@ -14,10 +14,10 @@ from evosdc.errors import InputError
 from evosdc.evolution.stopping import AnyOf, TargetGap, TimeLimit
 from evosdc.instances import make
 from evosdc.io.jj import read_jj
-from evosdc.suppress.auto import FLAGSHIP
+from evosdc.parallel import Workers
 from evosdc.suppress.contracted import run_contracted
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
+from evosdc.suppress.registry import FLAGSHIP, find_method
 from evosdc.suppress.search import Search
 from evosdc.table import Table
 
@@ -117,7 +117,7 @@ def _run(
     method = find_method(named)
     parameters = method.configure(options)
     stop = AnyOf((TimeLimit(seconds), TargetGap(_PROVEN)))
-    search = Search(seed=1, stop=stop, workers=workers)
+    search = Search(seed=1, stop=stop, workers=Workers(workers))
     if part == "no contraction":
         pattern = method.run(problem, parameters, search)
     else:

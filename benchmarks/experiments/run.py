@@ -21,7 +21,7 @@ from evosdc.evolution.stopping import (
     TimeLimit,
 )
 from evosdc.instances import make
-from evosdc.parallel import Cluster, Crew, joined, open_crew
+from evosdc.parallel import Pool, Workers, joined, open_pool
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
@@ -227,23 +227,17 @@ def run_all(
     done = len(runs) - len(pending)
     shared = Prepared(contenders, tuple(samples))
     with (
-        joined(cluster, workers) as elsewhere,
-        open_crew(_crew_size(elsewhere, workers), shared, elsewhere) as crew,
+        joined(cluster, workers if cluster else workers or 1) as found,
+        open_pool(found if cluster or found.count > 1 else Workers(0), shared) as pool,
     ):
         for family in dict.fromkeys(run.instance.family for run in pending):
             mine = [run for run in pending if run.instance.family == family]
             if bound_limit > 0:
-                mine = _bounded(mine, store, crew, bound_limit)
-            for row in crew.stream(_call, mine):
+                mine = _bounded(mine, store, pool, bound_limit)
+            for row in pool.stream(_call, mine):
                 store.add(row)
                 done += 1
                 on_row(row, done, len(runs))
-
-
-def _crew_size(cluster: Cluster | None, workers: int | None) -> int:
-    if cluster is not None:
-        return cluster.size
-    return workers if workers is not None and workers > 1 else 0
 
 
 @dataclass(frozen=True)
@@ -309,7 +303,7 @@ def _call(shared: Prepared, run: Run) -> Row:
 
 
 def _bounded(
-    runs: Sequence[Run], store: Store, crew: Crew[Prepared], seconds: float
+    runs: Sequence[Run], store: Store, pool: Pool[Prepared], seconds: float
 ) -> list[Run]:
     """Give each run the bounds of its table: from the store, or computed now."""
     known = {
@@ -321,7 +315,7 @@ def _bounded(
         (run.instance.family, run.instance.number): run.instance for run in runs
     }
     tasks = [(i, seconds) for name, i in open_tables.items() if name not in known]
-    known.update(crew.stream(_bound_task, tasks))
+    known.update(pool.stream(_bound_task, tasks))
     return [
         replace(run, bounds=known[run.instance.family, run.instance.number])
         for run in runs

@@ -1,4 +1,4 @@
-"""How long measured tasks would take on more cores: list scheduling, as crews do it.
+"""How long measured tasks would take on more cores: list scheduling, as pools do it.
 
 A task begins when those it waits for are over and a worker is free, in the order in
 which tasks are given out. What is shared travels to the workers first, in a tree; each

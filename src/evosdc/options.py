@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field, fields
+from dataclasses import Field, field, fields
 from functools import wraps
 from inspect import Parameter, signature
 from numbers import Integral, Real
@@ -87,57 +88,80 @@ def option(
     *,
     least: float | None = None,
     most: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
     known: Collection[Any] = (),
 ) -> Any:
     """Declare the default of an option and which values it may have, None aside.
 
     With a range, values that are `known` are right outside of it.
     """
-    return field(
-        default=default, metadata={"least": least, "most": most, "known": known}
-    )
+    ranges = {"at least": least, "above": above, "at most": most, "below": below}
+    given = {words: bound for words, bound in ranges.items() if bound is not None}
+    return field(default=default, metadata={"ranges": given, "known": known})
+
+
+_HOLDS: dict[str, Callable[[Any, Any], bool]] = {
+    "at least": operator.ge,
+    "above": operator.gt,
+    "at most": operator.le,
+    "below": operator.lt,
+}
 
 
 class Declared:
     """Base of options that refuse what their fields do not declare with `option`."""
 
     refused: ClassVar[type[EvosdcError]] = InputError
+    listed: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         for one in fields(self):  # type: ignore[arg-type]  # dataclasses inherit this
             value = getattr(self, one.name)
-            if not one.metadata or value is None:
+            declared = self.declared(one)
+            if not declared or value is None:
                 continue
             for part in value if isinstance(value, tuple) else (value,):
-                expected = _expected(part, **one.metadata)
+                expected = _expected(part, **declared)
                 if expected:
                     name = one.name.replace("_", " ")
-                    raise self.refused(f"option {name} is {part!r}", expected=expected)
+                    raise self.refused(
+                        f"option {name} is {part!r}",
+                        expected=expected,
+                        hint=self.listed,
+                    )
+
+    def declared(self, one: Field[Any]) -> Mapping[str, Any]:
+        """Return what a field may be."""
+        return one.metadata
 
 
 class MethodOptions(Declared):
-    """Base of the options of a method."""
+    """Base of the options of a method. Numbers are 0 or more unless they say more."""
 
     refused = MethodError
+    listed = "see: evosdc methods"
+
+    def declared(self, one: Field[Any]) -> Mapping[str, Any]:
+        value, usual = getattr(self, one.name), one.default
+        if one.metadata or isinstance(value, bool) or not isinstance(value, Real):
+            return one.metadata
+        # A default below 0 has a meaning of its own.
+        least = min(0, usual) if isinstance(usual, (int, float)) else 0
+        return {"ranges": {"at least": least}, "known": ()}
 
 
-def _expected(
-    value: Any, least: float | None, most: float | None, known: Collection[Any]
-) -> str:
+def _expected(value: Any, ranges: Mapping[str, float], known: Collection[Any]) -> str:
     """Say what would have been right instead of a value, nothing if it is right."""
-    bounds = [
-        f"{word} {at}"
-        for word, at in (("at least", least), ("at most", most))
-        if at is not None
-    ]
-    listed = ", ".join(map(str, known))
-    if known and not bounds:
-        return "" if value in known else f"one of {listed}"
-    # Written so that what is not a number is refused.
-    low, high = least is None or value >= least, most is None or value <= most
-    if (low and high) or value in known:
+    # What is not a number is in no range.
+    within = all(_HOLDS[words](value, bound) for words, bound in ranges.items())
+    if value in known or (within and (ranges or not known)):
         return ""
-    return " and ".join(bounds) + (f", or {listed}" if known else "")
+    bounds = " and ".join(f"{words} {bound}" for words, bound in ranges.items())
+    listed = ", ".join(map(str, known))
+    if not known:
+        return bounds
+    return f"{bounds}, or {listed}" if bounds else f"one of {listed}"
 
 
 def check_types(options: Any) -> None:

@@ -23,6 +23,7 @@ from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.instances.grid import Grid
 from evosdc.instances.twoway import rows_and_columns
+from evosdc.parallel import Workers
 from evosdc.suppress.contracted import run_contracted
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import METHODS, find_method
@@ -82,7 +83,7 @@ def measure(name: str, kind: str) -> float | None:
     case, method = CASES[kind], find_method(name)
     problem = Problem.of(case.table)
     limit = EvaluationLimit(EVALUATIONS)
-    search = Search(SEED, limit, workers=case.workers, clock=lambda: 0.0)
+    search = Search(SEED, limit, workers=Workers(case.workers), clock=lambda: 0.0)
     parameters = method.configure(case.options)
     try:
         if case.contracted:

@@ -12,6 +12,7 @@ from builders import run_method
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
+from evosdc.parallel import Workers
 from evosdc.suppress.engine.evaluator import Prefix
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.arrays import Net, NetworkDemands
@@ -214,10 +215,10 @@ def test_threads_change_nothing() -> None:
     rng = np.random.default_rng(0)
     grouping = Grouping("exposed", 0, "weight", True)
     alone = NetworkEngine(problem).evaluator(
-        grouping, Search(seed=1, workers=1), clean=True
+        grouping, Search(seed=1, workers=Workers(1)), clean=True
     )
     both = NetworkEngine(problem).evaluator(
-        grouping, Search(seed=1, workers=2), clean=True
+        grouping, Search(seed=1, workers=Workers(2)), clean=True
     )
     tasks = [(rng.permutation(alone.length), None) for _ in range(7)]
     for a, b in zip(alone.evaluate(tasks), both.evaluate(tasks), strict=True):
@@ -232,7 +233,7 @@ def test_workers_change_nothing() -> None:
     costs = []
     for workers in (1, 2):
         stop = EvaluationLimit(60)
-        search = Search(seed=2, workers=workers, stop=stop)
+        search = Search(seed=2, workers=Workers(workers), stop=stop)
         pattern = run_method("order-ga", problem, search, batch=3)
         costs.append((pattern.cost, search.evaluations))
     assert costs[0] == costs[1]

@@ -108,13 +108,13 @@ def test_a_limit_that_is_too_short_says_what_to_try() -> None:
 
 def test_a_part_of_a_clock_ends_earlier() -> None:
     clock = Clock(100.0)
-    part = clock.part(10.0)
+    short = clock.within(10.0)
     assert clock.end is not None
-    assert part.end is not None
-    assert part.end < clock.end - 90.0
-    assert not part.over()
-    part.count(11.0)
-    assert part.over()
+    assert short.end is not None
+    assert short.end < clock.end - 90.0
+    assert not short.over()
+    short.count(11.0)
+    assert short.over()
     assert not clock.over()
 
 

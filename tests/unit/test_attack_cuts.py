@@ -7,8 +7,8 @@ import pytest
 
 import evosdc
 from evosdc.instances import make
-from evosdc.parallel import Hands, Help
-from evosdc.parallel import crew as helping
+from evosdc.parallel import LazyPool, Workers
+from evosdc.parallel import pool as pools
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.general.cuts import AttackCuts, _levels_of
 from evosdc.suppress.engine.general.level_programs import (
@@ -30,7 +30,7 @@ def problem() -> Problem:
 def test_two_processes_find_the_cuts_of_one(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(helping, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
     alone, helped = cut_by(problem, 1), cut_by(problem, 2)
     assert helped == alone
     assert alone[2] > 0
@@ -38,20 +38,20 @@ def test_two_processes_find_the_cuts_of_one(
 
 def cut_by(problem: Problem, workers: int) -> tuple[float, list[float], int]:
     """Cut by nothing but the attacker's programs."""
-    with Hands(problem, help=Help(workers)) as hands:
+    with LazyPool(problem, workers=Workers(workers)) as pool:
         loop = CutLoop(
-            problem, bridgeless=False, combined=False, planes=False, hands=hands
+            problem, bridgeless=False, combined=False, planes=False, pool=pool
         )
         loop.run_nodes()
         loop.run_cuts(lambda: loop.rounds > 6)
-        assert hands.helped is (workers == 2)
+        assert pool.opened is (workers == 2)
     return loop.value, loop.fractions.tolist(), len(loop.master.cuts)
 
 
 def test_bounds_by_two_processes_are_those_of_one(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(helping, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
     monkeypatch.setattr("evosdc.small_jobs._FEW_CELLS", 0)
     alone, helped = (evosdc.bounds(problem.table, workers=n) for n in (1, 2))
     assert alone.complete
@@ -122,6 +122,6 @@ def test_where_the_run_is_over_nothing_is_asked(problem: Problem):
 def test_workers_that_no_island_has_attack_levels(
     problem: Problem, workers: int, islands: int, spare: int
 ):
-    home = Island(problem, 4, Search(workers=workers))
+    home = Island(problem, 4, Search(workers=Workers(workers)))
     with Islands(home, islands) as beside:
-        assert beside.spare.workers == spare
+        assert beside.spare.count == spare

@@ -15,18 +15,18 @@ from evosdc.attack.general import GeneralFinder
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel, unpick
 from evosdc.clock import moment
-from evosdc.parallel import Help
-from evosdc.parallel import crew as helping
+from evosdc.parallel import Workers
+from evosdc.parallel import pool as pools
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 from evosdc.table.attackers import lone_respondents
 
 
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts as many as those of a large table, and help at once."""
+    """Parts as many as those of a large table, and workers at once."""
     monkeypatch.setattr(spread, "_EASY", 16)
     monkeypatch.setattr(spread, "_HARD", 4)
-    monkeypatch.setattr(helping, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
 
 
 @pytest.fixture(scope="module")
@@ -39,17 +39,17 @@ def test_the_same_certificate_for_any_number_of_workers(table: Table) -> None:
     alone = judge(table)
     assert alone[0].exposed
     assert len(alone[1].cells) > 16
-    assert_same_judgement(alone, judge(table, help=Help(2)))
+    assert_same_judgement(alone, judge(table, workers=Workers(2)))
 
 
 def test_the_same_insiders_for_any_number_of_workers(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(helping, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
     alone = judge(table)
     insiders = judge_attackers(table, *alone)
     assert len(insiders[0].exposed) > len(alone[0].exposed)
-    assert_same_judgement(insiders, judge_attackers(table, *alone, help=Help(2)))
+    assert_same_judgement(insiders, judge_attackers(table, *alone, workers=Workers(2)))
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -106,7 +106,7 @@ def test_totals_of_one_part_are_asked_about_once(
 
 
 def test_nothing_is_said_of_what_there_is_no_time_for(table: Table) -> None:
-    verdict, certificate = judge(table, deadline=moment() - 1.0, help=Help(2))
+    verdict, certificate = judge(table, deadline=moment() - 1.0, workers=Workers(2))
     assert verdict.safe is None
     assert not verdict.exposed
     assert len(verdict.open) == verdict.judged

@@ -108,7 +108,7 @@ def test_a_run_goes_on_from_its_checkpoint(table: Table, left: Path) -> None:
     assert answer.safe is True
     assert answer.cost <= had["cost"]
     first = next(e for e in heard if e.cost is not None)
-    assert first.event.startswith("taken up from the checkpoint")
+    assert first.event.startswith("restored from the checkpoint")
     assert first.cost == had["cost"]
     assert not any(e.event == "first pattern" for e in heard)
     # Five of the eight seconds are spent already.

@@ -1,4 +1,4 @@
-"""A crew of Dask workers: the same answers as in this process, whoever is lost."""
+"""A pool of Dask workers: the same answers as in this process, whoever is lost."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from builders import (
     half_hidden_cube,
     run_method,
 )
-from crew_tasks import deadly_once, process, scaled
 from evosdc.attack import judge, judge_attackers, spread
 from evosdc.errors import EvosdcError, LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.parallel import Help, crew, joined, open_crew
-from evosdc.parallel import cluster as clusters
-from evosdc.suppress.methods import exchange, hitas_ahead
+from evosdc.parallel import joined, open_pool
+from evosdc.parallel import pool as pools
+from evosdc.suppress.methods import exchange, hitas
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
+from pool_tasks import deadly_once, process, scaled
 
 dask = pytest.importorskip("dask", reason="Dask is not installed")
 distributed = pytest.importorskip(
@@ -48,20 +48,19 @@ def wrong(_: int, flag: str) -> None:
 
 def test_answers_are_those_of_this_process(both: Any):
     with joined(both) as cluster:
-        assert cluster is not None
-        assert cluster.size == 2
-        with open_crew(cluster.size, 10, cluster) as crew:
-            assert crew.map(scaled, [3, 1, 2]) == [30, 10, 20]
-            assert sorted(crew.stream(scaled, [3, 1, 2])) == [10, 20, 30]
-            task = crew.submit(scaled, 7)
+        assert cluster.count == 2
+        with open_pool(cluster, 10) as pool:
+            assert pool.map(scaled, [3, 1, 2]) == [30, 10, 20]
+            assert sorted(pool.stream(scaled, [3, 1, 2])) == [10, 20, 30]
+            task = pool.submit(scaled, 7)
             assert task.result() == 70
             assert task.done()
-            assert os.getpid() not in crew.map(process, [0.0])
+            assert os.getpid() not in pool.map(process, [0.0])
 
 
 def test_a_client_that_was_given_stays_open_and_what_runs_is_cancelled(both: Any):
-    with joined(both) as cluster, open_crew(2, 10, cluster) as crew:
-        task = crew.submit(process, 1.0)
+    with joined(both) as cluster, open_pool(cluster, 10) as pool:
+        task = pool.submit(process, 1.0)
         assert not task.done()
     assert both.status == "running"
     assert both.submit(abs, -3).result() == 3
@@ -71,10 +70,10 @@ def test_errors_of_a_task_come_home_and_are_not_tried_again(both: Any, tmp_path:
     flag = tmp_path / "tried"
     with (
         joined(both) as cluster,
-        open_crew(2, 10, cluster) as crew,
+        open_pool(cluster, 10) as pool,
         pytest.raises(LevelError, match="no pattern"),
     ):
-        crew.submit(wrong, str(flag)).result()
+        pool.submit(wrong, str(flag)).result()
     assert flag.read_text() == "x"
 
 
@@ -84,40 +83,40 @@ def test_under_a_clock_what_islands_find_comes_home(
     monkeypatch.setattr(exchange, "SHORT", 0.5)
     asked = Problem.of(make("random", 3, shape=(6, 5, 5), sensitive=0.15))
     with joined(both) as cluster:
-        search = UntilHelped(seed=1, cluster=cluster)
+        search = UntilHelped(seed=1, workers=cluster)
         run_hybrid(asked, HybridParameters(tree=0), search)
     assert search.helped
 
 
-def test_walks_have_companions_on_a_cluster(both: Any, monkeypatch: pytest.MonkeyPatch):
+def test_walks_are_started_on_a_cluster(both: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(exchange, "SHORT", 0.5)
     table = make("random", 4, shape=(12, 10, 8), sensitive=0.05)
     with joined(both) as cluster:
-        search = UntilElsewhere(seed=1, cluster=cluster)
+        search = UntilElsewhere(seed=1, workers=cluster)
         run_method("ls-rebuild", table, search)
     assert search.reason == "helped"
 
 
 def test_a_lost_worker_costs_its_task_only(both: Any, tmp_path: Path):
-    with joined(both) as cluster, open_crew(2, 10, cluster) as crew:
-        others = [crew.submit(scaled, i) for i in range(4)]
-        lost = crew.submit(deadly_once, str(tmp_path / "flag"))
+    with joined(both) as cluster, open_pool(cluster, 10) as pool:
+        others = [pool.submit(scaled, i) for i in range(4)]
+        lost = pool.submit(deadly_once, str(tmp_path / "flag"))
         assert lost.result() == "survived"
         assert [task.result() for task in others] == [0, 10, 20, 30]
 
 
 def test_what_is_shared_is_sent_again_when_everyone_who_had_it_is_lost(both: Any):
-    with joined(both) as cluster, open_crew(2, 10, cluster) as crew:
-        assert crew.map(scaled, [1]) == [10]
+    with joined(both) as cluster, open_pool(cluster, 10) as pool:
+        assert pool.map(scaled, [1]) == [10]
         for pid in both.run(os.getpid).values():
             os.kill(pid, signal.SIGKILL)
-        assert crew.map(scaled, [3, 1, 2]) == [30, 10, 20]
+        assert pool.map(scaled, [3, 1, 2]) == [30, 10, 20]
 
 
 def test_what_is_shared_is_sent_again_where_a_worker_is_lost_on_the_way(
     both: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("evosdc.parallel.dask_crew._PAUSE", 0.0)
+    monkeypatch.setattr("evosdc.parallel.dask_pool._PAUSE", 0.0)
     gone = distributed.comm.CommClosedError("gone")
     lost = [gone, TimeoutError("nobody yet")]
     scatter = both.scatter
@@ -128,16 +127,16 @@ def test_what_is_shared_is_sent_again_where_a_worker_is_lost_on_the_way(
         return scatter(*what, **how)
 
     monkeypatch.setattr(both, "scatter", lossy)
-    with joined(both) as cluster, open_crew(2, 10, cluster) as crew:
-        assert crew.map(scaled, [1]) == [10]
+    with joined(both) as cluster, open_pool(cluster, 10) as pool:
+        assert pool.map(scaled, [1]) == [10]
     assert not lost
     lost[:] = [gone] * 5
     with (
         joined(both) as cluster,
-        open_crew(2, 10, cluster) as crew,
+        open_pool(cluster, 10) as pool,
         pytest.raises(EvosdcError, match="lost 3 worker"),
     ):
-        crew.map(scaled, [1])
+        pool.map(scaled, [1])
 
 
 def test_one_of_two_workers_killed_in_the_middle_changes_no_answer(both: Any):
@@ -150,7 +149,7 @@ def test_one_of_two_workers_killed_in_the_middle_changes_no_answer(both: Any):
     victim = next(iter(both.run(os.getpid).values()))
     killer = threading.Timer(0.3, os.kill, (victim, signal.SIGKILL))
     with joined(both) as cluster:
-        there = Search(seed=5, stop=some, cluster=cluster)
+        there = Search(seed=5, stop=some, workers=cluster)
         killer.start()
         other = run_hybrid(asked, few, there)
     killer.join()
@@ -162,19 +161,19 @@ def test_one_of_two_workers_killed_in_the_middle_changes_no_answer(both: Any):
 def test_sub_tables_of_hitas_are_solved_by_workers(
     both: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(hitas_ahead, "_SHORT", 0.0)
+    monkeypatch.setattr(hitas, "_SHORT", 0.0)
     asked = Problem.of(make("random", 3, shape=(12, 8, 3), trees=2, sensitive=0.2))
     method = find_method("hitas")
     # No clock for sub-tables: it would end them at any moment.
     options = method.configure({"inner": "attacker", "seconds": 1000.0})
     here = method.run(asked, options, Search())
     with joined(both) as cluster:
-        there = method.run(asked, options, Search(cluster=cluster))
+        there = method.run(asked, options, Search(workers=cluster))
     assert np.array_equal(here.hidden, there.hidden)
 
 
 def test_cuts_are_separated_by_workers(both: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(crew, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
     monkeypatch.setattr("evosdc.small_jobs._FEW_CELLS", 0)
     given: list[Any] = []
     scatter = both.scatter
@@ -219,32 +218,31 @@ def test_rows_of_a_bench_are_made_by_workers(both: Any, tmp_path: Path):
 def test_the_judge_gives_the_same_certificate_whoever_is_lost(
     both: Any, deadly: int | None, monkeypatch: pytest.MonkeyPatch
 ):
-    from evosdc.parallel.dask_crew import DaskCrew  # loads Dask
+    from evosdc.parallel.dask_pool import DaskPool  # loads Dask
 
     table = half_hidden_cube()
     alone = judge(table)
     insiders = judge_attackers(table, *alone)
     victim = next(iter(both.run(os.getpid).values()))
     given: list[Any] = []
-    give = DaskCrew._give
+    give = DaskPool.submit
 
-    def listening(self: DaskCrew[Any], function: Any, argument: Any) -> Any:
+    def listening(self: DaskPool[Any], function: Any, argument: Any, **how: Any) -> Any:
         given.append(argument)
-        task = give(self, function, argument)
+        task = give(self, function, argument, **how)
         if len(given) == deadly:
             os.kill(victim, signal.SIGKILL)
         return task
 
-    monkeypatch.setattr(DaskCrew, "_give", listening)
-    monkeypatch.setattr(crew, "_PATIENCE", -1.0)
+    monkeypatch.setattr(DaskPool, "submit", listening)
+    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
     with joined(both) as cluster:
-        help = Help.of(None, cluster)
-        assert_same_judgement(insiders, judge_attackers(table, *alone, help=help))
+        assert_same_judgement(insiders, judge_attackers(table, *alone, workers=cluster))
         asked = len(given)
         # Parts as many as those of a large table; no part cuts up what it is given.
         monkeypatch.setattr(spread, "_EASY", 16)
         monkeypatch.setattr(spread, "_HARD", 4)
-        assert_same_judgement(judge(table), judge(table, help=help))
+        assert_same_judgement(judge(table), judge(table, workers=cluster))
     assert 3 < asked < len(given)
 
 
@@ -270,17 +268,17 @@ def longer(by: int, values: bytes) -> int:
 def test_large_arguments_are_nothing_to_warn_of(both: Any):
     with (
         joined(both) as cluster,
-        open_crew(2, 10, cluster) as crew,
+        open_pool(cluster, 10) as pool,
         warnings.catch_warnings(),
     ):
         warnings.simplefilter("error")
-        assert crew.submit(longer, bytes(11_000_000)).result() == 110_000_000
+        assert pool.submit(longer, bytes(11_000_000)).result() == 110_000_000
 
 
 def test_workers_of_another_version_are_refused(
     both: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(clusters, "_own_version", lambda: "0.0")
+    monkeypatch.setattr("evosdc.parallel.dask_pool._own_version", lambda: "0.0")
     with pytest.raises(EvosdcError, match="has evosdc"), joined(both):
         pass
 
@@ -294,7 +292,7 @@ def test_an_address_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyP
             super().__init__(*words, timeout=timeout, **more)
 
     monkeypatch.setattr(distributed, "Client", Noting)
-    monkeypatch.setattr(clusters, "_ANSWER", 1.0)
+    monkeypatch.setattr("evosdc.parallel.dask_pool._ANSWER", 1.0)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"

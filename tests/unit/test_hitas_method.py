@@ -11,9 +11,11 @@ from evosdc.attack import judge
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
-from evosdc.suppress.methods import hitas_ahead, hitas_part
+from evosdc.parallel import Workers
+from evosdc.suppress.methods import hitas as hitas_method
+from evosdc.suppress.methods import hitas_subtable
 from evosdc.suppress.methods.hitas import _Decomposition
-from evosdc.suppress.methods.hitas_part import solve_piece
+from evosdc.suppress.methods.hitas_subtable import solve_problem
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
 from evosdc.suppress.search import Search
@@ -63,14 +65,14 @@ def two_levels(values: list[float], primary: str) -> Table:
 def test_a_secondary_is_protected_in_every_subtable_it_stands_in() -> None:
     table = two_levels([5, 6, 7, 8], primary="N")
     search = Search(stop=EvaluationLimit(100))
-    parts = _Decomposition(Problem.of(table), HITAS.configure({}), search)
-    parts.solve()
-    names = {table.label(c).split("=")[1] for c in np.flatnonzero(parts.hidden)}
+    cut = _Decomposition(Problem.of(table), HITAS.configure({}), search)
+    cut.solve()
+    names = {table.label(c).split("=")[1] for c in np.flatnonzero(cut.hidden)}
     # N needs S above; N needs a part below, and so does S as it is hidden.
     assert {"N", "S", "n1", "s1"} <= names or {"N", "S", "n2", "s2"} <= names
     left = _Decomposition(Problem.of(table), HITAS.configure({"inherit": None}), search)
     left.solve()
-    assert left.hidden.sum() < parts.hidden.sum()
+    assert left.hidden.sum() < cut.hidden.sum()
 
 
 def test_a_margin_is_hidden_only_when_it_must_be() -> None:
@@ -78,11 +80,11 @@ def test_a_margin_is_hidden_only_when_it_must_be() -> None:
     table = two_levels([5, 0, 7, 8], primary="n1")
     problem = Problem.of(table)
     search = Search(stop=EvaluationLimit(100))
-    parts = _Decomposition(problem, HITAS.configure({}), search)
-    parts.solve()
-    assert parts.forced == 1
-    assert parts.runs.max() == 1
-    assert "a settled margin had to be hidden" in parts.summary()
+    cut = _Decomposition(problem, HITAS.configure({}), search)
+    cut.solve()
+    assert cut.forced == 1
+    assert cut.runs.max() == 1
+    assert "a settled margin had to be hidden" in cut.summary()
     verdict, _ = judge(table.with_pattern(hitas(table)))
     assert verdict.safe
     rich = two_levels([5, 6, 7, 8], primary="n1")
@@ -131,31 +133,31 @@ def test_the_other_name_is_the_same_method() -> None:
 def test_hidden_margins_send_it_back_up() -> None:
     table = make("random", 6, shape=(9, 6), trees=2, zeros=0.4)
     search = Search(stop=EvaluationLimit(1000))
-    parts = _Decomposition(
+    cut = _Decomposition(
         Problem.of(table), HITAS.configure({"inner": "attacker"}), search
     )
-    parts.solve()
-    assert parts.runs.max() > 1
-    assert not parts.dirty.any()
+    cut.solve()
+    assert cut.runs.max() > 1
+    assert not cut.dirty.any()
     # Stable: one more round over all sub-tables hides nothing more.
-    before = parts.hidden.copy()
-    parts.dirty[:] = True
-    parts.runs[:] = 0
-    parts.solve()
-    assert np.array_equal(before, parts.hidden)
+    before = cut.hidden.copy()
+    cut.dirty[:] = True
+    cut.runs[:] = 0
+    cut.solve()
+    assert np.array_equal(before, cut.hidden)
 
 
 def test_workers_do_not_change_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hitas_ahead, "_SHORT", 0.0)
+    monkeypatch.setattr(hitas_method, "_SHORT", 0.0)
     problem = Problem.of(make("random", 3, shape=(12, 8, 3), trees=2, sensitive=0.2))
     answers = []
     for workers in (1, 3):
-        search = Search(workers=workers)
+        search = Search(workers=Workers(workers))
         # No clock for sub-tables: it would end them at any moment.
         options = HITAS.configure({"inner": "attacker", "seconds": 1000.0})
-        parts = _Decomposition(problem, options, search)
-        parts.solve()
-        answers.append((parts.hidden.tolist(), parts.runs.tolist(), parts.summary()))
+        cut = _Decomposition(problem, options, search)
+        cut.solve()
+        answers.append((cut.hidden.tolist(), cut.runs.tolist(), cut.summary()))
     assert answers[0] == answers[1]
 
 
@@ -183,7 +185,7 @@ def test_cut_and_branch_needs_a_clock(
         asked.append(name)
         return find_method("attacker")
 
-    monkeypatch.setattr(hitas_part, "find_method", find)
+    monkeypatch.setattr(hitas_subtable, "find_method", find)
     piece = Problem.of(make("random", 3, shape=(3, 3, 3), sensitive=0.2))
-    solve_piece(piece, HITAS.configure({}), 0, seconds)
+    solve_problem(piece, HITAS.configure({}), 0, seconds)
     assert asked == ["optimal" if seconds == 1.0 else "attacker"]

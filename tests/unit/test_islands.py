@@ -10,13 +10,14 @@ import pytest
 from builders import UntilHelped, run_method
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
+from evosdc.parallel import Workers
 from evosdc.suppress.contracted import ContractedSearch, contraction_for
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.methods import exchange, islands
 from evosdc.suppress.methods.exchange import Assignment
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.methods.island import Island
-from evosdc.suppress.methods.islands import Beside, Guide, explore
+from evosdc.suppress.methods.islands import Guide, RemoteIsland, explore
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
 
@@ -32,9 +33,9 @@ def test_without_a_clock_workers_do_not_change_the_answer(kind: str):
     # No proof, which would end the run before the islands come back.
     few = HybridParameters(population=4, islands=2, rounds=0, tree=0)
     asked, some = problem(kind), EvaluationLimit(150)
-    search = Search(seed=5, stop=some, workers=1)
+    search = Search(seed=5, stop=some, workers=Workers(1))
     pattern = run_hybrid(asked, few, search)
-    again = Search(seed=5, stop=some, workers=2)
+    again = Search(seed=5, stop=some, workers=Workers(2))
     other = run_hybrid(asked, few, again)
     alone = Search(seed=5, stop=some)
     run_hybrid(asked, replace(few, islands=0), alone)
@@ -51,7 +52,7 @@ def test_an_island_goes_on_from_the_patterns_it_is_given(kind: str):
     home.build_first()
     first = home.patterns(1)
     guide = Guide(False, np.zeros(len(asked.cost)))
-    given = Assignment(Beside, 6, 1, 1, 0, None, first, 40, guide)
+    given = Assignment(RemoteIsland, 6, 1, 1, 0, None, first, 40, guide)
     found = explore(asked, given)
     assert found.patterns[0].cost <= first[0].cost
     assert found.evaluations > 0
@@ -73,7 +74,7 @@ def test_an_island_runs_a_simple_method_for_the_problem_as_it_was_asked_for():
     home = Island(small, 6, search)
     home.build_first()
     guide = Guide(True, np.zeros(len(small.cost)), construction="hypercube")
-    found = explore(asked, Assignment(Beside, 6, 1, 1, 0, None, (), 40, guide))
+    found = explore(asked, Assignment(RemoteIsland, 6, 1, 1, 0, None, (), 40, guide))
     simple = run_method("hypercube", asked)
     assert found.patterns[0].cost + contraction.base <= simple.cost * (1 + 1e-9)
     state = engine_for(small).start(found.patterns[0].hidden)
@@ -99,9 +100,9 @@ def test_what_another_worker_finds_comes_home(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(exchange, "SHORT", 0.5)
     monkeypatch.setattr(islands, "_LONG_RUN", np.inf)
     asked = Problem.of(make("random", 4, shape=(9, 8, 7), sensitive=0.15))
-    search = UntilHelped(seed=1, workers=2)
+    search = UntilHelped(seed=1, workers=Workers(2))
     run_hybrid(asked, HybridParameters(), search)
-    alone = Search(seed=1, stop=TimeLimit(0.0), workers=2)
+    alone = Search(seed=1, stop=TimeLimit(0.0), workers=Workers(2))
     run_hybrid(asked, HybridParameters(), alone)
     assert search.helped
     assert search.best is not None

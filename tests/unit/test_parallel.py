@@ -1,4 +1,4 @@
-"""Crews: the same answers in one process and in several, whoever is lost."""
+"""Pools: the same answers in one process and in several, whoever is lost."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from crew_tasks import deadly_once, is_small, meet, process, scaled
 from evosdc import small_jobs
 from evosdc.clock import moment
 from evosdc.errors import EvosdcError
-from evosdc.parallel import Hands, Help, joined, open_crew
-from evosdc.parallel import crew as helping
+from evosdc.parallel import LazyPool, Workers, joined, open_pool
+from evosdc.parallel import pool as pools
+from pool_tasks import deadly_once, is_small, meet, process, scaled
 
 
 def deadly(_: int, __: int) -> None:
@@ -26,77 +26,80 @@ def deadly(_: int, __: int) -> None:
 
 @pytest.mark.parametrize("size", [0, 2])
 def test_answers_do_not_depend_on_who_works(size: int):
-    with open_crew(size, 10) as crew:
-        assert crew.map(scaled, [3, 1, 2]) == [30, 10, 20]
-        assert sorted(crew.stream(scaled, [3, 1, 2])) == [10, 20, 30]
-        task = crew.submit(scaled, 7)
+    with open_pool(Workers(size), 10) as pool:
+        assert pool.map(scaled, [3, 1, 2]) == [30, 10, 20]
+        assert sorted(pool.stream(scaled, [3, 1, 2])) == [10, 20, 30]
+        task = pool.submit(scaled, 7)
         assert task.result() == 70
         assert task.done()
 
 
 def test_processes_work_beside_this_one(tmp_path: Path):
-    with open_crew(2, str(tmp_path)) as crew:
-        workers = crew.map(meet, ["one", "two"])
+    with open_pool(Workers(2), str(tmp_path)) as pool:
+        workers = pool.map(meet, ["one", "two"])
     assert os.getpid() not in workers
     assert len(set(workers)) == 2
 
 
 @pytest.mark.parametrize("cells", [49, 50_000])
 def test_workers_of_a_small_job_compile_nothing_either(cells: int):
-    with small_jobs.job(cells), open_crew(1, 0) as crew:
-        assert crew.map(is_small, [0]) == [cells == 49]
+    with small_jobs.job(cells), open_pool(Workers(1), 0) as pool:
+        assert pool.map(is_small, [0]) == [cells == 49]
 
 
 @pytest.mark.parametrize("cells", [49, 50_000])
 def test_nobody_is_called_for_a_small_job(cells: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(helping, "_PATIENCE", -1.0)
-    with small_jobs.job(cells), Hands(10, help=Help(2)) as hands:
-        assert hands.map(scaled, [3, 1], 2) == [30, 10]
-        assert hands.helped is (cells == 50_000)
+    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
+    with small_jobs.job(cells), LazyPool(10, workers=Workers(2)) as pool:
+        assert pool.map(scaled, [3, 1], 2) == [30, 10]
+        assert pool.opened is (cells == 50_000)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_task_is_told_what_is_left_when_it_begins(workers: int, monkeypatch):
     """Told beforehand, each of many tasks would take all the time that is left."""
-    monkeypatch.setattr(helping, "_PATIENCE", -1.0)
+    monkeypatch.setattr(pools, "_PATIENCE", -1.0)
     with (
         small_jobs.job(50_000),
-        Hands(0, moment() + 100.0, Help(workers)) as hands,
+        LazyPool(0, moment() + 100.0, Workers(workers)) as pool,
     ):
         told: list[float] = []
 
         def tasks() -> Iterator[float]:
             for _ in range(8):
-                left = hands.left()
+                left = pool.left()
                 assert left is not None
                 told.append(left)
                 yield 0.05
 
-        assert len(hands.map(process, tasks(), 8)) == 8
-        assert hands.helped is (workers == 2)
+        assert len(pool.map(process, tasks(), 8)) == 8
+        assert pool.opened is (workers == 2)
     at_once = 2 * workers if workers > 1 else 1
     assert told[0] - told[at_once + 1] >= 0.05
 
 
 def test_a_lost_worker_costs_its_task_only(tmp_path: Path):
-    with open_crew(2, 10) as crew:
-        others = [crew.submit(scaled, i) for i in range(4)]
-        lost = crew.submit(deadly_once, str(tmp_path / "flag"))
+    with open_pool(Workers(2), 10) as pool:
+        others = [pool.submit(scaled, i) for i in range(4)]
+        lost = pool.submit(deadly_once, str(tmp_path / "flag"))
         assert lost.result() == "survived"
         assert [task.result() for task in others] == [0, 10, 20, 30]
 
 
 def test_a_task_that_kills_its_workers_is_not_given_for_ever():
-    with open_crew(1, 0) as crew, pytest.raises(EvosdcError, match="lost 3 worker"):
-        crew.submit(deadly, 0).result()
+    with (
+        open_pool(Workers(1), 0) as pool,
+        pytest.raises(EvosdcError, match="lost 3 worker"),
+    ):
+        pool.submit(deadly, 0).result()
 
 
 def test_closing_does_not_wait_for_what_is_being_done():
-    crew = open_crew(1, 0)
-    crew.submit(process, 0.0).result()
-    crew.submit(process, 60.0)
+    pool = open_pool(Workers(1), 0)
+    pool.submit(process, 0.0).result()
+    pool.submit(process, 60.0)
     began = time.monotonic()
-    crew.close()
+    pool.close()
     assert time.monotonic() - began < 30.0
 
 
@@ -104,10 +107,10 @@ def test_a_script_without_a_main_guard_may_use_processes(tmp_path: Path):
     script = tmp_path / "script.py"
     script.write_text(
         "import math\n"
-        "from evosdc.parallel import open_crew\n"
+        "from evosdc.parallel import Workers, open_pool\n"
         "print('once')\n"
-        "with open_crew(2, 2.0) as crew:\n"
-        "    print(crew.map(math.pow, [3.0, 4.0]))\n"
+        "with open_pool(Workers(2), 2.0) as pool:\n"
+        "    print(pool.map(math.pow, [3.0, 4.0]))\n"
     )
     ended = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, check=True
@@ -120,10 +123,10 @@ def test_workers_end_where_the_one_who_gave_the_work_is_killed(tmp_path: Path):
     script = tmp_path / "killed.py"
     script.write_text(
         "import os\n"
-        "from crew_tasks import process\n"
-        "from evosdc.parallel import open_crew\n"
-        "crew = open_crew(1, 0)\n"
-        "print(*crew.map(process, [0.0]), flush=True)\n"
+        "from pool_tasks import process\n"
+        "from evosdc.parallel import Workers, open_pool\n"
+        "pool = open_pool(Workers(1), 0)\n"
+        "print(*pool.map(process, [0.0]), flush=True)\n"
         "input()\n"
     )
     path = os.pathsep.join(sys.path)
@@ -156,12 +159,13 @@ def _runs(pid: int) -> bool:
 
 def test_a_cluster_without_dask_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.delitem(sys.modules, "evosdc.parallel.dask_pool", raising=False)
     wanted = pytest.raises(EvosdcError, match=r"pip install 'evosdc\[dask\]'")
     with wanted, joined("tcp://localhost:8786"):
         pass
 
 
-def test_crews_that_are_not_used_are_not_loaded():
+def test_pools_that_are_not_used_are_not_loaded():
     code = (
         "import sys, evosdc.api, evosdc.parallel; "
         "print({'loky', 'dask', 'distributed'} & set(sys.modules))"

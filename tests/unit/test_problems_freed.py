@@ -17,7 +17,7 @@ from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.level_programs import programs_of
 from evosdc.suppress.methods.exchange import Assignment, go_on
-from evosdc.suppress.methods.islands import Beside, Guide, explore
+from evosdc.suppress.methods.islands import Guide, RemoteIsland, explore
 from evosdc.suppress.methods.walking import Plan, Walk
 from evosdc.suppress.problem import Problem
 
@@ -30,7 +30,7 @@ def contracted(problem: Problem) -> None:
 
 def island(problem: Problem) -> None:
     guide = Guide(False, np.zeros(len(problem.cost)))
-    explore(problem, Assignment(Beside, 4, 1, 1, 0, 60.0, (), guide=guide))
+    explore(problem, Assignment(RemoteIsland, 4, 1, 1, 0, 60.0, (), guide=guide))
 
 
 def companion(problem: Problem) -> None:

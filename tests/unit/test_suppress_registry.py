@@ -6,12 +6,15 @@ import json
 import pkgutil
 import subprocess
 import sys
+from contextlib import nullcontext
+from dataclasses import fields
 from importlib import import_module
 
 import pytest
 
 import evosdc.suppress
 from evosdc.errors import MethodError
+from evosdc.options import MethodOptions
 from evosdc.suppress.registry import METHODS, Method, find_method, load_methods
 
 _LOADED = """
@@ -84,12 +87,24 @@ def test_numbers_that_make_no_sense_are_refused(
     method: str, option: dict[str, object]
 ) -> None:
     (name,) = option
-    with pytest.raises(
-        MethodError, match=f"option {name} of method '{method}' is"
-    ) as e:
+    with pytest.raises(MethodError, match=f"option {name} is") as e:
         find_method(method).configure(option)
-    assert "or more" in str(e.value)
+    assert "at least" in str(e.value)
     assert "evosdc methods" in str(e.value)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_options_of_a_method_check_themselves(name: str) -> None:
+    parameters = find_method(name).parameters
+    assert issubclass(parameters, MethodOptions) or not fields(parameters)
+
+
+@pytest.mark.parametrize(("share", "good"), [(0, False), (0.5, True), (1, False)])
+def test_ranges_may_be_open(share: float, good: bool) -> None:
+    with (
+        nullcontext() if good else pytest.raises(MethodError, match="above 0 and below")
+    ):
+        find_method("gensup").configure({"elite_share": share})
 
 
 def test_what_turns_a_part_off_is_taken() -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from evosdc.errors import InputError
-from evosdc.parallel import Help
+from evosdc.parallel import Workers
 from evosdc.synth import Synthesiser
 from evosdc.synth.fit import Fitted, fit
 from evosdc.synth.search import blocks, closing, memetic
@@ -22,7 +22,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "swaps": {"copies": 2, "objective": "cramer", "noise_floor": False},
 }
 # Below one nobody else works, and what is asked is worked out when it is asked.
-HERE = Help(0)
+HERE = Workers(0)
 
 
 def people() -> pa.Table:
@@ -38,10 +38,10 @@ def people() -> pa.Table:
     )
 
 
-def fitted(help: Help | None, **options: Any) -> Fitted:
+def fitted(workers: Workers | None, **options: Any) -> Fitted:
     usual = {"generations": 4, "moves": 6000, "time_limit": None, "seed": 3}
     model = Synthesiser(["age", "sex"], "job", **{**usual, **options})
-    return fit(people(), model.options, 2, help)
+    return fit(people(), model.options, 2, workers)
 
 
 def assert_same(one: Fitted, other: Fitted) -> None:
@@ -105,7 +105,7 @@ def test_under_a_clock_errands_are_longer_and_end(
 def test_processes_give_the_same_copies():
     # A lost worker is in the tests of crews, and of Dask.
     options = RUNS["copies"]
-    assert_same(fitted(None, **options), fitted(Help(2), **options))
+    assert_same(fitted(None, **options), fitted(Workers(2), **options))
 
 
 def test_a_genetic_algorithm_has_no_use_for_a_cluster():

@@ -18,7 +18,7 @@ from evosdc.errors import InputError
 from evosdc.io import read_pattern, table_from_frame
 from evosdc.io.published import read_published
 from evosdc.options import checked
-from evosdc.parallel import Help, joined
+from evosdc.parallel import joined
 from evosdc.report import card_html
 from evosdc.results import Certificate, Claim, Verdict
 from evosdc.results.claims import claim_of
@@ -165,13 +165,13 @@ def audit(
         sensitive = resolved.status == PRIMARY
         known |= sensitive & ~hidden
         resolved = resolved.with_pattern(hidden | sensitive)
-    with joined(cluster, workers) as elsewhere:
+    with joined(cluster, workers) as found_workers:
         verdict, certificate = judge_all(
             resolved,
             against,
             known=known,
             deadline=end,
-            help=Help.of(workers, elsewhere),
+            workers=found_workers,
         )
     verdict = with_next_steps(
         verdict, resolved, earlier=before.cells, limited=end is not None

@@ -14,11 +14,11 @@ from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import table_from_frame
 from evosdc.options import checked
-from evosdc.parallel import Help, joined
+from evosdc.parallel import joined
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
-from evosdc.suppress.contracted import contraction_for
-from evosdc.suppress.cost import costs
+from evosdc.suppress.contracted import contracted
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.requests import costs
 from evosdc.table.knowledge import knowledge_words
 
 _METHODS = ("node", "cut")
@@ -153,15 +153,12 @@ def bounds(
     def stopped() -> bool:
         return time_limit is not None and moment() - start > time_limit
 
-    contracted = contraction_for(problem)
-    small, base = problem, 0.0
-    if contracted is not None:
-        small, base = contracted.small, contracted.base
-    with joined(cluster, workers) as elsewhere:
+    small, base = contracted(problem)
+    with joined(cluster, workers) as found_workers:
         if method == "node":
             found = node_bound(small)
         else:
-            found = cut_bound(small, stopped, Help.of(workers, elsewhere))
+            found = cut_bound(small, stopped, found_workers)
     return LowerBound(
         value=found.value + base,
         method=found.method,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evosdc.api.options import Attacker
 from evosdc.attack import judge, judge_attackers
 from evosdc.attack.hints import Hint
-from evosdc.parallel import Help
+from evosdc.parallel import Workers
 from evosdc.results import Certificate, Verdict
 from evosdc.table import Table
 from evosdc.table.attackers import Attackers
@@ -27,7 +27,7 @@ def judge_all(
     known: NDArray[np.bool_] | None = None,
     deadline: float | None = None,
     hints: Sequence[Hint] = (),
-    help: Help | None = None,
+    workers: Workers | None = None,
     seen: Certificate | None = None,
 ) -> tuple[Verdict, Certificate]:
     """Ask the judge, about everyone and about each attacker who knows more.
@@ -42,7 +42,7 @@ def judge_all(
         known=known,
         deadline=deadline,
         hints=hints,
-        help=help,
+        workers=workers,
         seen=seen,
     )
     if asked.beside_public(table):
@@ -54,7 +54,7 @@ def judge_all(
             known=known,
             deadline=deadline,
             hints=hints,
-            help=help,
+            workers=workers,
             attackers=asked.of(table) if attackers is None else attackers,
         )
     if not verdict.judged and not table.origin.rules:

@@ -24,7 +24,7 @@ from evosdc.io.paths import PathLike
 from evosdc.io.run_checkpoint import Checkpoint, as_checkpoint
 from evosdc.io.words import formula_notes
 from evosdc.options import checked
-from evosdc.parallel import Help, joined
+from evosdc.parallel import joined
 from evosdc.results import Protection
 from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import Searched, with_next_steps
@@ -86,7 +86,7 @@ def protect(
     method
         A name listed by ``evosdc methods``; ``auto`` takes the best for the table.
     cost
-        What hiding a cell costs: see `evosdc.suppress.cost.costs`.
+        What hiding a cell costs: see `evosdc.suppress.requests.costs`.
     stop
         When the search ends; the keywords `time_limit`, `evaluations` and `gap` do the
         same.
@@ -207,10 +207,9 @@ def protect(
     )
     small_jobs.has(len(resolved))
     # Joined before the clock of the run starts: a wrong address is told at once.
-    with joined(cluster, workers) as workers_elsewhere:
+    with joined(cluster, workers) as found_workers:
         posed = pose(resolved, known_before(resolved, earlier), task)
-        help = Help.of(workers, workers_elsewhere)
-        result = _result(solve(posed, workers_elsewhere, help, on_pattern))
+        result = _result(solve(posed, found_workers, on_pattern))
     template = template_of(table)
     answer = replace(
         result,

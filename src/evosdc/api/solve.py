@@ -9,7 +9,6 @@ from its pattern.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -24,13 +23,12 @@ from evosdc.api.requests import read_requests
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.record import RunRecord
 from evosdc.evolution.stopping import TimeLimit
-from evosdc.parallel import Cluster, Help
+from evosdc.parallel import Workers
 from evosdc.results import Certificate, Exposure, Verdict
-from evosdc.suppress.auto import FLAGSHIP
+from evosdc.suppress.contracted import completed
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, find_method
-from evosdc.suppress.resumed import completed
+from evosdc.suppress.registry import FLAGSHIP, Method, find_method
 from evosdc.suppress.running import (
     INTERRUPTED,
     Clock,
@@ -95,8 +93,7 @@ class Solution:
 
 def solve(
     posed: Posed,
-    cluster: Cluster | None,
-    help: Help,
+    workers: Workers,
     on_pattern: OnPattern | None = None,
 ) -> Solution:
     """Search until a criterion ends it, and judge what is found.
@@ -111,9 +108,8 @@ def solve(
     clock.count(spent)
     search = Search(
         seed=task.seed,
-        workers=task.workers or os.cpu_count() or 1,
+        workers=workers,
         record=RunRecord(listeners=[task.on_progress] if task.on_progress else []),
-        cluster=cluster,
     )
     search.note(f"started: {method.name}")
     if stored is not None:
@@ -124,22 +120,22 @@ def solve(
     _stop(search, posed, 0.0)
     kept = task.checkpoint
     with nullcontext() if kept is None else following(kept, search, clock):
-        posed, first = _first_judged(posed, search, method, help)
+        posed, first = _first_judged(posed, search, method, workers)
         meanwhile = _Meanwhile(posed, search, first)
-        search.between.append(meanwhile)
+        search.callbacks.append(meanwhile)
         try:
             first_bound(problem, search)
         except KeyboardInterrupt:
             search.reason = INTERRUPTED
         solved, pattern, notes = _searched(posed, method, parameters, search)
-        search.between.remove(meanwhile)
+        search.callbacks.remove(meanwhile)
         first = meanwhile.judged
     if search.reason == INTERRUPTED:
         clock.hurry()
     search.note(ending(search, method.name, task.stop.evaluations))
     solution = Solution(solved, solved.problem, method, search, first, notes)
     try:
-        return _judged_to_the_end(solution, pattern, help, on_pattern)
+        return _judged_to_the_end(solution, pattern, workers, on_pattern)
     except KeyboardInterrupt:
         if first is None:
             raise
@@ -148,7 +144,7 @@ def solve(
 
 
 def _judged_to_the_end(
-    solution: Solution, pattern: Pattern, help: Help, on_pattern: OnPattern | None
+    solution: Solution, pattern: Pattern, workers: Workers, on_pattern: OnPattern | None
 ) -> Solution:
     """Judge a pattern, and ask for more where it leaves cells exposed."""
     posed, search, first = solution.posed, solution.search, solution.judged
@@ -158,7 +154,7 @@ def _judged_to_the_end(
     for _ in range(_ROUNDS):
         if on_pattern is not None:
             on_pattern(posed.published(pattern.hidden))
-        judged = _judge(posed, pattern, clock, help, judged or first)
+        judged = _judge(posed, pattern, clock, workers, judged or first)
         if judged.verdict.safe or clock.over():
             break
         better = _without_useless(posed, judged)
@@ -202,7 +198,7 @@ def _completed(posed: Posed, pattern: Pattern) -> Pattern | None:
 
 
 def _first_judged(
-    posed: Posed, search: Search, method: Method, help: Help
+    posed: Posed, search: Search, method: Method, workers: Workers
 ) -> tuple[Posed, Judged | None]:
     """Judge a quick pattern, and leave the search what judging does not need.
 
@@ -222,12 +218,14 @@ def _first_judged(
             # Of a pattern without witnesses the judge asks one program after another.
             search.note("no first pattern was found in its share of the limit")
             return posed, None
-        judged = _judge(posed, pattern, clock.part(_JUDGE_SHARE * limit), help, None)
+        judged = _judge(
+            posed, pattern, clock.within(_JUDGE_SHARE * limit), workers, None
+        )
     except LevelError as error:
         lower = None if posed.requested.publish else posed.lowered(error.cells)
         if lower is None:
             return posed, None  # the method itself says which cells
-        return _first_judged(lower, search, method, help)
+        return _first_judged(lower, search, method, workers)
     except KeyboardInterrupt:
         search.reason = INTERRUPTED
         return posed, None
@@ -258,14 +256,13 @@ class _Meanwhile:
     def __call__(self) -> None:
         posed, search, clock = self._posed, self._search, self._posed.clock
         now, best = clock.seconds, search.best
-        if now < self._due or best is None:
-            return
         limit, had = clock.limit, self.judged
-        assert limit is not None and had is not None
+        if limit is None or had is None or best is None or now < self._due:
+            return
         if best.cost >= (1 - _FALLEN) * posed.cost_of(had.table):
             return
         self._due = math.inf  # judging asks whether to stop as well
-        judged = _judge(posed, best, clock.part(_APART * limit), Help(), had)
+        judged = _judge(posed, best, clock.within(_APART * limit), Workers(), had)
         took = clock.seconds - now
         if judged.verdict.safe:
             self.judged = judged
@@ -296,7 +293,11 @@ def _stop(search: Search, posed: Posed, judging: float) -> None:
 
 
 def _judge(
-    posed: Posed, pattern: Pattern, clock: Clock, help: Help, before: Judged | None
+    posed: Posed,
+    pattern: Pattern,
+    clock: Clock,
+    workers: Workers,
+    before: Judged | None,
 ) -> Judged:
     """Judge a pattern as it would be published."""
     table = posed.published(pattern.hidden)
@@ -307,7 +308,7 @@ def _judge(
         known=posed.before.cells,
         deadline=clock.end,
         hints=pattern.hints,
-        help=help,
+        workers=workers,
         seen=before.certificate if before is not None and _exact(before) else None,
     )
     return Judged(pattern, table, verdict, certificate)

@@ -28,7 +28,7 @@ from evosdc.attack.hints import Hint, take_suggestions
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.sums import describe, judge_sums
 from evosdc.clock import moment
-from evosdc.parallel import Hands, Help
+from evosdc.parallel import LazyPool, Workers
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table
 from evosdc.table.attackers import (
@@ -58,7 +58,7 @@ def judge_attackers(
     known: NDArray[np.bool_] | None = None,
     whole: bool | None = None,
     hints: Sequence[Hint] = (),
-    help: Help | None = None,
+    workers: Workers | None = None,
     attackers: Attackers | None = None,
     sums: RespondentSums | None = None,
 ) -> tuple[Verdict, Certificate]:
@@ -71,7 +71,7 @@ def judge_attackers(
     deadline
         Moment of `evosdc.clock.moment` after which what is not decided stays
         open.
-    known, whole, hints, help
+    known, whole, hints, workers
         As for `judge`.
     attackers
         Who knows more than everyone, and what; the lone respondents of the table where
@@ -96,12 +96,12 @@ def judge_attackers(
     sums_found: dict[int, Exposure] = {}
     certificates = [certificate]
     words = [verdict]
-    with Hands(case.shared, looking, help or Help()) as hands:
-        witnesses, points, left = case.looked_around(hands, first)
+    with LazyPool(case.shared, looking, workers or Workers()) as pool:
+        witnesses, points, left = case.looked_around(pool, first)
         certificates.append(assemble(witnesses))
         for who, cell in points:
             found[cell, who] = case.given_away(who, cell)
-        for who, (word, more) in case.judged(hands, left):
+        for who, (word, more) in case.judged(pool, left):
             for e in word.exposed:
                 found[e.cell, who] = case.blamed(who, e)
             certificates.append(more)
@@ -116,7 +116,7 @@ def judge_attackers(
             known=known,
             whole=case.shared.whole,
             hints=hints,
-            help=help or Help(),
+            workers=workers or Workers(),
         )
         certificates.append(more)
         words.append(word)
@@ -226,7 +226,7 @@ class _Questions:
         )
 
     def looked_around(
-        self, hands: Hands[Shared], report: CheckReport
+        self, pool: LazyPool[Shared], report: CheckReport
     ) -> tuple[list[Witness], list[tuple[int, int]], dict[int, list[int]]]:
         """Look for witnesses of what is in doubt among suggestions and around cells.
 
@@ -239,17 +239,17 @@ class _Questions:
         base = self.shared.base
         doubts = Doubts(base.needs, base.scale, self.attackers, pairs)
         doubts.take_all(self.certificate)
-        witnesses = self._suggested(doubts, hands.deadline)
+        witnesses = self._suggested(doubts, pool.deadline)
         left = doubts.by_attacker()
         points: list[tuple[int, int]] = []
         if self.shared.table.network is not None:
             return witnesses, points, left  # judged in a moment
-        for part in _waves(list(left), hands.deadline):
+        for part in _waves(list(left), pool.deadline):
             # What was found for others may do for these as well.
             for who in part:
                 left[who] = doubts.cells(who, left[who])
             part = [who for who in part if left[who]]
-            found = hands.map(look_around, self._asked(hands, part, left), len(part))
+            found = pool.map(look_around, self._asked(pool, part, left), len(part))
             # Those for whom there was no time stay as they are.
             for who, around in zip(part, found, strict=False):
                 witnesses += around.witnesses
@@ -274,21 +274,21 @@ class _Questions:
         return witnesses
 
     def judged(
-        self, hands: Hands[Shared], left: dict[int, list[int]]
+        self, pool: LazyPool[Shared], left: dict[int, list[int]]
     ) -> Iterator[tuple[int, tuple[Verdict, Certificate]]]:
         """Judge the table for each attacker of whom not all is known."""
-        for part in _waves(list(left), hands.deadline):
-            found = hands.map(judge_wholly, self._asked(hands, part, left), len(part))
+        for part in _waves(list(left), pool.deadline):
+            found = pool.map(judge_wholly, self._asked(pool, part, left), len(part))
             yield from zip(part, found, strict=False)
 
     def _asked(
-        self, hands: Hands[Shared], part: list[int], left: dict[int, list[int]]
+        self, pool: LazyPool[Shared], part: list[int], left: dict[int, list[int]]
     ) -> Iterator[Doubt]:
         """Give out the questions about some attackers while there is time."""
         for who in part:
-            if _late(hands.deadline):
+            if _late(pool.deadline):
                 return
-            yield self._doubt(who, left[who], hands.left())
+            yield self._doubt(who, left[who], pool.left())
 
     def given_away(self, who: int, cell: int) -> Exposure:
         """Say of a cell that an attacker works it out."""

@@ -24,7 +24,7 @@ from evosdc.attack.hints import Hint, Places, take_hints, take_seen
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel, Beliefs
 from evosdc.clock import moment
-from evosdc.parallel import Help
+from evosdc.parallel import Workers
 from evosdc.results import PUBLISHED, Certificate, Exposure, Verdict
 from evosdc.table import Table
 
@@ -47,7 +47,7 @@ def judge(
     among: NDArray[np.bool_] | None = None,
     room: Mapping[int, float] | None = None,
     believes: Beliefs | None = None,
-    help: Help | None = None,
+    workers: Workers | None = None,
     seen: Certificate | None = None,
 ) -> tuple[Verdict, Certificate]:
     """Judge the pattern in the statuses of a table.
@@ -79,8 +79,8 @@ def judge(
         them.
     believes
         How far up and down such an attacker believes that cells can be at most.
-    help
-        Who may help; the answer is the same, unless time runs out.
+    workers
+        Who may work; the answer is the same, unless time runs out.
     seen
         Exact witnesses that were found when another pattern of this table was judged.
         Those that move hidden cells only are taken up; the checker looks at all again.
@@ -104,7 +104,7 @@ def judge(
             if seen is not None:
                 take_seen(ledger, seen)
             places = take_hints(ledger, hints, deadline)
-            finder, spread = _finders(attacker, deadline, places, help or Help())
+            finder, spread = _finders(attacker, deadline, places, workers or Workers())
             helpers.enter_context(nullcontext() if spread is None else spread)
             with suppress(Unfinished):
                 _search(ledger, finder, spread, deadline)
@@ -204,7 +204,7 @@ def _finder(attacker: AttackModel, deadline: float | None, places: Places) -> An
 
 
 def _finders(
-    attacker: AttackModel, deadline: float | None, places: Places, help: Help
+    attacker: AttackModel, deadline: float | None, places: Places, workers: Workers
 ) -> tuple[Any, Spread | None]:
     """Return who finds witnesses and, where the work can be spread, who does that."""
     if attacker.table.network is not None:
@@ -212,7 +212,7 @@ def _finders(
     from evosdc.attack.spread import Case, Spread
 
     case = Case(attacker, places)
-    return case.finder(deadline), Spread(case, deadline, help)
+    return case.finder(deadline), Spread(case, deadline, workers)
 
 
 def _search(

@@ -17,7 +17,7 @@ from evosdc.attack.hints import Places
 from evosdc.attack.ledger import Found, Ledger, Level, Unfinished, in_time
 from evosdc.attack.model import AttackModel
 from evosdc.clock import moment
-from evosdc.parallel import Hands
+from evosdc.parallel import LazyPool
 
 # Levels in a part: small moves take milliseconds, programs up to seconds.
 _EASY, _HARD = 128, 2
@@ -98,8 +98,8 @@ class Ends:
         return found
 
 
-class Spread(Hands[Case]):
-    """Does the parts of a case, with help where it takes long."""
+class Spread(LazyPool[Case]):
+    """Does the parts of a case, by workers where it takes long."""
 
     def easy(self, ledger: Ledger) -> None:
         """Cover what small moves can cover."""

@@ -17,7 +17,7 @@ from evosdc.attack.certificate import Witness, assemble
 from evosdc.attack.demands import strict_margin
 from evosdc.attack.hints import Hint
 from evosdc.attack.judge import judge
-from evosdc.parallel import Help
+from evosdc.parallel import Workers
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.table import Table
 from evosdc.table.attackers import RespondentSums
@@ -34,7 +34,7 @@ def judge_sums(
     known: NDArray[np.bool_] | None,
     whole: bool,
     hints: Sequence[Hint],
-    help: Help,
+    workers: Workers,
 ) -> tuple[Verdict, dict[int, Exposure], Certificate]:
     """Judge some sums, by number, as the public sees the table.
 
@@ -56,7 +56,7 @@ def judge_sums(
         whole=whole,
         among=of_sum,
         hints=_with_sums(hints, parts, n),
-        help=help,
+        workers=workers,
     )
     exposed = {
         numbers[e.cell - n]: replace(

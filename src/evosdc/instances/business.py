@@ -12,18 +12,18 @@ from evosdc.errors import InputError
 from evosdc.instances.grid import MOST
 from evosdc.table import TOTAL, Hierarchy
 
-_Parts = dict[str, dict[str, tuple[str, ...]]]
+_Codes = dict[str, dict[str, tuple[str, ...]]]
 
 # Parts of an invented country and of an activity classification in the manner of NACE:
 # a section letter, two-digit divisions, groups with one digit more. Ragged on purpose.
-_REGIONS: _Parts = {
+_REGIONS: _Codes = {
     "North": {"Northshore": (), "Fells": (), "Borders": ()},
     "East": {"Fenland": (), "Saltmarsh": ()},
     "South": {"Downs": ("Inglebury", "Kestrel"), "Weald": ()},
     "West": {"Marches": (), "Vale": ()},
     "Capital": {},
 }
-_ACTIVITIES: _Parts = {
+_ACTIVITIES: _Codes = {
     "B": {"08": ()},
     "C": {"10": ("101", "107"), "16": (), "20": (), "25": (), "28": ()},
     "F": {"41": (), "43": ()},
@@ -37,7 +37,7 @@ _SIZE_STARTS = np.array([10, 50])
 
 @dataclass(frozen=True, eq=False)
 class Business:
-    """Records (a `pyarrow.Table`, a row a firm) and the trees of their codes.
+    """Records (a `pyarrow.Table`, one row per firm) and the trees of their codes.
 
     Columns: `firm`, `region`, `activity`, `size`, `turnover` (whole thousands),
     `employees`, `weight` (sampling weight), `holding` (firms of one owner share it) and
@@ -46,16 +46,6 @@ class Business:
 
     records: Any
     hierarchies: dict[str, Hierarchy]
-
-
-def regions() -> Hierarchy:
-    """Return the tree of regions: country parts, areas, districts."""
-    return _tree(_REGIONS)
-
-
-def activities() -> Hierarchy:
-    """Return the tree of activities: sections, divisions, groups."""
-    return _tree(_ACTIVITIES)
 
 
 def business(seed: int = 0, firms: int = 6000) -> Business:
@@ -70,7 +60,7 @@ def business(seed: int = 0, firms: int = 6000) -> Business:
     if not 1 <= firms <= MOST:
         raise InputError(f"{firms} firms", expected=f"from 1 to {MOST}")
     rng = np.random.default_rng(seed)
-    place, trade = regions(), activities()
+    place, trade = _tree(_REGIONS), _tree(_ACTIVITIES)
     region = _uneven(rng, place, firms)
     activity = _uneven(rng, trade, firms)
     # A lognormal body with a Pareto tail: firms in one trade are of like size.
@@ -106,9 +96,9 @@ def business(seed: int = 0, firms: int = 6000) -> Business:
     return Business(records, {"region": place, "activity": trade})
 
 
-def _tree(parts: _Parts) -> Hierarchy:
+def _tree(codes: _Codes) -> Hierarchy:
     parent_of: dict[str, str] = {}
-    for top, middle in parts.items():
+    for top, middle in codes.items():
         parent_of[top] = TOTAL
         for code, leaves in middle.items():
             parent_of[code] = top

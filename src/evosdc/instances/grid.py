@@ -14,13 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from evosdc.arrays import Flags, Int, Real
+from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.table import TOTAL, Dimension, Hierarchy, Table
 from evosdc.table.build import equations
 from evosdc.table.status import FIXED, PRIMARY, SAFE
@@ -28,10 +26,10 @@ from evosdc.table.status import FIXED, PRIMARY, SAFE
 # Codes for generated tables: flat lists and random trees of a given size.
 
 
-def flat(name: str, parts: int, letter: str) -> Dimension:
-    """Make a total and `parts` codes such as R001."""
-    digits = len(str(parts))
-    codes = [f"{letter}{i:0{digits}d}" for i in range(1, parts + 1)]
+def flat(name: str, below: int, letter: str) -> Dimension:
+    """Make a total and so many codes below it, such as R001."""
+    digits = len(str(below))
+    codes = [f"{letter}{i:0{digits}d}" for i in range(1, below + 1)]
     return Dimension(name, Hierarchy.flat(codes))
 
 
@@ -41,8 +39,8 @@ def tree(
     """Make a random tree of `nodes` codes, the total included, in `levels` levels.
 
     Level sizes grow by one ratio. The tree is ragged: about a third of the codes of a
-    middle level have no parts, the others at least two. Small trees get as many levels
-    as fit.
+    middle level have no children, the others at least two. Small trees get as many
+    levels as fit.
     """
     codes, parents = [TOTAL], [-1]
     above = [0]
@@ -62,6 +60,14 @@ def tree(
                 below.append(len(codes) - 1)
         above = below
     return Dimension(name, Hierarchy(tuple(codes), tuple(parents)))
+
+
+def numbered(k: int, codes: int, levels: int, rng: np.random.Generator) -> Dimension:
+    """Make dimension number k with so many codes, the total included."""
+    name, letter = f"d{k + 1}", "ABCDEFGH"[k % 8]
+    if levels == 1:
+        return flat(name, codes - 1, letter)
+    return tree(name, codes, levels, letter, rng)
 
 
 def _level_sizes(nodes: int, levels: int) -> list[int]:
@@ -131,7 +137,7 @@ class Grid:
         )
 
     def without_total(self, dimension: int) -> Grid:
-        """Drop the cells at the total of a dimension: its parts lie side by side."""
+        """Drop the cells at the total of a dimension: tables that lie side by side."""
         keep = self.codes[:, dimension] != 0
         return replace(
             self,
@@ -202,43 +208,49 @@ class Grid:
         return amount / 10**self.decimals
 
 
-def add_totals(dimensions: Sequence[Dimension], inner: Amounts) -> Amounts:
-    """Sum inner amounts into every node of every hierarchy."""
+def add_totals(
+    dimensions: Sequence[Dimension], inner: Amounts, combine: np.ufunc = np.add
+) -> Amounts:
+    """Sum inner amounts into every node of every hierarchy, or combine them otherwise.
+
+    What is combined must be 0 for nothing: `np.maximum` will do for amounts.
+    """
     full = inner
     for axis, d in enumerate(dimensions):
+        tree = d.hierarchy
         moved = np.moveaxis(full, axis, 0)
-        flat = _under(d.hierarchy) @ moved.reshape(moved.shape[0], -1)
-        full = np.moveaxis(flat.reshape(-1, *moved.shape[1:]), 0, axis)
+        nodes = np.zeros((len(tree), *moved.shape[1:]), dtype=np.int64)
+        nodes[tree.is_leaf] = moved
+        for depth in range(int(tree.depth.max()), 0, -1):
+            below = np.flatnonzero(tree.depth == depth)
+            combine.at(nodes, tree.parent_array[below], nodes[below])
+        full = np.moveaxis(nodes, 0, axis)
     return np.ascontiguousarray(full)
+
+
+def leaf_shape(dimensions: Sequence[Dimension]) -> tuple[int, ...]:
+    """How many leaves each dimension has: the shape of inner amounts."""
+    return tuple(int(d.hierarchy.is_leaf.sum()) for d in dimensions)
 
 
 def share_of(amount: Amounts, share: float) -> Amounts:
     """Take a share of whole amounts exactly (0.15 is 15/100) and round it up."""
-    part = Fraction(str(share))
-    return -(-amount * part.numerator // part.denominator)
+    exact = Fraction(str(share))
+    return -(-amount * exact.numerator // exact.denominator)
 
 
 def pick(rng: np.random.Generator, candidates: Flags, count: int) -> Flags:
     """Choose `count` of the candidates, or all where there are not so many."""
     pool = np.flatnonzero(candidates)
-    chosen = np.zeros(len(candidates), dtype=bool)
-    chosen[rng.choice(pool, size=min(count, len(pool)), replace=False)] = True
+    drawn = rng.choice(pool, size=min(count, len(pool)), replace=False)
+    return marked(len(candidates), drawn)
+
+
+def marked(length: int, cells: Long) -> Flags:
+    """Return flags that are set for some cells."""
+    chosen = np.zeros(length, dtype=bool)
+    chosen[cells] = True
     return chosen
-
-
-def _under(tree: Hierarchy) -> Any:
-    """Sparse 0/1 matrix: which leaves lie under which node, each under itself."""
-    leaves = np.flatnonzero(tree.is_leaf)
-    node, rows, cols = leaves, [], []
-    column = np.arange(len(leaves))
-    while len(node):
-        rows.append(node)
-        cols.append(column)
-        above = tree.parent_array[node]
-        node, column = above[above >= 0], column[above >= 0]
-    row, col = np.concatenate(rows), np.concatenate(cols)
-    ones = np.ones(len(row), dtype=np.int64)
-    return sparse.csr_array((ones, (row, col)), shape=(len(tree), len(leaves)))
 
 
 # Contributors to cells, as the generator of Smith et al. (2011) draws them.

@@ -14,8 +14,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.arrays import Flags
-from evosdc.instances.grid import BOUNDS, MOST, Grid, contributors, flat, pick, tree
+from evosdc.arrays import Flags, Real
+from evosdc.instances.grid import (
+    BOUNDS,
+    MOST,
+    UNIT_DECIMALS,
+    Amounts,
+    Grid,
+    add_totals,
+    contributors,
+    flat,
+    leaf_shape,
+    marked,
+    numbered,
+    pick,
+    tree,
+)
 from evosdc.instances.twoway import rows_and_columns
 from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table
@@ -76,27 +90,27 @@ class Office(Declared):
     level: float | None = option(None, least=0, most=0.5)
     bounds: str = option("tau", known=BOUNDS)
 
+    def draw(self, rng: np.random.Generator) -> Table:
+        """Draw amounts with zeros; a fixed number of cells is sensitive.
 
-def office(options: Office, rng: np.random.Generator) -> Table:
-    """Draw amounts with zeros; a fixed number of cells is sensitive.
+        Generated tables: Poisson contributors, as many as leave the published share of
+        inner cells empty; which cells are sensitive falls by lot, as the source says.
+        It does not say how wide levels were. A fifth is what lets the order of
+        protection alone save what its table III reports for 200x5
+        (docs/explanation/orders.md).
 
-    Generated tables: Poisson contributors, as many as leave the published share of
-    inner cells empty; which cells are sensitive falls by lot, as the source says. It
-    does not say how wide levels were. A fifth is what lets the order of protection
-    alone save what its table III reports for 200x5 (docs/explanation/orders.md).
+        Surveys: log-normal whole numbers; sensitive is any cell but the grand total, in
+        G any inner one, small cells first: a cell's chance falls with its value.
 
-    Surveys: log-normal whole numbers; sensitive is any cell but the grand total, in G
-    any inner one, small cells first: a cell's chance falls with its value.
-
-    Levels leave the strict reading within reach.
-    """
-    shape = OFFICE[options.table]
-    dims = _dimensions(shape, rng)
-    draw, level = (_survey, _SURVEY_LEVEL) if shape.survey else (_generated, _LEVEL)
-    grid, primary = draw(shape, dims, rng)
-    share = level if options.level is None else options.level
-    lower, upper = grid.levels(share, bounds=options.bounds, strict=True)
-    return grid.table(primary, lower, upper, bounds=options.bounds)
+        Levels leave the strict reading within reach.
+        """
+        shape = OFFICE[self.table]
+        dims = _dimensions(shape, rng)
+        draw, level = (_survey, _SURVEY_LEVEL) if shape.survey else (_generated, _LEVEL)
+        grid, primary = draw(shape, dims, rng)
+        share = level if self.level is None else self.level
+        lower, upper = grid.levels(share, bounds=self.bounds, strict=True)
+        return grid.table(primary, lower, upper, bounds=self.bounds)
 
 
 def _generated(
@@ -113,7 +127,7 @@ def _generated(
 def _survey(
     shape: Shape, dims: tuple[Dimension, ...], rng: np.random.Generator
 ) -> tuple[Grid, Flags]:
-    size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
+    size = leaf_shape(dims)
     amount = np.ceil(rng.lognormal(3.0, 1.2, size=size)).astype(np.int64)
     # Of all cells in trees, where nearly every zero is an inner cell.
     cells = int(np.prod([len(d.hierarchy) for d in dims]))
@@ -130,14 +144,10 @@ def _dimensions(shape: Shape, rng: np.random.Generator) -> tuple[Dimension, ...]
     if not shape.hierarchical:
         return rows_and_columns(shape.rows, shape.columns)
     if shape.rows > shape.columns:
-        return (
-            tree("row", shape.rows, 3, "R", rng),
-            flat("column", shape.columns - 1, "C"),
-        )
-    return (
-        flat("row", shape.rows - 1, "R"),
-        tree("column", shape.columns, 3, "C", rng),
-    )
+        rows = tree("row", shape.rows, 3, "R", rng)
+        return rows, flat("column", shape.columns - 1, "C")
+    rows = flat("row", shape.rows - 1, "R")
+    return rows, tree("column", shape.columns, 3, "C", rng)
 
 
 def _pick_small(
@@ -147,9 +157,7 @@ def _pick_small(
     # 2006), a cell's weight being one over the root of its amount.
     pool = np.flatnonzero(candidates & ~grid.empty)
     keys = rng.exponential(size=len(pool)) * np.sqrt(grid.amount[pool])
-    chosen = np.zeros(len(grid.amount), dtype=bool)
-    chosen[pool[np.argsort(keys, kind="stable")[:count]]] = True
-    return chosen
+    return marked(len(candidates), pool[np.argsort(keys, kind="stable")[:count]])
 
 
 @dataclass(frozen=True)
@@ -165,24 +173,112 @@ class Frequency(Declared):
     spread: float = option(1.0, least=0, most=10)
     threshold: int = option(3, least=1, most=1000)
 
+    def draw(self, rng: np.random.Generator) -> Table:
+        """Draw counts; inner and marginal counts below the threshold are sensitive.
 
-def frequency(options: Frequency, rng: np.random.Generator) -> Table:
-    """Draw counts; inner and marginal counts below the threshold are sensitive.
+        As in class I, an attacker must not know more than that a count is 1 or more, or
+        tell it from the threshold: the lower level is the count less one and the upper
+        the distance to the threshold.
+        """
+        dims = [numbered(k, n + 1, 1, rng) for k, n in enumerate(self.shape)]
+        mean = np.full(self.shape, self.mean)
+        if self.spread > 0:
+            mean = self.mean * rng.gamma(1 / self.spread, self.spread, size=self.shape)
+        grid = Grid.of(dims, rng.poisson(mean).astype(np.int64))
+        primary = (grid.amount > 0) & (grid.amount < self.threshold)
+        lower = np.maximum(grid.amount - 1, 0)
+        upper = np.maximum(self.threshold - grid.amount, 1)
+        return grid.table(primary, lower, upper, frequency=grid.amount, name="count")
 
-    As in class I, an attacker must not know more than that a count is 1 or more, or
-    tell it from the threshold: the lower level is the count less one and the upper the
-    distance to the threshold.
+
+# The fourteen large three-way tables of Smith et al. (2011), by shape.
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A published table: codes of each dimension with totals, zeros, sensitive cells.
+
+    `hierarchical` is the number of the dimension that is a tree.
     """
-    dims = [
-        flat(f"d{k + 1}", n, "ABCDEFGH"[k % 8]) for k, n in enumerate(options.shape)
-    ]
-    mean = np.full(options.shape, options.mean)
-    if options.spread > 0:
-        mean = options.mean * rng.gamma(
-            1 / options.spread, options.spread, size=options.shape
+
+    codes: tuple[int, int, int]
+    zeros: float
+    sensitive: int
+    hierarchical: int | None = None
+
+
+# Table VII of Smith et al. (2011), in its order: 48,600 to 209,300 cells. Its fourth
+# line says 100 x 112 x 4 and 56,000 cells, which are 100 x 112 x 5.
+LARGE = {
+    1: Solid((100, 27, 18), 0.49, 14807),
+    2: Solid((100, 21, 24), 0.12, 10555),
+    3: Solid((100, 5, 106), 0.41, 8763, hierarchical=2),
+    4: Solid((100, 112, 5), 0.54, 4544, hierarchical=1),
+    5: Solid((100, 7, 83), 0.43, 11517),
+    6: Solid((100, 20, 31), 0.13, 13164),
+    7: Solid((100, 6, 112), 0.51, 1972, hierarchical=2),
+    8: Solid((100, 20, 36), 0.13, 15422),
+    9: Solid((100, 76, 10), 0.26, 13429),
+    10: Solid((100, 4, 212), 0.46, 10265, hierarchical=2),
+    11: Solid((100, 11, 90), 0.47, 18978, hierarchical=2),
+    12: Solid((50, 50, 40), 0.13, 21850),
+    13: Solid((100, 158, 9), 0.50, 28032, hierarchical=1),
+    14: Solid((100, 91, 23), 0.36, 16008),
+}
+
+
+@dataclass(frozen=True)
+class Large(Declared):
+    """Options of the large tables.
+
+    `table` is the line of the source's table VII, 1 (48,600 cells) to 14 (209,300).
+    """
+
+    table: int = option(1, known=LARGE)
+    level: float = option(0.1, least=0, most=0.5)
+    bounds: str = option("open", known=BOUNDS)
+
+    def draw(self, rng: np.random.Generator) -> Table:
+        """Draw Poisson numbers of contributors, each contributing -1/log r.
+
+        The mean number is set so that the published share of all cells is zero. The
+        source does not say which cells were sensitive: here those with the fewest
+        contributors are, ties by lot, as many as it counts.
+        """
+        solid = LARGE[self.table]
+        dims = tuple(
+            numbered(k, codes, 2 if k == solid.hierarchical else 1, rng)
+            for k, codes in enumerate(solid.codes)
         )
-    grid = Grid.of(dims, rng.poisson(mean).astype(np.int64))
-    primary = (grid.amount > 0) & (grid.amount < options.threshold)
-    lower = np.maximum(grid.amount - 1, 0)
-    upper = np.maximum(options.threshold - grid.amount, 1)
-    return grid.table(primary, lower, upper, frequency=grid.amount, name="count")
+        size = leaf_shape(dims)
+        counts, amount = contributors(size, _mean_for(dims, solid.zeros), rng)
+        grid = Grid.of(dims, amount, UNIT_DECIMALS)
+        frequency = add_totals(dims, counts).ravel()
+        primary = _fewest(rng, grid, frequency, solid.sensitive)
+        lower, upper = grid.levels(self.level, bounds=self.bounds, strict=True)
+        return grid.table(
+            primary, lower, upper, bounds=self.bounds, frequency=frequency
+        )
+
+
+def _mean_for(dims: tuple[Dimension, ...], zeros: float) -> float:
+    """Mean contributors of an inner cell that leave a share of all cells empty."""
+    from scipy.optimize import brentq  # slow to import, needed here only
+
+    size = leaf_shape(dims)
+    under = add_totals(dims, np.ones(size, dtype=np.int64)).ravel()
+    inside, times = np.unique(under, return_counts=True)
+    share: Real = times / times.sum()
+
+    def surplus(mean: float) -> float:
+        return float(share @ np.exp(-mean * inside)) - zeros
+
+    return float(brentq(surplus, 1e-9, 50.0))
+
+
+def _fewest(
+    rng: np.random.Generator, grid: Grid, frequency: Amounts, count: int
+) -> Flags:
+    pool = np.flatnonzero(~grid.empty)
+    order = np.lexsort((rng.random(len(pool)), frequency[pool]))
+    return marked(len(frequency), pool[order[:count]])

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.errors import InputError
-from evosdc.instances.grid import BOUNDS, MOST, Amounts, Grid, flat, share_of, tree
+from evosdc.instances.grid import (
+    BOUNDS,
+    MOST,
+    Amounts,
+    Grid,
+    flat,
+    leaf_shape,
+    numbered,
+    share_of,
+)
 from evosdc.options import Declared, option
 from evosdc.table import Dimension, Table, link_tables
 
@@ -89,34 +98,31 @@ class Random(Declared):
                 expected="at least three dimensions and one part",
             )
 
-
-def random(options: Random, rng: np.random.Generator) -> Table:
-    """Draw a table; every level in it can be had with everything hidden."""
-    dims = _dimensions(options, rng)
-    inner = _inner(options, dims, rng)
-    if not options.linked:
-        return _protect(Grid.of(dims, inner, VALUES[options.values]), options, rng)
-    return link_tables(
-        [
-            _protect(
-                Grid.of(
-                    (dims[0], dims[k]),
-                    inner.sum(axis=tuple(a for a in range(1, len(dims)) if a != k)),
-                    VALUES[options.values],
-                ),
-                options,
-                rng,
-            )
-            for k in range(1, len(dims))
-        ]
-    ).table
+    def draw(self, rng: np.random.Generator) -> Table:
+        """Draw a table; every level in it can be had with everything hidden."""
+        dims = _dimensions(self, rng)
+        inner = _inner(self, dims, rng)
+        if not self.linked:
+            return _protect(Grid.of(dims, inner, VALUES[self.values]), self, rng)
+        return link_tables(
+            [
+                _protect(
+                    Grid.of(
+                        (dims[0], dims[k]),
+                        inner.sum(axis=tuple(a for a in range(1, len(dims)) if a != k)),
+                        VALUES[self.values],
+                    ),
+                    self,
+                    rng,
+                )
+                for k in range(1, len(dims))
+            ]
+        ).table
 
 
 def _dimensions(options: Random, rng: np.random.Generator) -> tuple[Dimension, ...]:
     dims = [
-        tree(f"d{k + 1}", size + 1, 2 + k % 2, "ABCDEFGH"[k], rng)
-        if k < options.trees
-        else flat(f"d{k + 1}", size, "ABCDEFGH"[k])
+        numbered(k, size + 1, 2 + k % 2 if k < options.trees else 1, rng)
         for k, size in enumerate(options.shape)
     ]
     if options.parts > 1:
@@ -127,7 +133,7 @@ def _dimensions(options: Random, rng: np.random.Generator) -> tuple[Dimension, .
 def _inner(
     options: Random, dims: tuple[Dimension, ...], rng: np.random.Generator
 ) -> Amounts:
-    size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
+    size = leaf_shape(dims)
     amount: Amounts
     match options.values:
         case "integers":

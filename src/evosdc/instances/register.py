@@ -1,6 +1,6 @@
 """Tables as a business register gives: two deep trees, full of chains, sparsely filled.
 
-In the trees of real offices (industries by regions) many codes have one part only: an
+In the trees of real offices (industries by regions) many codes have one child only: an
 industry of one class, a region of one district. Most combinations of codes have no
 firm, and a few firms are as large as everything around them, so cells high up are
 sensitive too.
@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.arrays import Long
-from evosdc.instances.grid import MOST, Grid, share_of, tree
+from evosdc.instances.grid import MOST, Grid, add_totals, leaf_shape, share_of, tree
 from evosdc.options import Declared, option
 from evosdc.table import Dimension, Hierarchy, Table
 
@@ -29,7 +28,7 @@ class Register(Declared):
     levels
         Levels of each tree, chains aside.
     chains
-        Share of the codes without parts that get a chain of one to three single parts.
+        Share of the codes without children that get a chain of one to three codes.
     filled
         Share of the inner cells that have firms.
     dominance
@@ -47,34 +46,37 @@ class Register(Declared):
     dominance: float = option(0.8, least=0, most=1)
     level: float = option(0.15, least=0, most=1)
 
-
-def register(options: Register, rng: np.random.Generator) -> Table:
-    """Draw a table of a register."""
-    sides = (
-        tree("industry", options.rows, options.levels, "A", rng),
-        tree("region", options.columns, options.levels, "R", rng),
-    )
-    dims = tuple(_with_chains(side, options.chains, rng) for side in sides)
-    size = tuple(int(d.hierarchy.is_leaf.sum()) for d in dims)
-    firms = np.where(rng.random(size) < options.filled, 1 + rng.poisson(4.0, size), 0)
-    inner = np.zeros(size, dtype=np.int64)
-    largest = np.zeros(size, dtype=np.int64)
-    for place in np.argwhere(firms):
-        at = tuple(place.tolist())
-        amounts = np.ceil(np.exp(rng.normal(3.0, 1.6, int(firms[at])))).astype(np.int64)
-        inner[at], largest[at] = amounts.sum(), amounts.max()
-    grid = Grid.of(dims, inner)
-    count = Grid.of(dims, firms.astype(np.int64)).amount
-    top = _largest(dims, largest)
-    sensitive = (count < 3) | (top > options.dominance * grid.amount)
-    level = share_of(grid.amount, options.level)
-    return grid.table(sensitive, np.minimum(level, grid.amount), level, frequency=count)
+    def draw(self, rng: np.random.Generator) -> Table:
+        """Draw a table of a register."""
+        sides = (
+            tree("industry", self.rows, self.levels, "A", rng),
+            tree("region", self.columns, self.levels, "R", rng),
+        )
+        dims = tuple(_with_chains(side, self.chains, rng) for side in sides)
+        size = leaf_shape(dims)
+        firms = np.where(rng.random(size) < self.filled, 1 + rng.poisson(4.0, size), 0)
+        inner = np.zeros(size, dtype=np.int64)
+        largest = np.zeros(size, dtype=np.int64)
+        for place in np.argwhere(firms):
+            at = tuple(place.tolist())
+            amounts = np.ceil(np.exp(rng.normal(3.0, 1.6, int(firms[at])))).astype(
+                np.int64
+            )
+            inner[at], largest[at] = amounts.sum(), amounts.max()
+        grid = Grid.of(dims, inner)
+        count = Grid.of(dims, firms.astype(np.int64)).amount
+        top = add_totals(dims, largest, np.maximum).ravel()
+        sensitive = (count < 3) | (top > self.dominance * grid.amount)
+        level = share_of(grid.amount, self.level)
+        return grid.table(
+            sensitive, np.minimum(level, grid.amount), level, frequency=count
+        )
 
 
 def _with_chains(
     dimension: Dimension, share: float, rng: np.random.Generator
 ) -> Dimension:
-    """Put chains of single parts below some of the codes that have no parts."""
+    """Put chains of codes below some of those that have no children."""
     tree = dimension.hierarchy
     codes, parents = list(tree.codes), list(tree.parents)
     for leaf in np.flatnonzero(tree.is_leaf).tolist():
@@ -86,18 +88,3 @@ def _with_chains(
             parents.append(above)
             above = len(codes) - 1
     return Dimension(dimension.name, Hierarchy(tuple(codes), tuple(parents)))
-
-
-def _largest(dims: tuple[Dimension, ...], inner: Long) -> Long:
-    """The largest firm of every cell, totals included."""
-    found = inner
-    for axis, dimension in enumerate(dims):
-        tree = dimension.hierarchy
-        moved = np.moveaxis(found, axis, 0)
-        out = np.zeros((len(tree), *moved.shape[1:]), dtype=np.int64)
-        out[np.flatnonzero(tree.is_leaf)] = moved
-        for node in range(len(tree) - 1, 0, -1):
-            above = tree.parents[node]
-            out[above] = np.maximum(out[above], out[node])
-        found = np.moveaxis(out, 0, axis)
-    return found.ravel()

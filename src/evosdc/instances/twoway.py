@@ -23,16 +23,15 @@ class ClassOne(Declared):
     rows: int = option(100, least=1, most=MOST)
     columns: int = option(100, least=1, most=MOST)
 
+    def draw(self, rng: np.random.Generator) -> Table:
+        """Draw values of 0..499; inner values of 1..4 are sensitive.
 
-def class_one(options: ClassOne, rng: np.random.Generator) -> Table:
-    """Draw values of 0..499; inner values of 1..4 are sensitive.
-
-    The upper level is the value, the lower level the value less one.
-    """
-    dims = rows_and_columns(options.rows, options.columns)
-    grid = Grid.of(dims, rng.integers(0, 500, size=(options.rows, options.columns)))
-    primary = grid.inner & (grid.amount >= 1) & (grid.amount <= 4)
-    return grid.table(primary, np.maximum(grid.amount - 1, 0), grid.amount)
+        The upper level is the value, the lower level the value less one.
+        """
+        dims = rows_and_columns(self.rows, self.columns)
+        grid = Grid.of(dims, rng.integers(0, 500, size=(self.rows, self.columns)))
+        primary = grid.inner & (grid.amount >= 1) & (grid.amount <= 4)
+        return grid.table(primary, np.maximum(grid.amount - 1, 0), grid.amount)
 
 
 @dataclass(frozen=True)
@@ -44,22 +43,21 @@ class ClassTwo(Declared):
     inner: float = option(0.2, least=0, most=1)
     margins: float = option(0.1, least=0, most=1)
 
+    def draw(self, rng: np.random.Generator) -> Table:
+        """Draw values of 0..1000; inner and marginal cells are sensitive by chance.
 
-def class_two(options: ClassTwo, rng: np.random.Generator) -> Table:
-    """Draw values of 0..1000; inner and marginal cells are sensitive by chance.
-
-    Both levels are 15 % of the value rounded up. A zero drawn as sensitive is not:
-    zeros are never suppressed. The grand total is no marginal cell of the source's
-    network and is never sensitive: its level alone would ask for a seventh of the
-    table to be hidden.
-    """
-    dims = rows_and_columns(options.rows, options.columns)
-    grid = Grid.of(dims, rng.integers(0, 1001, size=(options.rows, options.columns)))
-    chance = np.where(grid.inner, options.inner, options.margins)
-    primary = rng.random(len(chance)) < chance
-    primary &= grid.codes.any(axis=1)
-    lower, upper = grid.levels(0.15)
-    return grid.table(primary, lower, upper)
+        Both levels are 15 % of the value rounded up. A zero drawn as sensitive is not:
+        zeros are never suppressed. The grand total is no marginal cell of the source's
+        network and is never sensitive: its level alone would ask for a seventh of the
+        table to be hidden.
+        """
+        dims = rows_and_columns(self.rows, self.columns)
+        grid = Grid.of(dims, rng.integers(0, 1001, size=(self.rows, self.columns)))
+        chance = np.where(grid.inner, self.inner, self.margins)
+        primary = rng.random(len(chance)) < chance
+        primary &= grid.codes.any(axis=1)
+        lower, upper = grid.levels(0.15)
+        return grid.table(primary, lower, upper)
 
 
 # Table 1 of Herrington (2015): rows, columns and sensitive cells of each data set.
@@ -89,21 +87,20 @@ class HeurGene(Declared):
     columns: int | None = option(None, least=1, most=MOST)
     sensitive: float | None = option(None, least=0, most=1)
 
+    def draw(self, rng: np.random.Generator) -> Table:
+        """Draw real values of 0..1000; a fixed number of inner cells is sensitive.
 
-def heurgene(options: HeurGene, rng: np.random.Generator) -> Table:
-    """Draw real values between 0 and 1000; a fixed number of inner cells is sensitive.
-
-    Levels are exactly a tenth of the value (rounded up in whole numbers).
-    """
-    rows, columns, count = HEURGENE[options.dataset]
-    rows, columns = options.rows or rows, options.columns or columns
-    if options.sensitive is not None:
-        count = round(options.sensitive * rows * columns)
-    amount = rng.integers(0, 1000 * 10**options.decimals + 1, size=(rows, columns))
-    grid = _with_room_for_tenths(rows_and_columns(rows, columns), amount, options)
-    primary = pick(rng, grid.inner & ~grid.empty, count)
-    lower, upper = grid.levels(0.1)
-    return grid.table(primary, lower, upper)
+        Levels are exactly a tenth of the value (rounded up in whole numbers).
+        """
+        rows, columns, count = HEURGENE[self.dataset]
+        rows, columns = self.rows or rows, self.columns or columns
+        if self.sensitive is not None:
+            count = round(self.sensitive * rows * columns)
+        amount = rng.integers(0, 1000 * 10**self.decimals + 1, size=(rows, columns))
+        grid = _with_room_for_tenths(rows_and_columns(rows, columns), amount, self)
+        primary = pick(rng, grid.inner & ~grid.empty, count)
+        lower, upper = grid.levels(0.1)
+        return grid.table(primary, lower, upper)
 
 
 def _with_room_for_tenths(

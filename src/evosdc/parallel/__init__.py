@@ -1,16 +1,23 @@
 """One way to spread work: here, in processes or on a cluster, with the same answers."""
 
-from evosdc.parallel.cluster import Cluster, joined
-from evosdc.parallel.crew import Closing, Crew, Hands, Help, SerialCrew, Task, open_crew
+from evosdc.parallel.pool import (
+    Closing,
+    LazyPool,
+    Pool,
+    SerialPool,
+    Task,
+    Workers,
+    joined,
+    open_pool,
+)
 
 __all__ = [
     "Closing",
-    "Cluster",
-    "Crew",
-    "Hands",
-    "Help",
-    "SerialCrew",
+    "LazyPool",
+    "Pool",
+    "SerialPool",
     "Task",
+    "Workers",
     "joined",
-    "open_crew",
+    "open_pool",
 ]

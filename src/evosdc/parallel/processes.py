@@ -1,4 +1,4 @@
-"""A crew of processes on this machine."""
+"""A pool of processes on this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from loky import ProcessPoolExecutor
 
 from evosdc import small_jobs
-from evosdc.parallel.crew import Crew, Given, Task
+from evosdc.parallel.pool import RetryingPool
 
 S = TypeVar("S")
 A = TypeVar("A")
@@ -45,75 +45,39 @@ def _work(function: Callable[[Any, A], R], argument: A) -> R:
     return function(_SHARED[0], argument)
 
 
-class _Given(Given[R]):
-    """A task given to a process, and given again where that one was lost."""
-
-    hint = "try fewer of them (--workers 1 uses this process alone)"
-
-    def __init__(
-        self, crew: ProcessCrew[Any], function: Callable[[Any, A], R], argument: A
-    ) -> None:
-        self._crew = crew
-        super().__init__(function, argument)
-
-    def _give(self) -> None:
-        self._pool = self._crew.pool()
-        self.future: Future[R] = self._pool.submit(_work, *self._asked)
-
-    def done(self) -> bool:
-        return self.future.done() and not self._lost()
-
-    def result(self) -> R:
-        while True:
-            try:
-                return self.future.result()
-            except BrokenProcessPool:
-                self._again()
-
-    def _lost(self) -> bool:
-        """Whether its worker is gone; the task has another one then."""
-        if not isinstance(self.future.exception(), BrokenProcessPool):
-            return False
-        self._again()
-        return True
-
-    def _renew(self) -> None:
-        self._crew.renew(self._pool)
-
-
-class ProcessCrew(Crew[S]):
-    """So many processes. They begin when there is work, each with what is shared.
+class ProcessPool(RetryingPool[S]):
+    """So many processes, each with what is shared.
 
     Loky starts them afresh: forked ones would inherit solver and Numba threads half
     alive, and those of the standard library run the caller's script again.
     """
 
-    def __init__(self, size: int, shared: S) -> None:
-        self.size = size
-        self._shared = shared
-        self._pool: ProcessPoolExecutor | None = None
+    hint = "try fewer of them (--workers 1 uses this process alone)"
+    lost = BrokenProcessPool
 
-    def pool(self) -> ProcessPoolExecutor:
-        """Return the processes, started where there are none."""
-        if self._pool is None:
-            known = (self._shared, small_jobs.size())
-            self._pool = ProcessPoolExecutor(
-                self.size, initializer=_begin, initargs=known
-            )
-        return self._pool
+    def _open(self) -> ProcessPoolExecutor:
+        known = (self._shared, small_jobs.size())
+        return ProcessPoolExecutor(self.size, initializer=_begin, initargs=known)
 
-    def renew(self, broken: ProcessPoolExecutor) -> None:
-        """Begin with new processes, unless another task has seen to it."""
-        if self._pool is broken:
-            self._pool = None
+    def start(
+        self,
+        source: ProcessPoolExecutor,
+        function: Callable[[S, A], R],
+        argument: A,
+        _: bool,
+        /,
+    ) -> Future[R]:
+        future: Future[R] = source.submit(_work, function, argument)
+        return future
 
-    def submit(self, function: Callable[[S, A], R], argument: A) -> Task[R]:
-        return _Given(self, function, argument)
+    def has_lost(self, future: Future[Any]) -> bool:
+        return future.done() and isinstance(future.exception(), self.lost)
 
     def _wait(self, tasks: Sequence[Any]) -> None:
         wait([task.future for task in tasks], return_when=FIRST_COMPLETED)
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, kill_workers=True)
-            self._pool = None
+        self.closed = True
+        if self._source is not None:
+            self._source.shutdown(wait=False, kill_workers=True)
+            self._source = None

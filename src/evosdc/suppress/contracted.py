@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isinf
 from typing import Any
 
 from evosdc.errors import LevelError
 from evosdc.evolution.stopping import TimeLimit
+from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
-from evosdc.suppress.resumed import completed, take_up
 from evosdc.suppress.search import DUALITY, Search, Shrink
 from evosdc.suppress.structure.codes import dimensions_of
 from evosdc.suppress.structure.contract import Contraction, contract
 
 # Worth it where no more than this share of the cells that may be hidden is left; less
 # where boxes, which need dimensions, would be lost, and then only where programs do
-# without them: on 12,395 cells they had a pattern three times as dear after a minute.
+# without them: on 12,395 cells their pattern cost three times as much after a minute.
 _SHARE, _SHARE_WITHOUT_BOXES = 0.9, 0.5
 _MOST_WITHOUT_BOXES = 6000
 _CONTRACTION = "contraction"
@@ -40,7 +41,6 @@ class ContractedSearch(Search):
             stop=whole.stop,
             workers=whole.workers,
             record=whole.record,
-            cluster=whole.cluster,
             branch=whole.branch,
             clock=whole.clock,
         )
@@ -87,7 +87,7 @@ class ContractedSearch(Search):
     def stopped(self) -> bool:
         self._whole.generations = self.generations
         if self.reason is None:
-            self.pause()
+            self.call_back()
         over = self._whole.stopped()
         self.reason = self._whole.reason
         return over
@@ -114,6 +114,12 @@ def contraction_for(problem: Problem) -> Contraction | None:
     return worth
 
 
+def contracted(problem: Problem) -> tuple[Problem, float]:
+    """Return the problem to bound, contracted or not, and what else is hidden costs."""
+    found = contraction_for(problem)
+    return (problem, 0.0) if found is None else (found.small, found.base)
+
+
 def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction | None:
     """Return the contraction of a problem where a method is quicker on it.
 
@@ -130,6 +136,47 @@ def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction |
     return found if few and not method.contracts_bounds else None
 
 
+def completed(
+    problem: Problem, pattern: Pattern, search: Search, event: str = "completed"
+) -> Pattern:
+    """Return a pattern with what a problem asks for beyond it, cleaned up.
+
+    It may have been made for another problem of the same table: without attackers, or
+    with lower levels.
+    """
+    hidden = pattern.hidden & problem.hideable
+    start = Pattern(hidden, 0.0, pattern.hints)
+    state = engine_for(problem).restore(start)
+    if state.repair(stopped=search.stopped):
+        state.clean_up(stopped=search.stopped)
+    found: Pattern = state.pattern()
+    search.count()
+    search.offer(found, event)
+    return found
+
+
+def restore_checkpoint(problem: Problem, search: Search) -> None:
+    """Offer the stored pattern, made safe where it is not.
+
+    It is no evidence: somebody may have changed the file. So it is priced again, its
+    demands are covered again, and what must be published is. Where there is no time for
+    that, it is offered as it is, and the judge says what it is worth.
+    """
+    if search.stored is None:
+        return
+    stored = replace(
+        problem.pattern(search.stored.hidden & problem.hideable),
+        hints=search.stored.hints,
+    )
+    state = engine_for(problem).restore(stored)
+    more = state.repair(stopped=search.stopped)
+    event = "restored from the checkpoint"
+    if search.stopped():
+        search.offer(stored, f"{event}, not looked at again")
+    else:
+        search.offer(state.pattern(), f"{event}, and repaired" if more else event)
+
+
 def run_contracted(
     problem: Problem, method: Method, parameters: Any, search: Search
 ) -> Pattern:
@@ -138,7 +185,7 @@ def run_contracted(
         return run_for_public(problem, method, parameters, search)
     found = _contraction_for_patterns(problem, method)
     if found is None or method.takes(found.small) is not None:
-        take_up(problem, search)
+        restore_checkpoint(problem, search)
         pattern: Pattern = method.run(problem, parameters, search)
         return pattern
     search.note(
@@ -147,11 +194,11 @@ def run_contracted(
     )
     inner = ContractedSearch(search, found)
     try:
-        take_up(found.small, inner)
+        restore_checkpoint(found.small, inner)
         small: Pattern = method.run(found.small, parameters, inner)
     except LevelError:
         # The whole problem says which of its cells cannot be protected.
-        take_up(problem, search)
+        restore_checkpoint(problem, search)
         pattern = method.run(problem, parameters, search)
         return pattern
     # What was measured there holds here: programs are over the same classes of cells.
@@ -164,19 +211,19 @@ def run_for_public(
     problem: Problem, method: Method, parameters: Any, search: Search
 ) -> Pattern:
     """Run a method that knows the public only, and protect against the others too."""
-    take_up(problem, search)
+    restore_checkpoint(problem, search)
     left = search.seconds_left()
-    part = search.part(_FOR_PUBLIC * left)
+    sub_run = search.sub_run(_FOR_PUBLIC * left)
     try:
-        found = run_contracted(problem.for_public, method, parameters, part)
+        found = run_contracted(problem.for_public, method, parameters, sub_run)
     except KeyboardInterrupt:
-        if part.best is not None:
-            search.offer(completed(problem, part.best, Search()), method.name)
+        if sub_run.best is not None:
+            search.offer(completed(problem, sub_run.best, Search()), method.name)
         raise
-    search.count(part.evaluations)
-    if part.bound is not None:
+    search.count(sub_run.evaluations)
+    if sub_run.bound is not None:
         # Attackers only ask for more.
-        search.raise_bound(part.bound, part.bound_source)
+        search.raise_bound(sub_run.bound, sub_run.bound_source)
     # Evaluations were for the method: what is asked beyond them is completed in full.
     own = Search() if isinf(left) else Search(stop=TimeLimit(search.seconds_left()))
     search.offer(completed(problem, found, own), f"{method.name}, against attackers")

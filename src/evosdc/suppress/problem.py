@@ -98,13 +98,12 @@ class Problem:
             np.isfinite(price) & (price >= 0)
         ):
             raise TableError(
-                "costs that are negative, not finite or not one a cell",
+                "costs that are negative, not finite or not one per cell",
                 expected="one cost of 0 or more for each cell",
             )
         price[table.primaries] = 0.0
         table = _whole_bounds(table)
-        up = np.maximum(table.upper - table.value, 0.0)
-        down = np.maximum(table.value - table.lower, 0.0)
+        up, down = room_of(table)
         problem = cls(
             table=table,
             cost=price,
@@ -219,6 +218,12 @@ class Problem:
             raise unreachable(self, short.tolist(), room[short].tolist())
 
 
+def room_of(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how far each cell can move up and down within its external bounds."""
+    up = np.maximum(table.upper - table.value, 0.0)
+    return up, np.maximum(table.value - table.lower, 0.0)
+
+
 def least_levels(
     table: Table, cells: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -227,8 +232,7 @@ def least_levels(
     Their value must not be given away: they must be able to move, the way that their
     bounds leave more room.
     """
-    up = np.maximum(table.upper - table.value, 0.0)
-    down = np.maximum(table.value - table.lower, 0.0)
+    up, down = room_of(table)
     bare = cells & (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)
     upwards = up >= down
     # A power of ten: levels of many digits make exact arithmetic slow.
@@ -278,8 +282,7 @@ def _least_asked(table: Table) -> tuple[NDArray[np.float64], ...]:
     if not bare.any():
         return table.upl, table.lpl, table.spl
     upl, lpl = least_levels(table, bare)
-    up = np.maximum(table.upper - table.value, 0.0)
-    down = np.maximum(table.value - table.lower, 0.0)
+    up, down = room_of(table)
     moves = (table.status != FIXED) & ((up > 0) | (down > 0))
     rooms = np.concatenate([up[moves & (up > 0)], down[moves & (down > 0)]])
     # In a network a cell that moves at all can move as far as the least room on its
@@ -319,8 +322,7 @@ def _levels(table: Table, strict: bool) -> Levels:
     cell = np.concatenate([cells, cells])
     sign = np.repeat(np.array([1, -1], dtype=np.int8), len(cells))
     # Nobody can be made to believe beyond a bound: a level there is reached at best.
-    above = np.maximum(table.upper - table.value, 0.0)[cells]
-    under = np.maximum(table.value - table.lower, 0.0)[cells]
+    above, under = (room[cells] for room in room_of(table))
     up = np.minimum(upl + margin, np.maximum(upl, above))
     down = np.minimum(lpl + margin, np.maximum(lpl, under))
     # What only rounding keeps beyond a bound is at the bound.

@@ -7,12 +7,12 @@ call methods by these names, so a name never changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass, fields
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from evosdc.errors import MethodError
-from evosdc.options import configure
+from evosdc.options import MethodOptions, configure
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -20,13 +20,13 @@ from evosdc.suppress.search import Search
 # Where each method is, in the order `evosdc methods` lists them. Strings, so that one
 # method is looked up without importing the others.
 METHODS: dict[str, str] = {
-    "hypercube": "evosdc.suppress.methods.hypercube:METHOD",
+    "hypercube": "evosdc.suppress.methods.simple:HYPERCUBE",
     "greedy": "evosdc.suppress.papers.greedy:GREEDY",
     "greedy-unit": "evosdc.suppress.papers.greedy:GREEDY_UNIT",
     "greedy-few": "evosdc.suppress.papers.greedy:GREEDY_FEW",
     "greedy-ahead": "evosdc.suppress.papers.greedy:GREEDY_AHEAD",
-    "marginal": "evosdc.suppress.methods.marginal:METHOD",
-    "attacker": "evosdc.suppress.methods.attacker:METHOD",
+    "marginal": "evosdc.suppress.methods.simple:MARGINAL",
+    "attacker": "evosdc.suppress.methods.simple:ATTACKER",
     "sp": "evosdc.suppress.methods.sp:METHOD",
     "hypercube-2d": "evosdc.suppress.papers.rectangles:METHOD",
     "castro": "evosdc.suppress.papers.flows:CASTRO",
@@ -36,8 +36,8 @@ METHODS: dict[str, str] = {
     "gensup": "evosdc.suppress.methods.gensup:METHOD",
     "heurgene": "evosdc.suppress.papers.heurgene:HEURGENE",
     "gapn": "evosdc.suppress.papers.heurgene:GAPN",
-    "ls-ruin": "evosdc.suppress.methods.ruin:RUIN",
-    "ls-rebuild": "evosdc.suppress.methods.ruin:REBUILD",
+    "ls-ruin": "evosdc.suppress.methods.walking:RUIN",
+    "ls-rebuild": "evosdc.suppress.methods.walking:REBUILD",
     "descent": "evosdc.suppress.papers.greedy:DESCENT",
     "grasp": "evosdc.suppress.papers.greedy:GRASP",
     "ants": "evosdc.suppress.papers.ants:METHOD",
@@ -53,6 +53,9 @@ METHODS: dict[str, str] = {
     "ls-insert": "evosdc.suppress.papers.orders:LOCAL_INSERT",
     "ls-invert": "evosdc.suppress.papers.orders:LOCAL_INVERT",
 }
+
+# The best method that there is: what `auto` runs on every table.
+FLAGSHIP = "hybrid"
 
 # What other programs call a method that is here under its author's name.
 _ALIASES = {"modular": "hitas"}
@@ -73,9 +76,7 @@ def networks_only(problem: Problem) -> str | None:
     return None
 
 
-_LISTED = "see: evosdc methods"
-# Options without which there is nothing to search with.
-_COUNTS = ("population", "individuals", "ants", "batch", "candidates")
+_LISTED = MethodOptions.listed
 
 
 @dataclass(frozen=True)
@@ -127,31 +128,13 @@ class Method:
 
     def configure(self, options: Mapping[str, Any]) -> Any:
         """Turn ``name=value`` options into parameters."""
-        parameters = configure(
+        return configure(
             self.parameters,
             options,
             owner=f"method {self.name!r}",
             error=MethodError,
             hint=_LISTED,
         )
-        for field in fields(self.parameters):
-            value = getattr(parameters, field.name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                continue
-            if value != field.default and not value >= _least(field):
-                raise MethodError(
-                    f"option {field.name} of method {self.name!r} is {value}",
-                    expected=f"{_least(field)} or more",
-                    hint=f"{_LISTED}; without the option it is {field.default}",
-                )
-        return parameters
-
-
-def _least(field: Field[Any]) -> int:
-    """The least that an option can be; a default below 0 has a meaning of its own."""
-    if isinstance(field.default, (int, float)) and field.default < 0:
-        return -1
-    return 1 if field.name in _COUNTS else 0
 
 
 def load_methods() -> dict[str, Method]:
@@ -166,7 +149,7 @@ def find_method(name: str) -> Method:
         raise MethodError(
             f"there is no method {name!r}",
             expected=f"auto or one of {', '.join(sorted(METHODS))}",
-            hint="see: evosdc methods",
+            hint=_LISTED,
         )
     return _load(name)
 

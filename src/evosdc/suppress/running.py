@@ -16,7 +16,7 @@ from evosdc.evolution.stopping import (
 )
 from evosdc.suppress.bounds.cut_loop import cut_bound, row_bound
 from evosdc.suppress.bounds.equation_bound import equation_bound
-from evosdc.suppress.contracted import contraction_for, run_contracted
+from evosdc.suppress.contracted import contracted, run_contracted
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method, find_method
@@ -63,8 +63,8 @@ class Clock:
         self.limit = limit if self.limit is None else min(self.limit, limit)
         self._grace = _grace(self.limit)
 
-    def part(self, seconds: float) -> Clock:
-        """Return a clock for a part of the run, which is over in so many seconds."""
+    def within(self, seconds: float) -> Clock:
+        """Return a clock that is over in so many seconds."""
         other = copy(self)
         other.limit, other._grace = self.seconds + seconds, 0.0
         return other
@@ -126,7 +126,7 @@ def run(
             pattern = last_resort.run(problem, last_resort.configure({}), hurry)
             notes = (
                 f"interrupted before {method.name!r} had a complete pattern: "
-                "this one is by 'marginal', safe but dear",
+                "this one is by 'marginal', safe but expensive",
             )
     if search.best is not None and search.best.cost < pattern.cost:
         pattern = search.best
@@ -156,8 +156,7 @@ def ending(search: Search, method: str, evaluations: int | None) -> str:
 
 def first_bound(problem: Problem, search: Search) -> None:
     """Bound the cost before the search where nothing better comes quickly."""
-    found = contraction_for(problem)
-    small, base = (problem, 0.0) if found is None else (found.small, found.base)
+    small, base = contracted(problem)
     if small.network is not None and len(small.table) <= _BOUND_CELLS:
         return
     bound = equation_bound(small)
@@ -181,8 +180,7 @@ def lower_bound(
     """Return the search's own bound, or a quick one where its method gives none."""
     if cost == 0:
         return 0.0
-    found = contraction_for(problem)
-    small, base = (problem, 0.0) if found is None else (found.small, found.base)
+    small, base = contracted(problem)
     few = len(small.table) <= _BOUND_CELLS
     if search.bound is None and small.network is not None and few:
         start = moment()

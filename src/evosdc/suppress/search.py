@@ -19,7 +19,7 @@ from evosdc.evolution.stopping import (
     evaluations_left,
     seconds_left,
 )
-from evosdc.parallel import Cluster, Help
+from evosdc.parallel import Workers
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 
@@ -27,8 +27,8 @@ Shrink = Callable[[Pattern], Pattern]
 
 
 @dataclass(frozen=True)
-class Together:
-    """Stop together with another run."""
+class StopWith:
+    """Stop when another run does."""
 
     search: Search
 
@@ -56,9 +56,7 @@ class Search:
     stop
         When to end.
     workers
-        Processes, or threads, of this machine that the method may use.
-    cluster
-        Workers elsewhere that do what processes beside this one would.
+        Processes, or threads, that the method may use, this one among those here.
     branch
         Which one of several runs with the same seed this is: they draw differently.
     clock
@@ -69,16 +67,14 @@ class Search:
         self,
         seed: int = 0,
         stop: Criterion | None = None,
-        workers: int = 1,
+        workers: Workers | None = None,
         record: RunRecord | None = None,
-        cluster: Cluster | None = None,
         branch: tuple[int, ...] = (),
         clock: Callable[[], float] = moment,
     ) -> None:
         self.seed = seed
         self.stop = stop if stop is not None else AnyOf(())
-        self.workers = workers
-        self.cluster = cluster
+        self.workers = workers or Workers()
         self.record = record if record is not None else RunRecord()
         self.best: Pattern | None = None
         self.bound: float | None = None
@@ -88,10 +84,9 @@ class Search:
         self.generations = 0
         self.reason: str | None = None
         # Called whenever the method asks whether to stop: between two of its steps.
-        self.between: list[Callable[[], None]] = []
-        # What a run that was cut short had found, and how long checking that took.
+        self.callbacks: list[Callable[[], None]] = []
+        # What a run that was cut short had found.
         self.stored: Pattern | None = None
-        self.restoring = 0.0
         self.resumed = False
         self.branch = branch
         self.clock = clock
@@ -100,16 +95,6 @@ class Search:
         self._improved_at = 0
         self._improved_seconds = 0.0
         self._ended_at = 0
-
-    @property
-    def beside(self) -> int:
-        """Tasks that may be done at a time beside what this process does."""
-        return self.workers - 1 if self.cluster is None else self.cluster.size
-
-    @property
-    def help(self) -> Help:
-        """Who may work while this process waits."""
-        return Help.of(self.workers, self.cluster)
 
     @property
     def cut_short(self) -> bool:
@@ -121,7 +106,7 @@ class Search:
         return self.reason is not None and self.evaluations > self._ended_at
 
     def rng(self, *key: int) -> np.random.Generator:
-        """Return the generator of one part of the run, named by numbers."""
+        """Return the generator of one purpose in the run, named by numbers."""
         spawn = (*key, *self.branch)
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=spawn))
 
@@ -186,13 +171,13 @@ class Search:
             )
         )
 
-    def part(self, seconds: float = inf) -> Search:
+    def sub_run(self, seconds: float = inf) -> Search:
         """Return a run on something else that ends with this one.
 
         After so many seconds at most, and the evaluations that this one may still make.
         What it finds and counts is not known here.
         """
-        limits: list[Criterion] = [Together(self)]
+        limits: list[Criterion] = [StopWith(self)]
         if isfinite(seconds):
             limits.append(TimeLimit(seconds))
         if isfinite(self.evaluations_left()):
@@ -229,18 +214,18 @@ class Search:
         return evaluations_left(self.stop, self.progress())
 
     def go_on(self, stop: Criterion) -> None:
-        """Let a run that was stopped go on until it is stopped anew."""
+        """Let a run that was stopped go on until it is stopped again."""
         self.stop, self.reason = stop, None
 
-    def pause(self) -> None:
+    def call_back(self) -> None:
         """Do what is to be done between two steps."""
-        for meanwhile in tuple(self.between):
-            meanwhile()
+        for callback in tuple(self.callbacks):
+            callback()
 
     def stopped(self) -> bool:
         """Whether the run is over; remembers why."""
         if self.reason is None:
-            self.pause()
+            self.call_back()
         if self.reason is None:
             self.reason = self.stop.reason(self.progress())
             self._ended_at = self.evaluations

@@ -13,7 +13,7 @@ from evosdc.clock import Clock
 from evosdc.evolution.stopping import Criterion, Progress
 from evosdc.metrics.data import from_codes
 from evosdc.metrics.figures import risk_figures
-from evosdc.parallel import Help
+from evosdc.parallel import Workers
 from evosdc.synth.apart import Lone, lone_people
 from evosdc.synth.data.derived import Derived
 from evosdc.synth.data.domain import Domain
@@ -113,17 +113,17 @@ class Patience:
 
 
 def fit(
-    table: pa.Table, options: Options, workers: int, help: Help | None = None
+    table: pa.Table, options: Options, threads: int, workers: Workers | None = None
 ) -> Fitted:
     """Evolve synthetic copies of a table; the time limit holds for all of it.
 
-    Candidates are improved by threads or, with `help`, by others.
+    Candidates are improved by threads or, where there are any, by `workers`.
     """
     with Clock(options.schedule.time_limit) as clock:
         rng = np.random.default_rng([options.seed, 0])
         options.say("looking at columns")
         prepared = prepare(table, options, rng)
-        run = search(prepared, options, rng, workers, clock, help)
+        run = search(prepared, options, rng, threads, clock, workers)
         options.say("measuring risks")
         if options.trade_off.front:
             closer = closer_slots(prepared, run.engine)
@@ -141,9 +141,9 @@ def search(
     prepared: Prepared,
     options: Options,
     rng: np.random.Generator,
-    workers: int,
+    threads: int,
     clock: Clock,
-    help: Help | None = None,
+    workers: Workers | None = None,
 ) -> EvolutionRun:
     """Make generations until there is a reason to stop."""
     schedule, front = options.schedule, options.trade_off.front
@@ -152,7 +152,7 @@ def search(
     by_clock = problem.aim is not None and schedule.by_clock
     resumed = None if options.keeper is None else options.keeper.stored
     options.say("drawing first candidates" if resumed is None else "taking up a run")
-    with Team(workers, help) as team:
+    with Team(threads, workers) as team:
         engine = make_engine(
             problem,
             make_goals(prepared, options, size),

@@ -17,7 +17,7 @@ from itertools import chain, islice
 import numpy as np
 
 from evosdc.arrays import Flags, Real
-from evosdc.parallel import Hands, Help
+from evosdc.parallel import LazyPool, Workers
 from evosdc.suppress.bounds.bridgeless import BridgelessRows, company
 from evosdc.suppress.bounds.combined import CombinedEquations
 from evosdc.suppress.bounds.master import Master
@@ -58,7 +58,7 @@ class CutLoop:
     """Solve, separate, price, again; its bound may be asked for at any time.
 
     `bridgeless`, `combined` and `planes` switch these cuts off, to see what they are
-    worth. `hands` attack levels where that takes programs. `learned` lists cuts that
+    worth. A `pool` attacks levels where that takes programs. `learned` lists cuts that
     patterns failed elsewhere: those that the relaxation violates too are added.
     """
 
@@ -69,13 +69,13 @@ class CutLoop:
         bridgeless: bool = True,
         combined: bool = True,
         planes: bool = True,
-        hands: Hands[Problem] | None = None,
+        pool: LazyPool[Problem] | None = None,
         learned: Callable[[], Sequence[Cut]] = tuple,
     ) -> None:
         self._problem, self._learned = problem, learned
         engine = engine_for(problem)
         self.quick = engine.quick
-        self._source = engine.cuts(hands)
+        self._source = engine.cuts(pool)
         self._bridgeless = BridgelessRows(problem) if bridgeless else None
         # Where the engine is quick its own cuts are those of the one plane there is.
         general = not self.quick
@@ -306,11 +306,11 @@ def row_bound(problem: Problem, stopped: Callable[[], bool] = lambda: False) -> 
 def cut_bound(
     problem: Problem,
     stopped: Callable[[], bool] = lambda: False,
-    help: Help | None = None,
+    workers: Workers | None = None,
 ) -> Bound:
     """Bound of all cuts, or of those found until `stopped` says so."""
-    with Hands(problem, help=help) as hands:
-        loop = CutLoop(problem, hands=hands)
+    with LazyPool(problem, workers=workers) as pool:
+        loop = CutLoop(problem, pool=pool)
         loop.run_nodes()
         complete = loop.run_cuts(stopped)
         return loop.bound("cut", complete)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evosdc.parallel import Hands
+from evosdc.parallel import LazyPool
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.evaluator import Evaluator
 from evosdc.suppress.pattern import Pattern
@@ -305,8 +305,8 @@ class Engine(Protocol[S]):
         """
         ...
 
-    def cuts(self, hands: Hands[Problem] | None = None, /) -> Separator:
-        """Return a source of cuts, for which `hands` may work where it is slow."""
+    def cuts(self, pool: LazyPool[Problem] | None = None, /) -> Separator:
+        """Return a source of cuts, for which a `pool` may work where it is slow."""
         ...
 
     def learned(self) -> Sequence[Cut]:

@@ -6,12 +6,11 @@ which contraction may lose.
 
 from __future__ import annotations
 
-from evosdc.suppress.auto import FLAGSHIP
 from evosdc.suppress.contracted import run_contracted, run_for_public
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
+from evosdc.suppress.registry import FLAGSHIP, find_method
 from evosdc.suppress.search import Search
 from evosdc.suppress.structure.subtables import subtables
 

@@ -1,4 +1,4 @@
-"""Searches on other workers, and the exchange of patterns with them.
+"""Multistart: searches on other workers, and the exchange of patterns with them.
 
 Under a limit of time searches live in their workers, are given one assignment after
 another, each for a while, and are never waited for: what has been found by then is
@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import threading
 import time
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
-from evosdc.parallel import Closing, Task, open_crew
+from evosdc.parallel import Closing, Task, open_pool
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.search import Search
@@ -38,8 +37,6 @@ _LOOK = 0.2
 _ROOM = 2.0
 # Searches at most: patterns of all come to this process.
 _MOST = 64
-
-P = TypeVar("P")
 
 
 class Ongoing(Protocol):
@@ -96,11 +93,11 @@ def resume(problem: Problem, given: Assignment) -> tuple[Search, Any]:
         stop = EvaluationLimit(given.evaluations)
         own = Search(seed=given.seed, stop=stop, branch=(given.number, given.turn))
         return own, given.begin(problem, given.parameters, own)
-    if "beside" not in problem.derived:
+    if "ongoing" not in problem.derived:
         own = Search(seed=given.seed, branch=(given.number,))
         begun = given.begin(problem, given.parameters, own)
-        problem.derived["beside"] = own, begun
-    search, ongoing = problem.derived["beside"]
+        problem.derived["ongoing"] = own, begun
+    search, ongoing = problem.derived["ongoing"]
     search.go_on(TimeLimit(search.seconds + given.seconds))
     return search, ongoing
 
@@ -117,20 +114,28 @@ def go_on(problem: Problem, given: Assignment) -> Findings:
     return Findings(better, search.evaluations - before)
 
 
-class Exchange(Closing, Generic[P]):
-    """The searches beside a run, which is told of what they find while it goes on.
+class Exchange(Closing):
+    """The same search on other workers, each with a randomness of its own.
+
+    The run is told of what they find while it goes on. What is best of all they are
+    told with each assignment, and may go on from it.
 
     Parameters
     ----------
-    shared
-        What every worker knows: the problem, or what it makes that of.
+    problem
+        What every worker has.
+    begin, parameters
+        What makes the search of a worker.
     count
         How many searches; None for one per worker under a limit of time, else none.
     """
 
+    # What workers do with an assignment.
+    work: Callable[[Problem, Assignment], Findings] = staticmethod(go_on)
+
     def __init__(
         self,
-        shared: P,
+        problem: Problem,
         search: Search,
         begin: Begin,
         parameters: Any,
@@ -139,10 +144,9 @@ class Exchange(Closing, Generic[P]):
         self.search = search
         self._begin, self._parameters = begin, parameters
         self.timed = isfinite(search.seconds_left())
-        usual = min(search.beside, _MOST) if self.timed else 0
+        usual = search.workers.beside(_MOST).count if self.timed else 0
         self.count = usual if count is None or (self.timed and not usual) else count
-        size = min(search.beside, self.count)
-        self._crew = open_crew(size, shared, search.cluster)
+        self._pool = open_pool(search.workers.beside(self.count), problem)
         self._tasks: dict[int, Task[Findings]] = {}
         self._given = [0] * self.count
         self._first: float | None = None  # seconds that the first pattern took
@@ -152,15 +156,12 @@ class Exchange(Closing, Generic[P]):
         self._thread = threading.get_ident()
         self._again = SHORT
         if self.count and self.timed:
-            search.between.append(self._exchange)
+            search.callbacks.append(self._exchange)
 
-    @abstractmethod
-    def work(self) -> Callable[[P, Assignment], Findings]:
-        """Return what workers do with an assignment."""
-
-    @abstractmethod
-    def describe(self, number: int) -> dict[str, Any]:
+    def describe(self, _: int) -> dict[str, Any]:
         """Return what is particular to the next assignment of a search."""
+        assert self.search.best is not None
+        return {"patterns": (self.search.best,)}
 
     def take(self, _: int, found: tuple[Pattern, ...]) -> None:
         """Take in what the search of that number has found."""
@@ -190,17 +191,16 @@ class Exchange(Closing, Generic[P]):
     def _submit(self, number: int, told: dict[str, Any], evaluations: int = 0) -> None:
         turn = self._given[number]
         self._given[number] += 1
-        usual = {
-            "begin": self._begin,
-            "parameters": self._parameters,
-            "seed": self.search.seed,
-            "number": number + 1,
-            "turn": turn,
-            "seconds": self._seconds(turn),
-            "evaluations": evaluations,
-        }
-        given = Assignment(**{**usual, **told})
-        self._tasks[number] = self._crew.submit(self.work(), given)
+        given = Assignment(
+            self._begin,
+            self._parameters,
+            self.search.seed,
+            number + 1,
+            turn,
+            evaluations=evaluations,
+            **{"seconds": self._seconds(turn), **told},
+        )
+        self._tasks[number] = self._pool.submit(self.work, given)
 
     def _seconds(self, turn: int) -> float | None:
         if not self.timed:
@@ -225,30 +225,11 @@ class Exchange(Closing, Generic[P]):
     def close(self) -> None:
         """Take in what is found in a moment, and end the workers."""
         search = self.search
-        if self._exchange in search.between:
-            search.between.remove(self._exchange)
+        if self._exchange in search.callbacks:
+            search.callbacks.remove(self._exchange)
         end = time.monotonic() + _LATE
         late = self.timed and search.reason == "time limit"
         while late and self._tasks and time.monotonic() < end:
             self.gather()
             time.sleep(_NAP)
-        self._crew.close()
-
-
-class Companions(Exchange[Problem]):
-    """The same search on other workers, each from a randomness of its own.
-
-    What is best of all they are told with each assignment, and may go on from it.
-    """
-
-    def __init__(
-        self, problem: Problem, begin: Begin, parameters: Any, search: Search
-    ) -> None:
-        super().__init__(problem, search, begin, parameters)
-
-    def work(self) -> Callable[[Problem, Assignment], Findings]:
-        return go_on
-
-    def describe(self, _: int) -> dict[str, Any]:
-        assert self.search.best is not None
-        return {"patterns": (self.search.best,)}
+        self._pool.close()

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.errors import MethodError
 from evosdc.evolution.selection import elite
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.bounds.cut_loop import node_bound
@@ -65,17 +64,10 @@ class GensupParameters(MethodOptions):
     population: int = option(20, least=2)
     iterations: int = 20
     patience: int = 10
-    elite_share: float = 0.25
+    elite_share: float = option(0.25, above=0, below=1)
     best_share: float = 0.75
     guide: str = option("share", known=GUIDES)
     pruned: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.elite_share < 1:
-            raise MethodError(
-                f"an elite share of {self.elite_share}", expected="between 0 and 1"
-            )
 
 
 class Population:
@@ -89,7 +81,7 @@ class Population:
     def add(self, state: State) -> bool:
         """Let a pattern in; of equal cost the one with fewer cells stays.
 
-        The dearest gives way.
+        The most expensive gives way.
         """
         cost = state.cost
         at = int(np.searchsorted(self.cost, cost))
@@ -173,6 +165,16 @@ def first_generation(
     return population
 
 
+def guided_price(problem: Problem, fractions: Real) -> Real:
+    """Make cells cheap to the extent a relaxation hides them.
+
+    A cell hidden in full keeps a thousandth of its cost: of two ways through such cells
+    the cheaper one is taken.
+    """
+    price: Real = problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
+    return price
+
+
 def guided_state(
     engine: AnyEngine,
     mender: Mender[Any],
@@ -187,9 +189,7 @@ def guided_state(
     Demands are covered by weight unless an order is given. What costs more than
     `hopeless` before it is pruned is left as it is.
     """
-    # A cell hidden in full keeps a thousandth of its cost: of two ways through such
-    # cells the cheaper one is taken.
-    price = engine.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
+    price = guided_price(engine.problem, fractions)
     state: State = engine.start()
     state.cover(order, price=price * noise, stopped=stopped)
     if state.cost <= hopeless:
@@ -294,9 +294,9 @@ def mutate(state: State, mender: Mender[Any], search: Search, stopped: Stopped) 
     for first in range(0, len(cells), _CELLS_A_CALL):
         if stopped():
             return
-        part = cells[first : first + _CELLS_A_CALL]
-        search.count(len(part))
-        mender.drop_in_turn(state, part)
+        batch = cells[first : first + _CELLS_A_CALL]
+        search.count(len(batch))
+        mender.drop_in_turn(state, batch)
 
 
 METHOD = Method(

@@ -18,7 +18,8 @@ import numpy as np
 
 from evosdc.arrays import Flags, Real
 from evosdc.evolution.stopping import gap
-from evosdc.parallel import Hands
+from evosdc.options import MethodOptions, option
+from evosdc.parallel import LazyPool
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
@@ -64,7 +65,7 @@ _ASSIGNED = 40
 
 
 @dataclass(frozen=True)
-class HybridParameters:
+class HybridParameters(MethodOptions):
     """Options of the hybrid.
 
     Attributes
@@ -93,7 +94,7 @@ class HybridParameters:
         equations and of planes raise the bound.
     """
 
-    population: int = 20
+    population: int = option(20, least=1)
     patience: float | None = None
     columns: int = 20000
     tree: int = 3000
@@ -170,14 +171,14 @@ def run_hybrid(
     relaxation = Relaxation(problem)
     with (
         Islands(home, parameters.islands) as islands,
-        Hands(relaxation.problem, help=islands.spare) as hands,
+        LazyPool(relaxation.problem, workers=islands.spare) as pool,
     ):
         loop = CutLoop(
             relaxation.problem,
             bridgeless=parameters.bridgeless,
             combined=parameters.combined,
             planes=parameters.planes,
-            hands=hands,
+            pool=pool,
             learned=lambda: relaxation.cuts(home.engine.learned()),
         )
         run = _Run(problem, parameters, search, home, islands, loop, relaxation)
@@ -287,7 +288,7 @@ def _construct(run: _Run, budget: Budget) -> None:
         return
     if seconds <= 0:
         return
-    part = search.part(seconds)
+    part = search.sub_run(seconds)
     pattern = shrink(construct(asked, name, part))
     search.count(max(1, part.evaluations))
     search.offer(pattern, name)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from evosdc.parallel import Help
+from evosdc.parallel import Workers
 from evosdc.suppress.contracted import contraction_for
 from evosdc.suppress.engine.general.programs import call_quick
 from evosdc.suppress.methods.constructions import construct
@@ -50,7 +49,7 @@ class Guide:
     construction: str = ""
 
 
-class Beside:
+class RemoteIsland:
     """An island that lives in a worker."""
 
     def __init__(self, problem: Problem, size: int, search: Search) -> None:
@@ -77,8 +76,8 @@ def explore(asked: Problem, given: Assignment) -> Findings:
     guide: Guide = given.guide
     found = contraction_for(asked) if guide.contracted else None
     problem = asked if found is None else found.small
-    search, beside = resume(problem, given)
-    island: Island = beside.island
+    search, remote = resume(problem, given)
+    island: Island = remote.island
     before = search.evaluations
     if guide.programs_pay:
         call_quick(problem)
@@ -88,18 +87,18 @@ def explore(asked: Problem, given: Assignment) -> Findings:
     island.fractions = guide.fractions
     if guide.construction:
         pattern = construct(
-            asked, guide.construction, search.part(search.seconds_left())
+            asked, guide.construction, search.sub_run(search.seconds_left())
         )
         search.count()
         island.admit_pattern(pattern if found is None else found.shrink(pattern))
     else:
-        beside.go_on()
+        remote.go_on()
     few = len(problem.levels) > _MANY
     patterns = island.patterns(_TAKEN if few else _TRAVEL)
     return Findings(patterns, search.evaluations - before)
 
 
-class Islands(Exchange[Problem]):
+class Islands(Exchange):
     """The islands beside the one at home, which is told of what they find.
 
     Parameters
@@ -108,6 +107,8 @@ class Islands(Exchange[Problem]):
         How many; None for as many as there are workers beside this one.
     """
 
+    work = staticmethod(explore)
+
     def __init__(self, home: Island, count: int | None) -> None:
         self._asked, _ = home.search.origin(home.problem)
         self._home = home
@@ -115,16 +116,14 @@ class Islands(Exchange[Problem]):
         # Simple methods that are still to be run, and until when, in seconds.
         self.constructions: list[str] = []
         self.until = 0.0
-        super().__init__(self._asked, home.search, Beside, home.population.size, count)
+        size = home.population.size
+        super().__init__(self._asked, home.search, RemoteIsland, size, count)
 
     @property
-    def spare(self) -> Help:
-        """Workers that no island has, this one among them where it is of this machine.
-
-        They work while this process waits for them.
-        """
-        help = self.search.help
-        return replace(help, workers=help.workers - self._crew.size)
+    def spare(self) -> Workers:
+        """Workers that no island has, this process among them if it is one of them."""
+        workers = self.search.workers
+        return replace(workers, count=workers.count - self._pool.size)
 
     def ask_first(self) -> bool:
         """Have the first pattern built, where there is a worker and a while for it."""
@@ -133,9 +132,6 @@ class Islands(Exchange[Problem]):
             return False
         self._submit(0, {**self._told(()), "seconds": _IN_TIME * left})
         return True
-
-    def work(self) -> Callable[[Problem, Assignment], Findings]:
-        return explore
 
     def describe(self, number: int) -> dict[str, Any]:
         # Most of its own patterns live where the island does, unless no clock runs.

@@ -11,36 +11,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.evolution.stopping import gap
-from evosdc.parallel import Hands
+from evosdc.options import MethodOptions
+from evosdc.parallel import LazyPool
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.base import AnyEngine, Costs, Mask
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.finish import cover_and_finish
+from evosdc.suppress.methods.gensup import guided_price
+from evosdc.suppress.methods.scheduler import proven
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import Method
 from evosdc.suppress.search import TREE, Search
 
-# A gap at which a pattern counts as proven: what integer programmes can tell.
-_CLOSED = 2e-6
 # A tolerance below which an integer programme is solved to its end.
 _WHOLLY = 1e-5
 
 
-def proven(search: Search) -> bool:
-    """Whether the best pattern of a run is proven optimal."""
-    if search.best is None:
-        return False
-    now = gap(search.best.cost, search.bound)
-    return now is not None and now <= _CLOSED
-
-
 @dataclass(frozen=True)
-class OptimalParameters:
+class OptimalParameters(MethodOptions):
     """Options of cut and branch.
 
     Attributes
@@ -70,8 +63,8 @@ def run_optimal(
         search.raise_bound(0.0)
     if search.best.cost == 0 or search.stopped():
         return search.best
-    with Hands(problem, help=search.help) as hands:
-        _prove(engine, CutLoop(problem, hands=hands), parameters, search)
+    with LazyPool(problem, workers=search.workers) as pool:
+        _prove(engine, CutLoop(problem, pool=pool), parameters, search)
     return search.best
 
 
@@ -112,9 +105,9 @@ def _build(
     cover_and_finish(state, search, event, price=price)
 
 
-def _guided(engine: AnyEngine, search: Search, fractions: NDArray[np.float64]) -> None:
+def _guided(engine: AnyEngine, search: Search, fractions: Real) -> None:
     """Build a pattern with cells the relaxation hides made cheap (LB-guided costs)."""
-    price = engine.problem.cost * (1.0 - 0.999 * np.clip(fractions, 0.0, 1.0))
+    price = guided_price(engine.problem, fractions)
     _build(engine, search, "guided by the bound", price)
 
 

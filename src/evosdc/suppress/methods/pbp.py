@@ -13,6 +13,7 @@ import numpy as np
 
 from evosdc.arrays import Flags
 from evosdc.kernels import kernel
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.arrays import Arcs, PatternArrays
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
@@ -80,7 +81,7 @@ def meet_node_bound(
 
 
 @dataclass(frozen=True)
-class PbpParameters:
+class PbpParameters(MethodOptions):
     """Options of PBP.
 
     Attributes
@@ -92,7 +93,7 @@ class PbpParameters:
         Publish what is not needed in the end.
     """
 
-    individuals: int = 18
+    individuals: int = option(18, least=1)
     clean_up: bool = True
 
 
@@ -100,7 +101,7 @@ def run_pbp(problem: Problem, parameters: PbpParameters, search: Search) -> Patt
     """Make the individuals one after another and return the cheapest."""
     network = TableNetwork(problem)
     best: Pattern | None = None
-    for shift in range(max(1, parameters.individuals)):
+    for shift in range(parameters.individuals):
         if best is not None and search.stopped():
             break
         state = bound_and_path(network, shift)

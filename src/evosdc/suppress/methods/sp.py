@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Long
-from evosdc.errors import MethodError
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.pattern import Pattern
@@ -24,7 +24,7 @@ ORDERS = ("given", "descending", "ascending", "random")
 
 
 @dataclass(frozen=True)
-class SpParameters:
+class SpParameters(MethodOptions):
     """Options of SP.
 
     Attributes
@@ -38,7 +38,7 @@ class SpParameters:
         Publish what is not needed in the end.
     """
 
-    order: str = "given"
+    order: str = option("given", known=ORDERS)
     by_side: bool = True
     clean_up: bool = True
 
@@ -47,17 +47,11 @@ def cell_order(problem: Problem, order: str, rng: np.random.Generator) -> Long:
     """Put the sensitive cells in the order of that name."""
     cells = np.flatnonzero(problem.primary)
     weight = problem.table.weight[cells]
-    if order == "given":
-        return cells
     if order == "descending":
         return cells[np.argsort(-weight, kind="stable")]
     if order == "ascending":
         return cells[np.argsort(weight, kind="stable")]
-    if order == "random":
-        return rng.permutation(cells)
-    raise MethodError(
-        f"there is no order {order!r} of cells", expected=f"one of {', '.join(ORDERS)}"
-    )
+    return rng.permutation(cells) if order == "random" else cells
 
 
 def run_sp(problem: Problem, parameters: SpParameters, search: Search) -> Pattern:

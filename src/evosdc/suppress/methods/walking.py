@@ -1,8 +1,10 @@
-"""Ruin and recreate within a run: what local search, breeding and orders share.
+"""Local search by ruin and recreate, by itself and within other methods.
 
 A step publishes a few secondaries, covers the levels that broke under costs blurred at
 random, and publishes what became redundant nearby. Ruin and recreate is due to
-Schrimpf et al. (2000).
+Schrimpf et al. (2000). ``ls-ruin`` covers levels of networks along cheapest paths, with
+the late acceptance of Burke & Bykov (2017); ``ls-rebuild`` covers those of any table by
+the cheapest boxes and cycles, and keeps what is not more expensive.
 """
 
 from __future__ import annotations
@@ -10,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from evosdc.suppress.engine.base import AnyEngine, State, Stopped, Walker, WalkOptions
+from evosdc.options import MethodOptions
+from evosdc.suppress.engine.base import AnyEngine, State, Walker, WalkOptions
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
-from evosdc.suppress.methods.exchange import Companions
+from evosdc.suppress.methods.exchange import Exchange
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
+from evosdc.suppress.registry import Method, networks_only
 from evosdc.suppress.search import Search
 
 
@@ -35,36 +37,44 @@ class Plan:
 class Walk:
     """A walk that can be stopped and go on, from a pattern of its own.
 
-    Its run knows the best pattern of all: where the walk is stuck with a dearer one it
-    goes on from that.
+    Its run knows the best pattern of all: where the walk is stuck with a more expensive
+    one it goes on from that.
     """
 
     def __init__(self, problem: Problem, plan: Plan, search: Search) -> None:
         self._plan, self._search = plan, search
-        self._engine: AnyEngine = plan.engine(problem)
+        self.engine: AnyEngine = plan.engine(problem)
         self._rng = search.rng(1)
         self._walker: Walker | None = None
         self._stuck = False
+
+    def begin(self, state: State) -> bool:
+        """Walk on from a state; False where it cannot."""
+        self._walker = self.engine.walker(state, self._rng, self._plan.options)
+        return self._walker is not None
 
     def go_on(self) -> None:
         """Walk until stopped."""
         search, plan = self._search, self._plan
         if self._walker is None:
-            self._walker = self._begin(self._first())
+            self.begin(self._first())
         elif self._stuck and search.best and search.best.cost < self._walker.best_cost:
-            self._walker = self._begin(restored(self._engine, search.best, search))
-        if self._walker is not None:
-            before = self._walker.best_cost
-            walk(self._walker, search, plan.steps, search.stopped, plan.walked)
-            self._stuck = self._walker.best_cost >= before
-
-    def _begin(self, state: State) -> Walker | None:
-        return self._engine.walker(state, self._rng, self._plan.options)
+            self.begin(restored(self.engine, search.best, search))
+        walker = self._walker
+        if walker is None:
+            return
+        before = walker.best_cost
+        report = reporter(search, plan.walked, walker.steps)
+        while walker.steps < plan.steps and not search.stopped():
+            if not walker.turn(search.stopped, plan.steps - walker.steps):
+                break
+            report(walker)
+        self._stuck = walker.best_cost >= before
 
     def _first(self) -> State:
         """A pattern whose levels are covered in any order."""
-        state: State = self._engine.start()
-        order = self._rng.permutation(len(self._engine.demands))
+        state: State = self.engine.start()
+        order = self._rng.permutation(len(self.engine.demands))
         state.cover(order, stopped=self._search.stopped)
         state.clean_up(stopped=self._search.stopped)
         return state
@@ -81,58 +91,27 @@ def restored(engine: AnyEngine, pattern: Pattern, search: Search) -> State:
 def build_and_walk(
     problem: Problem, plan: Plan, search: Search, *, built: str
 ) -> Pattern:
-    """Build a pattern and walk on from it, with companions on other workers.
+    """Build a pattern and walk on from it, with the same walk on other workers.
 
     A run that was cut short walks on from what it had. The record says that a pattern
     was built.
     """
-    engine: AnyEngine = plan.engine(problem)
+    here = Walk(problem, plan, search)
     if search.best is None:
-        state = engine.start()
+        state: State = here.engine.start()
         first = cover_and_finish(state, search, built)
     else:
         first = search.best
-        state = restored(engine, first, search)
-    walker = engine.walker(state, search.rng(1), plan.options)
-    if walker is None:
+        state = restored(here.engine, first, search)
+    if not here.begin(state):
         search.note("there is nothing to publish, or no dimensions to rebuild along")
         return first
-    with Companions(problem, Walk, plan, search):
-        walk(walker, search, plan.steps, search.stopped, plan.walked)
+    with Exchange(problem, search, Walk, plan):
+        here.go_on()
     assert search.best is not None
     final = state.pattern()
     # The state has hints for the judge; late acceptance may have left the best.
     return final if final.cost == search.best.cost else search.best
-
-
-def walk(
-    walker: Walker,
-    search: Search,
-    steps: int,
-    stopped: Stopped,
-    event: str = "ruin and recreate",
-) -> Pattern:
-    """Make steps until there are so many or it is stopped; return the best pattern."""
-    report = reporter(search, event, walker.steps)
-    while walker.steps < steps and not stopped():
-        if not walker.turn(stopped, steps - walker.steps):
-            break
-        report(walker)
-    return walker.best()
-
-
-def walk_from(
-    engine: AnyEngine,
-    state: State,
-    search: Search,
-    rng: np.random.Generator,
-    steps: int,
-    stopped: Stopped,
-    options: WalkOptions | None = None,
-) -> Pattern | None:
-    """Walk from a covered state, which is changed; None where it cannot."""
-    walker = engine.walker(state, rng, options)
-    return None if walker is None else walk(walker, search, steps, stopped)
 
 
 def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker], None]:
@@ -149,3 +128,95 @@ def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker],
             search.offer(walker.best(), event)
 
     return report
+
+
+@dataclass(frozen=True)
+class RuinParameters(MethodOptions):
+    """Options of ruin and recreate.
+
+    Attributes
+    ----------
+    steps
+        Steps in all; a time or evaluation limit may end the run before.
+    most
+        Cells a step publishes at most.
+    memory
+        Steps that late acceptance looks back.
+    blur
+        How far the costs that steer the paths stray: the standard deviation of their
+        logarithms.
+    turn
+        Steps between two blurs.
+    patience
+        Steps without a better pattern after which the walk begins again from one that
+        is largely rebuilt, and at least twenty per secondary; 0 for never.
+    """
+
+    steps: int = 100_000
+    most: int = 3
+    memory: int = 20
+    blur: float = 0.8
+    turn: int = 40
+    patience: int = 400
+
+
+def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pattern:
+    """Build a pattern by shortest paths and walk on from it."""
+    p = parameters
+    options = WalkOptions(p.most, p.blur, p.turn, p.memory, p.patience)
+    plan = Plan(NetworkEngine, options, p.steps, "ruin and recreate")
+    return build_and_walk(problem, plan, search, built="shortest paths")
+
+
+RUIN = Method(
+    name="ls-ruin",
+    summary="local search: ruin, recreate by cheapest paths, late acceptance",
+    tables="two-dimensional",
+    source="after Schrimpf et al. 2000; Burke & Bykov 2017",
+    parameters=RuinParameters,
+    run=run_ruin,
+    takes=networks_only,
+)
+
+
+# Steps under one blur of the costs.
+_TURN = 32
+
+
+@dataclass(frozen=True)
+class RebuildParameters(MethodOptions):
+    """Options of ruin and recreate on any table.
+
+    Attributes
+    ----------
+    steps
+        Steps in all; a time or evaluation limit may end the run before.
+    most
+        Cells a step publishes at most.
+    blur
+        How far the costs that steer the search stray: the standard deviation of their
+        logarithms.
+    """
+
+    steps: int = 1_000_000
+    most: int = 4
+    blur: float = 0.3
+
+
+def run_rebuild(
+    problem: Problem, parameters: RebuildParameters, search: Search
+) -> Pattern:
+    """Build a pattern by the incremental attacker and rebuild it bit by bit."""
+    options = WalkOptions(parameters.most, parameters.blur, _TURN)
+    plan = Plan(GeneralEngine, options, parameters.steps, "rebuilt")
+    return build_and_walk(problem, plan, search, built="attacker programs")
+
+
+REBUILD = Method(
+    name="ls-rebuild",
+    summary="local search: ruin, recreate by cheapest boxes and cycles",
+    tables="any; quickest where there are dimensions, labelled or found",
+    source="after Schrimpf et al. 2000",
+    parameters=RebuildParameters,
+    run=run_rebuild,
+)

@@ -348,7 +348,7 @@ class Evolution:
             self._founders = self._first()
         while self._founders:
             # The first alone, so that there is an answer soon; then as many as fit.
-            step = max(1, self._search.workers) if self.population else 1
+            step = self._search.workers.threads if self.population else 1
             if self.population and self._search.stopped():
                 return
             judged = self._judge(self._founders[:step])

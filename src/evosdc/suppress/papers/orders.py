@@ -9,7 +9,7 @@ import numpy as np
 from evosdc.suppress.engine.base import AnyEngine, Walker
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.evaluator import Evaluator
-from evosdc.suppress.methods.exchange import Companions
+from evosdc.suppress.methods.exchange import Exchange
 from evosdc.suppress.methods.walking import reporter
 from evosdc.suppress.papers.order_search import (
     Evolution,
@@ -118,9 +118,9 @@ def run_orders(
 ) -> Pattern:
     """Search for the order that leads to the cheapest pattern."""
     orders = OrderSearch(problem, parameters, search)
-    # Batches keep threads of this process busy; companions would be in their way.
+    # Batches keep threads of this process busy; other searches would be in their way.
     with (
-        Companions(problem, OrderSearch, parameters, search)
+        Exchange(problem, search, OrderSearch, parameters)
         if parameters.batch == 1
         else nullcontext()
     ):

@@ -73,14 +73,14 @@ class Closing(Memetic):
         blocks = self._cut and part < _WHOLE
         plans: list[list[Piece]] = [[] for _ in self.alive]
         # Short errands are not worth their way.
-        longer = self._crew is not None and self.cooling.by_clock
+        longer = self._pool is not None and self.cooling.by_clock
         for _ in range(_TOGETHER if longer else 1):
             if blocks:
                 self._plan_blocks(plans, part, step)
             else:
                 for plan in plans:
                     plan += self._whole_pieces(part, step)
-        if self._crew is not None:
+        if self._pool is not None:
             self._improve(plans, states, _SECONDS if longer else math.inf)
             return
         # A generation of many moves must not outlast a limit of time, nor Ctrl-C.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.parallel import Crew
+from evosdc.parallel import Pool
 from evosdc.synth.data.encoding import Ints
 from evosdc.synth.objective.aim import Chosen
 from evosdc.synth.objective.goal import CandidateGoal, cost_of, distance_of
@@ -64,7 +64,7 @@ class Memetic:
         self._rate = 0.0 if apart else cooling.crossover_rate
         # A single candidate has nobody to share the work with: it stays here.
         outpost = Outpost(self._mover)
-        self._crew = team.crew(outpost) if len(goals) > 1 else None
+        self._pool = team.pool(outpost) if len(goals) > 1 else None
         self._chosen: Chosen = {}
 
     def costs(self) -> Floats:
@@ -109,8 +109,8 @@ class Memetic:
     ) -> None:
         """Make the moves that are planned for each candidate."""
         many = range(len(self.alive))
-        if self._crew is not None:
-            made = self._improve_elsewhere(self._crew, plans, states, seconds)
+        if self._pool is not None:
+            made = self._improve_elsewhere(self._pool, plans, states, seconds)
         elif plans[0][0].streams:
             # Blocks of one candidate share the threads, not candidates.
             made = [self._improve_one(k, plans[k], states[k], self._team) for k in many]
@@ -128,7 +128,7 @@ class Memetic:
 
     def _improve_elsewhere(
         self,
-        crew: Crew[Outpost],
+        pool: Pool[Outpost],
         plans: Sequence[Sequence[Piece]],
         states: NDArray[np.uint64],
         seconds: float,
@@ -139,7 +139,7 @@ class Memetic:
             Errand(k, self._chosen, plans[k], seconds, candidate.arrays)
             for k, candidate in enumerate(candidates)
         ]
-        answers = crew.map(run_errand, errands)
+        answers = pool.map(run_errand, errands)
         for candidate, (arrays, _) in zip(candidates, answers, strict=True):
             candidate.become(arrays)
         return [made for _, made in answers]

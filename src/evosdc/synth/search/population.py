@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.parallel import Closing, Crew, Help, open_crew
+from evosdc.parallel import Closing, Pool, Workers, open_pool
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.rules import RuleIndex
 from evosdc.synth.objective.aim import Aim
@@ -58,23 +58,23 @@ class Team(Closing):
     """Threads that run kernels; the kernels release the interpreter's lock.
 
     Each piece of work has its own random stream, so the number of threads changes
-    nothing but the time. With `help` there are workers elsewhere as well, for work that
-    is worth sending.
+    nothing but the time. There may be `workers` as well, for work that is worth
+    sending.
     """
 
-    def __init__(self, workers: int, help: Help | None = None) -> None:
-        self.workers = max(1, workers)
-        self.help = help
-        self._pool = ThreadPoolExecutor(self.workers) if self.workers > 1 else None
-        self._crews: list[Crew[Any]] = []
+    def __init__(self, threads: int, workers: Workers | None = None) -> None:
+        self.threads = max(1, threads)
+        self._workers = workers
+        self._executor = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._pools: list[Pool[Any]] = []
 
-    def crew(self, shared: S) -> Crew[S] | None:
-        """Return workers elsewhere who have `shared`, None where there are none."""
-        if self.help is None:
+    def pool(self, shared: S) -> Pool[S] | None:
+        """Return a pool of the workers with `shared`, None where there are none."""
+        if self._workers is None:
             return None
-        crew = open_crew(self.help.workers, shared, self.help.cluster)
-        self._crews.append(crew)
-        return crew
+        pool = open_pool(self._workers, shared)
+        self._pools.append(pool)
+        return pool
 
     def each(
         self,
@@ -86,9 +86,9 @@ class Team(Closing):
 
         `call_off` is told of an interruption first, to let running work end early.
         """
-        if self._pool is None:
+        if self._executor is None:
             return [work(item) for item in items]
-        futures = [self._pool.submit(work, item) for item in items]
+        futures = [self._executor.submit(work, item) for item in items]
         try:
             return [f.result() for f in futures]
         except KeyboardInterrupt:
@@ -101,10 +101,10 @@ class Team(Closing):
             raise
 
     def close(self) -> None:
-        for crew in self._crews:
-            crew.close()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True)
+        for pool in self._pools:
+            pool.close()
+        if self._executor is not None:
+            self._executor.shutdown(wait=True)
 
 
 class Tally:
@@ -295,7 +295,7 @@ class CandidatePopulation:
     ) -> None:
         """Make the children of `pairs` in `slots`, pair by pair."""
         problem = self.problem
-        while len(self._tallies) < team.workers:
+        while len(self._tallies) < team.threads:
             self._tallies.append(Tally(problem))
         turns = new_counter()
 
@@ -323,7 +323,7 @@ class CandidatePopulation:
                 turns,
             )
 
-        team.each(work, self._tallies[: team.workers], lambda: turns.fill(len(pairs)))
+        team.each(work, self._tallies[: team.threads], lambda: turns.fill(len(pairs)))
 
 
 def costs(

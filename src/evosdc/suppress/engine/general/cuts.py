@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.parallel import Hands
+from evosdc.parallel import LazyPool
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.general.level_programs import (
     AskedLevels,
@@ -37,13 +37,13 @@ class AttackCuts:
 
     Parameters
     ----------
-    hands
+    pool
         Who attacks the levels: others too, where it takes long. Cuts are the same.
     """
 
-    def __init__(self, problem: Problem, hands: Hands[Problem] | None = None) -> None:
+    def __init__(self, problem: Problem, pool: LazyPool[Problem] | None = None) -> None:
         self._problem = problem
-        self._hands = Hands(problem) if hands is None else hands
+        self._pool = LazyPool(problem) if pool is None else pool
         self._programs = programs_of(problem)
         self._size = _LEVELS if problem.hideable.sum() <= _LARGE else 1
         self._public = _levels_of(problem)
@@ -109,7 +109,7 @@ class AttackCuts:
             AskedLevels(tuple(wave[k : k + self._size]), x, self._basis)
             for k in range(0, len(wave), self._size)
         ]
-        answers = self._hands.each(attack_levels, asked, stopped)
+        answers = self._pool.each(attack_levels, asked, len(asked), stopped)
         for part, answer in zip(asked, answers, strict=False):
             self._basis = answer.basis
             for level, cut, deviation in zip(

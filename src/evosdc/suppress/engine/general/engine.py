@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from evosdc.errors import MethodError
-from evosdc.parallel import Hands
+from evosdc.parallel import LazyPool
 from evosdc.suppress.engine.base import (
     Costs,
     Demands,
@@ -101,8 +101,8 @@ class GeneralEngine:
         """
         return list(self.table.programs.learned.cuts)
 
-    def cuts(self, hands: Hands[Problem] | None = None, /) -> AttackCuts:
-        return AttackCuts(self.problem, hands)
+    def cuts(self, pool: LazyPool[Problem] | None = None, /) -> AttackCuts:
+        return AttackCuts(self.problem, pool)
 
     def walker(
         self,

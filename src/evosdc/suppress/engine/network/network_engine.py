@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evosdc.parallel import Hands
+from evosdc.parallel import LazyPool
 from evosdc.suppress.engine.base import (
     Costs,
     Demands,
@@ -73,7 +73,7 @@ class NetworkEngine:
     def restore(self, pattern: Pattern) -> PatternState:
         return self.start(pattern.hidden)
 
-    def cuts(self, _: Hands[Problem] | None = None, /) -> NetworkCuts:
+    def cuts(self, _: LazyPool[Problem] | None = None, /) -> NetworkCuts:
         # Minimum cuts take microseconds: nobody is asked to help.
         return NetworkCuts(self.problem)
 

@@ -61,7 +61,7 @@ class FlowEvaluator(GroupEvaluator):
         super().__init__(network.problem, with_levels, grouping, search, clean)
         self._start, self._levels = _levels_of(network, [*self.groups, self.closing])
         self._bare = network.bare()
-        self._workers = [self._worker() for _ in range(max(1, search.workers))]
+        self._workers = [self._worker() for _ in range(search.workers.threads)]
 
     def _exposed(self, with_levels: Long) -> Long:
         return with_levels  # the network drops levels that the primaries cover

@@ -11,8 +11,8 @@ from functools import cached_property
 from math import isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long
 from evosdc.errors import LevelError, MethodError, ProtectionFailed
 from evosdc.evolution.stopping import (
     AnyOf,
@@ -21,15 +21,15 @@ from evosdc.evolution.stopping import (
     TargetGap,
     TimeLimit,
 )
+from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.pattern import Pattern
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
 from evosdc.suppress.structure.part_problem import PartProblems
-from evosdc.suppress.structure.subtables import Subtable
+from evosdc.suppress.structure.subtables import Subtable, subtables
 
-Flags = NDArray[np.bool_]
 # Beyond so many cells that may be hidden a general sub-table takes cut and branch long.
 _SMALL = 500
 # Sub-tables that want all their time are few: each may have so many times its share.
@@ -38,7 +38,7 @@ _OWN_NAMES = ("hitas", "modular")
 
 
 @dataclass(frozen=True)
-class HitasParameters:
+class HitasParameters(MethodOptions):
     """Options of HiTaS.
 
     Attributes
@@ -64,52 +64,60 @@ class HitasParameters:
     """
 
     inner: str = "auto"
-    seconds: float = 3.0
-    effort: int = 60
-    inherit: float | None = 0.0
-    margins: float = float("inf")
+    seconds: float = option(3.0, above=0)
+    effort: int = option(60, least=1)
+    inherit: float | None = option(0.0, least=0, most=1)
+    margins: float = option(float("inf"), least=1)
     again: int = 20
 
     def __post_init__(self) -> None:
-        for name, good in (
-            ("inner", self.inner not in _OWN_NAMES),
-            ("seconds", self.seconds > 0),
-            ("effort", self.effort > 0),
-            ("inherit", 0 <= (self.inherit or 0.0) <= 1),
-            ("margins", self.margins >= 1),
-            ("again", self.again >= 0),
-        ):
-            if not good:
-                raise MethodError(
-                    f"option {name} of method 'hitas' is {getattr(self, name)!r}",
-                    expected="inner another method; seconds and effort above 0; "
-                    "inherit none or from 0 to 1; margins 1 or more; again 0 or more",
-                    hint="see: evosdc methods",
-                )
+        super().__post_init__()
+        if self.inner in _OWN_NAMES:
+            raise MethodError(
+                f"option inner is {self.inner!r}", expected="auto or another method"
+            )
         if self.inner != "auto":
             find_method(self.inner)
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
-    """A table cut into sub-tables, which come from the top down.
-
-    `settled_in` is the first sub-table that has each cell.
-    """
+class Subtables:
+    """A table cut into sub-tables, which come from the top down."""
 
     problem: Problem
-    parts: list[Subtable]
-    settled_in: NDArray[np.int64]
     parameters: HitasParameters
     seed: int
+    tables: list[Subtable]
+
+    @classmethod
+    def of(cls, problem: Problem, parameters: HitasParameters, seed: int) -> Subtables:
+        """Cut the table of a problem."""
+        return cls(problem, parameters, seed, subtables(problem.table))
+
+    def __len__(self) -> int:
+        return len(self.tables)
 
     @cached_property
-    def cut(self) -> PartProblems:
+    def problems(self) -> PartProblems:
+        """What makes the problems of sub-tables."""
         return PartProblems(self.problem, self.parameters.inherit or 0.0)
+
+    def entries(self) -> tuple[Long, Long]:
+        """Each cell of each sub-table, and the number of the sub-table."""
+        cells = [table.cells for table in self.tables]
+        owner = np.repeat(np.arange(len(self)), [len(each) for each in cells])
+        return np.concatenate([np.empty(0, np.int64), *cells]), owner
+
+    @cached_property
+    def settled_in(self) -> Long:
+        """The first sub-table that has each cell: it settles the cell."""
+        first = np.full(len(self.problem.table), len(self), dtype=np.int64)
+        np.minimum.at(first, *self.entries())
+        return first
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class SubtableTask:
     """A sub-table by its number, which of its cells are hidden, and how long it has."""
 
     number: int
@@ -118,7 +126,7 @@ class Asked:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class SubtableAnswer:
     """Which cells of a sub-table are hidden in the end; None where nothing was found.
 
     `forced` says that leaving settled margins published did not do.
@@ -128,38 +136,38 @@ class Answer:
     forced: bool = False
 
 
-def solve_part(whole: Parts, asked: Asked, stop: Criterion | None = None) -> Answer:
+def solve_subtable(
+    whole: Subtables, task: SubtableTask, stop: Criterion | None = None
+) -> SubtableAnswer:
     """Solve a sub-table, with its settled margins published where that can be."""
-    part = whole.parts[asked.number]
+    parameters, price = whole.parameters, whole.problem.cost
+    table = whole.tables[task.number]
     hidden = np.zeros(len(whole.problem.table), dtype=bool)
     nothing = hidden.copy()
-    hidden[part.cells] = asked.hidden
-    margins = whole.settled_in < asked.number
-    price = whole.problem.cost
-    strict = not np.isfinite(whole.parameters.margins)
+    hidden[table.cells] = task.hidden
+    margins = whole.settled_in < task.number
+    strict = not isfinite(parameters.margins)
+    tries = [(nothing, True), (nothing, False)]
     if strict:
-        tries = [(margins, True), (nothing, True), (nothing, False)]
+        tries.insert(0, (margins, True))
     else:
-        price = np.where(margins, price * whole.parameters.margins, price)
-        tries = [(nothing, True), (nothing, False)]
-    if whole.parameters.inherit is None:
+        price = np.where(margins, price * parameters.margins, price)
+    if parameters.inherit is None:
         tries = [(shut, False) for shut, inherit in tries if inherit]
     for step, (shut, inherit) in enumerate(tries):
-        piece = whole.cut.of(part, hidden, shut, price, inherit=inherit)
+        problem = whole.problems.of(table, hidden, shut, price, inherit=inherit)
         try:
-            found = solve_piece(
-                piece, whole.parameters, whole.seed, asked.seconds, stop
-            )
+            found = solve_problem(problem, parameters, whole.seed, task.seconds, stop)
         except (LevelError, ProtectionFailed):
             continue
         if found is None:
             break
-        return Answer(found.hidden | asked.hidden, strict and step > 0)
-    return Answer(None)
+        return SubtableAnswer(found.hidden | task.hidden, strict and step > 0)
+    return SubtableAnswer(None)
 
 
-def solve_piece(
-    piece: Problem,
+def solve_problem(
+    problem: Problem,
     parameters: HitasParameters,
     seed: int,
     seconds: float,
@@ -169,35 +177,30 @@ def solve_piece(
 
     Without a limit of time no clock ends it: the same seed gives the same pattern.
     """
-    if not len(piece.levels) and not len(piece.levels.slide):
-        return piece.pattern(piece.primary)
+    if not len(problem.levels) and not len(problem.levels.slide):
+        return problem.pattern(problem.primary)
     timed = isfinite(seconds)
-    name = _method(piece, parameters.inner, timed)
+    name = _method(problem, parameters.inner, timed)
     method = find_method(name)
     if timed and name != "attacker":
         # These go on to improve and prove; the other ends by itself.
         seconds = min(parameters.seconds, _SHARES * seconds)
-    search = Search(
-        seed=seed,
-        stop=AnyOf(
-            (
-                TargetGap(1e-6),
-                *(() if stop is None else (stop,)),
-                *((TimeLimit(seconds),) if timed else ()),
-                EvaluationLimit(parameters.effort),
-            )
-        ),
-    )
-    pattern: Pattern = method.run(piece, method.configure({}), search)
+    criteria: list[Criterion] = [TargetGap(1e-6), EvaluationLimit(parameters.effort)]
+    if timed:
+        criteria.insert(1, TimeLimit(seconds))
+    if stop is not None:
+        criteria.insert(1, stop)
+    search = Search(seed=seed, stop=AnyOf(tuple(criteria)))
+    pattern: Pattern = method.run(problem, method.configure({}), search)
     first = next(e.seconds for e in search.record.entries if e.cost is not None)
-    # What is put together after the end is safe but far too dear for one part.
+    # What is put together after the end is safe but far too expensive for a sub-table.
     return None if search.reason == "time limit" and first > seconds else pattern
 
 
-def _method(piece: Problem, name: str, timed: bool) -> str:
-    if name != "auto" and find_method(name).takes(piece) is None:
+def _method(problem: Problem, name: str, timed: bool) -> str:
+    if name != "auto" and find_method(name).takes(problem) is None:
         return name
-    if engine_for(piece).quick:
+    if engine_for(problem).quick:
         return "hybrid"
     # Cut and branch has no end of its own that is near.
-    return "optimal" if timed and piece.hideable.sum() <= _SMALL else "attacker"
+    return "optimal" if timed and problem.hideable.sum() <= _SMALL else "attacker"

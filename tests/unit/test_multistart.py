@@ -10,12 +10,13 @@ import pytest
 from builders import UntilElsewhere, run_method
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
+from evosdc.parallel import Workers
 from evosdc.suppress.engine.base import WalkOptions
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.network_engine import NetworkEngine
 from evosdc.suppress.methods import exchange
-from evosdc.suppress.methods.exchange import Assignment, Companions, go_on
+from evosdc.suppress.methods.exchange import Assignment, Exchange, go_on
 from evosdc.suppress.methods.walking import Plan, Walk
 from evosdc.suppress.papers.order_search import OrderParameters
 from evosdc.suppress.papers.orders import OrderSearch
@@ -47,7 +48,7 @@ def given(first: Pattern, plan: Plan = PLAN) -> Assignment:
 
 
 @pytest.mark.parametrize("plan", [PLAN, FLAT])
-def test_a_companion_goes_on_where_it_was(plan: Plan):
+def test_another_search_goes_on_where_it_was(plan: Plan):
     problem = cube() if plan is PLAN else flat()
     first = covered(problem)
     found = go_on(problem, given(first, plan))
@@ -56,7 +57,7 @@ def test_a_companion_goes_on_where_it_was(plan: Plan):
     assert better.cost < first.cost
     state = engine_for(problem).start(better.hidden)
     assert not state.repair()
-    search, walk = problem.derived["beside"]
+    search, walk = problem.derived["ongoing"]
     assert isinstance(walk, Walk)
     walk._plan = replace(plan, steps=2 * plan.steps)
     again = go_on(problem, given(first, plan))
@@ -67,11 +68,11 @@ def test_a_companion_goes_on_where_it_was(plan: Plan):
     assert again.patterns[0].cost <= better.cost
 
 
-def test_a_companion_goes_on_from_what_another_has_found():
+def test_another_search_goes_on_from_what_another_has_found():
     problem = cube()
     first = covered(problem)
     go_on(problem, given(first))
-    search, walk = problem.derived["beside"]
+    search, walk = problem.derived["ongoing"]
     assert isinstance(walk, Walk)
     assert walk._walker is not None
     own = search.best
@@ -83,22 +84,24 @@ def test_a_companion_goes_on_from_what_another_has_found():
     assert np.array_equal(walk._walker.best().hidden, gift.hidden)
 
 
-def test_companions_draw_differently():
+def test_other_searches_draw_differently():
     draws = [Search(seed=1, branch=(k,)).rng(1).random() for k in (1, 2)]
     assert draws[0] != draws[1]
     assert Search(seed=1).rng(1).random() not in draws
 
 
 @pytest.mark.parametrize("name", ["ls-rebuild", "order-ga"])
-def test_what_a_companion_finds_comes_home(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_what_another_search_finds_comes_home(
+    name: str, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(exchange, "SHORT", 0.1)
-    search = UntilElsewhere(seed=1, workers=2)
+    search = UntilElsewhere(seed=1, workers=Workers(2))
     pattern = run_method(name, cube(), search)
     assert search.reason == "helped"
     assert search.elsewhere < search.evaluations
     assert search.best is not None
     assert pattern.cost == search.best.cost
-    assert not search.between
+    assert not search.callbacks
 
 
 @pytest.mark.parametrize("name", ["ls-ruin", "ls-rebuild", "order-ga"])
@@ -106,10 +109,10 @@ def test_runs_that_end_by_evaluations_have_none(name: str):
     problem = Problem.of(make("class1", 3, rows=12, columns=12))
     hidden = []
     for workers in (1, 2):
-        search = Search(seed=2, stop=EvaluationLimit(300), workers=workers)
+        search = Search(seed=2, stop=EvaluationLimit(300), workers=Workers(workers))
         hidden.append(run_method(name, problem, search).hidden)
-        with Companions(problem, Walk, PLAN, search):
-            assert not search.between
+        with Exchange(problem, search, Walk, PLAN):
+            assert not search.callbacks
     assert np.array_equal(*hidden)
 
 
@@ -119,7 +122,7 @@ def test_a_walk_goes_on_from_what_a_run_had(kind: str):
     problem = Problem.of(make("class1", 3, rows=12, columns=12)) if network else cube()
     best = covered(problem)
     search = Search()
-    search.offer(best, "taken up")
+    search.offer(best, "restored")
     name = "ls-ruin" if network else "ls-rebuild"
     assert run_method(name, problem, search, steps=5).cost <= best.cost
     built = ("shortest paths", "attacker programs")

@@ -1,4 +1,4 @@
-"""What crews are asked to do in tests."""
+"""What pools are asked to do in tests."""
 
 from __future__ import annotations
 

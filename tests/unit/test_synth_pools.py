@@ -1,4 +1,4 @@
-"""Candidates improved by crews: the same copies from threads, processes and Dask."""
+"""Candidates improved by pools: the same copies from threads, processes and Dask."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 import evosdc
-from crew_tasks import errand_lost_once
 from evosdc.io import run_checkpoint as checkpoints
-from evosdc.parallel import Help
+from evosdc.parallel import Workers
 from evosdc.synth import Synthesiser
 from evosdc.synth.fit import fit
 from evosdc.synth.search import memetic
+from pool_tasks import errand_lost_once
 
 SHORT: dict[str, Any] = {"generations": 4, "moves": 2000, "time_limit": None}
 # Rounds of a single answer; a front, whose candidates have goals of their own;
@@ -34,9 +34,11 @@ def people() -> pa.Table:
     return pa.table({name: rng.integers(0, 4, 150) for name in "abc"})
 
 
-def candidates(people: pa.Table, way: str, workers: int, help: Help | None) -> Any:
+def candidates(
+    people: pa.Table, way: str, threads: int, workers: Workers | None
+) -> Any:
     model = Synthesiser(**SHORT, **WAYS[way])
-    return fit(people, model.options, workers, help).candidates
+    return fit(people, model.options, threads, workers).candidates
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -47,7 +49,7 @@ def test_processes_and_threads_give_the_same_candidates(
     assert np.array_equal(alone, candidates(people, way, 3, None))
     # Whoever is asked in this process was not asked elsewhere.
     monkeypatch.setattr(memetic.Memetic, "_improve_one", None)
-    assert np.array_equal(alone, candidates(people, way, 1, Help(2)))
+    assert np.array_equal(alone, candidates(people, way, 1, Workers(2)))
 
 
 @pytest.mark.parametrize("way", WAYS)

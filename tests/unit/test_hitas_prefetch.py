@@ -9,72 +9,77 @@ import numpy as np
 import pytest
 
 from evosdc.instances import make
-from evosdc.parallel import SerialCrew
-from evosdc.suppress.methods import hitas_ahead
-from evosdc.suppress.methods.hitas import _Decomposition
-from evosdc.suppress.methods.hitas_ahead import Ahead
-from evosdc.suppress.methods.hitas_part import Parts
+from evosdc.parallel import SerialPool, Workers
+from evosdc.suppress.methods import hitas
+from evosdc.suppress.methods.hitas import Prefetch, _Decomposition
+from evosdc.suppress.methods.hitas_subtable import Subtables
 from evosdc.suppress.problem import Problem
 from evosdc.suppress.registry import find_method
 from evosdc.suppress.search import Search
 
 
-class Remembering(SerialCrew[Parts]):
-    """A crew that says which sub-tables it was asked for."""
+class Remembering(SerialPool[Subtables]):
+    """A pool that says which sub-tables it was asked for."""
 
-    def __init__(self, shared: Parts) -> None:
+    def __init__(self, shared: Subtables) -> None:
         super().__init__(shared)
         self.asked: list[int] = []
 
-    def submit(self, function: Callable[[Parts, Any], Any], argument: Any) -> Any:
+    def submit(
+        self,
+        function: Callable[[Subtables, Any], Any],
+        argument: Any,
+        **_: bool,
+    ) -> Any:
         self.asked.append(argument.number)
         return super().submit(function, argument)
 
 
 @pytest.fixture
-def crews(monkeypatch: pytest.MonkeyPatch) -> list[Remembering]:
+def pools(monkeypatch: pytest.MonkeyPatch) -> list[Remembering]:
     made: list[Remembering] = []
 
-    def remembering(size: int, shared: Parts, _: Any) -> Remembering:
+    def remembering(_: Workers, shared: Subtables) -> Remembering:
         made.append(Remembering(shared))
         return made[-1]
 
-    monkeypatch.setattr(hitas_ahead, "open_crew", remembering)
-    monkeypatch.setattr(hitas_ahead, "_SHORT", 0.0)
+    monkeypatch.setattr(hitas, "open_pool", remembering)
+    monkeypatch.setattr(hitas, "_SHORT", 0.0)
     return made
 
 
 def decomposition(workers: int) -> _Decomposition:
     table = make("random", 3, shape=(12, 8, 3), trees=2, sensitive=0.2)
     options = find_method("hitas").configure({"inner": "attacker", "seconds": 1000.0})
-    return _Decomposition(Problem.of(table), options, Search(workers=workers))
+    return _Decomposition(Problem.of(table), options, Search(workers=Workers(workers)))
 
 
 def test_what_is_asked_for_ahead_shares_no_cell_with_what_comes_before(
-    crews: list[Remembering],
+    pools: list[Remembering],
 ) -> None:
     cut = decomposition(3)
     # The highest sub-table shares cells with all those of the next level.
     cut.dirty[0] = False
-    whole = Parts(cut.problem, cut.parts, cut._settled_in, cut.parameters, 0)
-    with Ahead(whole, cut.search, int(cut.dirty.sum())) as ahead:
-        ahead.look(cut.dirty, cut.hidden, np.inf)
-    asked = crews[0].asked
+    with Prefetch(cut.whole, cut.search, int(cut.dirty.sum())) as prefetch:
+        prefetch.look_ahead(cut.dirty, cut.hidden, np.inf)
+    asked = pools[0].asked
     # This process solves the one whose turn it is.
     assert int(np.argmax(cut.dirty)) not in asked
     assert asked
     for number in asked:
         higher = np.flatnonzero(cut.dirty[:number]).tolist()
-        before = np.concatenate([np.empty(0), *(cut.parts[i].cells for i in higher)])
-        assert not np.isin(cut.parts[number].cells, before).any()
+        before = np.concatenate(
+            [np.empty(0), *(cut.whole.tables[i].cells for i in higher)]
+        )
+        assert not np.isin(cut.whole.tables[number].cells, before).any()
 
 
 def test_what_was_found_before_a_cell_was_hidden_is_thrown_away(
-    crews: list[Remembering],
+    pools: list[Remembering],
 ) -> None:
     alone, helped = decomposition(1), decomposition(3)
     alone.solve()
     helped.solve()
     assert helped.hidden.tolist() == alone.hidden.tolist()
     assert helped.summary() == alone.summary()
-    assert len(crews[1].asked) > 1
+    assert len(pools[1].asked) > 1

@@ -1,0 +1,216 @@
+"""A pool of Dask workers, on a cluster that somebody else runs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import distributed
+from dask import config
+from distributed import CancelledError, KilledWorker, wait
+
+from evosdc.errors import EvosdcError
+from evosdc.parallel.pool import LostWorkerError, RetryingPool, Workers
+
+S = TypeVar("S")
+A = TypeVar("A")
+R = TypeVar("R")
+# Seconds within which a scheduler answers, and has a worker.
+_ANSWER, _WORKERS = 6.0, 5.0
+# Every search beside a run reports to it, and it takes in patterns one by one.
+_MOST = 64
+# Searches keep caches with what is shared: a worker of several threads does one task
+# at a time all the same.
+_ALONE = threading.Lock()
+# So often what is shared is sent to workers that are lost meanwhile, seconds apart.
+_SENDINGS, _PAUSE = 5, 0.5
+# Seconds between two looks at which workers there are.
+_LOOK = 1.0
+
+
+class ClusterError(EvosdcError):
+    """A cluster that does not answer, or that cannot do this work."""
+
+
+@contextmanager
+def connected(cluster: Any, most: int | None) -> Iterator[Workers]:
+    """Join a cluster for a while: see `evosdc.parallel.joined`."""
+    if isinstance(cluster, distributed.Client):
+        yield _checked(cluster, most)
+        return
+    client = _client_of(cluster)
+    try:
+        yield _checked(client, most)
+    finally:
+        client.close()
+
+
+def _client_of(address: Any) -> Any:
+    wanted = "the address of a Dask scheduler, such as tcp://host:8786, or a Client"
+    if not isinstance(address, str) or "://" not in address:
+        raise ClusterError(f"cluster is {address!r}", expected=wanted)
+    try:
+        # Keys and certificates of tls:// come from Dask's own configuration.
+        return distributed.Client(address, timeout=_ANSWER, set_as_default=False)
+    except Exception as error:
+        # Each transport has errors of its own, down to those of its TLS files.
+        said = str(error).split("\n")[0]
+        raise ClusterError(
+            f"no scheduler answers at {address!r} ({type(error).__name__}: {said})",
+            expected=wanted,
+            hint="start one with: dask scheduler; or leave the cluster out",
+        ) from error
+
+
+def _own_version() -> str:
+    return importlib.metadata.version("evosdc")
+
+
+def _checked(client: Any, most: int | None) -> Workers:
+    """Return workers that can do the work, and give the same answers."""
+    if client.asynchronous or client.status != "running":
+        raise ClusterError(
+            f"the client given as cluster is {client.status}"
+            + (" and asynchronous" if client.asynchronous else ""),
+            expected="a connected client that is not asynchronous",
+            hint="make one with: distributed.Client('tcp://host:8786')",
+        )
+    where = client.scheduler.address
+    try:
+        client.wait_for_workers(1, timeout=_WORKERS)
+    except TimeoutError as error:
+        raise ClusterError(
+            f"the scheduler at {where} has no workers",
+            expected="one or more",
+            hint=f"start some with: dask worker {where} --nthreads 1",
+        ) from error
+    own = _own_version()
+    # Not a function of ours: a worker without this package must be able to answer.
+    found = client.run(importlib.metadata.version, "evosdc", on_error="return")
+    for worker, version in sorted(found.items()):
+        if version != own:
+            has = "no evosdc" if isinstance(version, Exception) else f"evosdc {version}"
+            raise ClusterError(
+                f"the worker at {worker} has {has}",
+                expected=f"evosdc {own}, as here: another may give another answer",
+                hint=f"on that machine run: pip install evosdc=={own}",
+            )
+    return Workers(min(len(found), most or _MOST), client)
+
+
+def _work(function: Callable[[S, A], R], shared: S, argument: A) -> R:
+    with _ALONE:
+        return function(shared, argument)
+
+
+def _fetch(_: Any) -> None:
+    """Have what is shared, which is all that is asked."""
+
+
+class DaskPool(RetryingPool[S]):
+    """Workers of a cluster. What is shared is sent to each of them once.
+
+    Dask gives the tasks of a lost worker to another one by itself. Only where the last
+    worker that had what is shared is lost must that be sent, and the task given, again.
+    """
+
+    hint = "give the workers of the cluster more memory, or use fewer on a machine"
+    lost = CancelledError
+    given_up = (KilledWorker,)
+
+    def __init__(self, workers: Workers, shared: S) -> None:
+        super().__init__(workers.count, shared)
+        self._client = workers.client
+        self._known: list[str] = []
+        self._looked = -math.inf
+        # Where tasks were placed. Answers that were taken are forgotten, by the cluster
+        # as well.
+        self._places: WeakKeyDictionary[Any, str | None] = WeakKeyDictionary()
+
+    def _open(self) -> Any:
+        """Send what is shared; a worker may be lost on the way, or not be back yet."""
+        for _ in range(_SENDINGS):
+            with suppress(OSError, CancelledError):
+                return self._send_to_all()
+            time.sleep(_PAUSE)
+        raise LostWorkerError(self.hint)
+
+    def _send_to_all(self) -> Any:
+        """Send what is shared to a worker, from which each of the others takes it.
+
+        Dask's own broadcast waits for ever for a worker that is lost meanwhile; a task
+        that fetches goes to another one.
+        """
+        # Without a hash: two pools with the same must not end each other's.
+        sent = self._client.scatter(self._shared, hash=False)
+        with self._client.as_current():
+            wait([self._submit(place, _fetch, sent) for place in self._addresses()])
+        return sent
+
+    def _submit(self, place: str | None, *task: Any) -> Any:
+        """Give a task to Dask, for a worker or, where that is lost, for any."""
+        return self._client.submit(
+            *task,
+            workers=None if place is None else [place],
+            allow_other_workers=place is not None,
+            pure=False,
+        )
+
+    def start(
+        self, source: Any, function: Callable[[S, A], R], argument: A, alike: bool, /
+    ) -> Any:
+        place = self._place(alike)
+        # Arguments may be large: a candidate of a synthesis is a whole file.
+        with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            future = self._submit(place, _work, function, source, argument)
+        self._places[future] = place
+        return future
+
+    def has_lost(self, future: Any) -> bool:
+        return future.status in ("cancelled", "lost")
+
+    def _place(self, alike: bool) -> str | None:
+        """Return the worker for the next task; None where Dask may choose.
+
+        Dask by itself gives tasks to who has what is shared. It also lets workers that
+        are idle for a moment forget it (its active memory manager), so that all tasks
+        of the next moment would wait for one. Tasks that are `alike` are dealt out
+        evenly; of others only idle workers are given one, and Dask sees to the rest.
+        """
+        given = Counter(p for task, p in self._places.items() if not task.done())
+        least = min(self._addresses(), key=lambda address: given[address])
+        return least if alike or not given[least] else None
+
+    def _addresses(self) -> list[str]:
+        """Return the addresses of all workers, as they were a moment ago."""
+        if time.monotonic() - self._looked < _LOOK:
+            return self._known
+        for _ in range(_SENDINGS):
+            self._known, self._looked = list(self._client.ncores()), time.monotonic()
+            if self._known:
+                return self._known
+            time.sleep(_PAUSE)
+        raise LostWorkerError(self.hint)
+
+    def _wait(self, tasks: Sequence[Any]) -> None:
+        with suppress(CancelledError), self._client.as_current():
+            wait([task.future for task in tasks], return_when="FIRST_COMPLETED")
+
+    def close(self) -> None:
+        """Cancel what is asked for; the client and its workers go on.
+
+        Dask cannot interrupt a function: a worker ends what it has begun, for nobody.
+        """
+        self.closed = True
+        futures = [future for future in self._places if not future.done()]
+        if self._client.status == "running":
+            self._client.cancel(futures + ([self._source] if self._source else []))
+        self._places.clear()
+        self._source = None
