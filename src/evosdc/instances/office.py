@@ -97,7 +97,7 @@ class Office(Declared):
         inner cells empty; which cells are sensitive falls by lot, as the source says.
         It does not say how wide levels were. A fifth is what lets the order of
         protection alone save what its table III reports for 200x5
-        (docs/explanation/orders.md).
+        (docs/notebook/orders.md).
 
         Surveys: log-normal whole numbers; sensitive is any cell but the grand total, in
         G any inner one, small cells first: a cell's chance falls with its value.
