@@ -16,9 +16,9 @@ import time
 import numpy as np
 
 from evosdc.errors import ProtectionFailed
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import find_method
+from evosdc.suppress.run.search import Search
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 DEFAULT = (

@@ -26,10 +26,10 @@ from evosdc.attack import judge
 from evosdc.evolution.stopping import AnyOf, TargetGap, TimeLimit
 from evosdc.instances import make
 from evosdc.parallel import Workers
-from evosdc.suppress.engine.network.network_engine import NetworkEngine
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.engine.network.engine import NetworkEngine
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import find_method
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
 
 ONE_BY_ONE = Grouping("all", 0, "weight", together=False)

@@ -9,7 +9,7 @@ import sys
 import time
 
 from evosdc.instances import make
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.unpick import unpick
 
 

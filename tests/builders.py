@@ -18,10 +18,10 @@ from evosdc.attack.certificate import witness_arrays
 from evosdc.evolution.stopping import AnyOf, Progress, TimeLimit
 from evosdc.instances import make
 from evosdc.results import Certificate, Verdict
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import find_method
+from evosdc.suppress.run.search import Search
 from evosdc.synth.data.rules import RuleIndex, no_rules
 from evosdc.synth.objective.names import parse_objective
 from evosdc.synth.objective.risk import build_risk

@@ -31,9 +31,9 @@ from evosdc.metrics import evaluate
 from evosdc.suppress.bounds.equation_bound import equation_bound
 from evosdc.suppress.engine.general import model, programs
 from evosdc.suppress.engine.network import cheapest_flow, cover
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import METHODS, find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import METHODS, find_method
+from evosdc.suppress.run.search import Search
 from evosdc.synth import Synthesiser
 from evosdc.synth.data import encoding
 from evosdc.synth.search import breeding

@@ -15,10 +15,10 @@ from evosdc.evolution.stopping import AnyOf, TargetGap, TimeLimit
 from evosdc.instances import make
 from evosdc.io.jj import read_jj
 from evosdc.parallel import Workers
-from evosdc.suppress.contracted import run_contracted
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import FLAGSHIP, find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.methods.contracted import run_contracted
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import FLAGSHIP, find_method
+from evosdc.suppress.run.search import Search
 from evosdc.table import Table
 
 # The flagship, and each part switched off in turn.

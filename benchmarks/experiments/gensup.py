@@ -17,8 +17,8 @@ from evosdc.errors import InputError
 from evosdc.instances import make
 from evosdc.instances.grid import Grid
 from evosdc.instances.twoway import rows_and_columns
-from evosdc.suppress.engine.network.engine import TableNetwork
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.engine.network.state import TableNetwork
+from evosdc.suppress.problem.problem import Problem
 from evosdc.table import Table
 
 _NAME = re.compile(r"(class1|dense1|class2)-(\d+)x(\d+)")

@@ -16,7 +16,7 @@ from evosdc.attack import judge
 from evosdc.errors import InputError
 from evosdc.instances import make
 from evosdc.instances.office import OFFICE
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.unpick import unpick
 from evosdc.table import Table, detect_network
 from evosdc.table.status import FIXED

@@ -24,7 +24,7 @@ from benchmarks.experiments.provenance import (
 from benchmarks.experiments.store import Row, Store
 from evosdc import clock
 from evosdc.errors import EvosdcError, InputError
-from evosdc.suppress.registry import find_method
+from evosdc.suppress.run.registry import find_method
 from evosdc.table import Table
 from evosdc.table.attackers import LONE, PUBLIC, knows_contributors, lone_respondents
 

@@ -24,10 +24,10 @@ from evosdc.instances import make
 from evosdc.instances.grid import Grid
 from evosdc.instances.twoway import rows_and_columns
 from evosdc.parallel import Workers
-from evosdc.suppress.contracted import run_contracted
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import METHODS, find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.methods.contracted import run_contracted
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import METHODS, find_method
+from evosdc.suppress.run.search import Search
 from evosdc.table import Table
 
 STORED = Path(__file__).with_suffix(".json")

@@ -14,7 +14,7 @@ from builders import Command
 from evosdc.cli.app import app
 from evosdc.instances import make
 from evosdc.io import write_table
-from evosdc.suppress.registry import load_methods
+from evosdc.suppress.run.registry import load_methods
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
 from evosdc.suppress.engine.general.path_kernels import cheapest_cycle
 from evosdc.suppress.engine.general.pool import RowList, Rows, make_knowledge
 from evosdc.suppress.engine.general.witness import Witnesses
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 Array = NDArray[np.float64]

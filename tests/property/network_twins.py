@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from evosdc.errors import LevelError
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 KINDS = ("whole", "decimal", "real", "bounded", "sliding", "margins", "thin")

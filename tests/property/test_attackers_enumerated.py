@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.contracted import run_contracted
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method, load_methods
-from evosdc.suppress.search import Search
+from evosdc.suppress.methods.contracted import run_contracted
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import find_method, load_methods
+from evosdc.suppress.run.search import Search
 from evosdc.table import Table
 from evosdc.table.attackers import lone_attackers, respondent_sums
 

@@ -12,7 +12,7 @@ import evosdc
 from evosdc.instances import make
 from evosdc.suppress.bounds import cut_loop
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.table import Table
 
 

@@ -11,11 +11,11 @@ import pytest
 from evosdc.attack import judge
 from evosdc.errors import LevelError
 from evosdc.instances import make
-from evosdc.suppress.contracted import ContractedSearch
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.search import Search
-from evosdc.suppress.structure.contract import Contraction, contract
+from evosdc.suppress.methods.contracted import ContractedSearch
+from evosdc.suppress.problem.contraction import Contraction, contract
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import find_method
+from evosdc.suppress.run.search import Search
 
 # Known zeros and trees leave many equations with two cells that can move.
 KINDS: tuple[dict[str, Any], ...] = (

@@ -17,9 +17,9 @@ from evosdc.suppress.engine.base import AnyEngine, State
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general import programs
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.network.network_engine import NetworkEngine
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.engine.network.engine import NetworkEngine
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
 from evosdc.table import Table
 

@@ -21,8 +21,8 @@ from test_stronger_cuts import optimum, problem_of
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.bounds import branch_and_cut
+from evosdc.suppress.bounds.aggregation import CombinedEquations
 from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
-from evosdc.suppress.bounds.combined import CombinedEquations
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.bounds.planes import PlaneCuts
 from evosdc.suppress.engine.base import never
@@ -31,8 +31,8 @@ from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.state import GeneralState
 from evosdc.suppress.engine.general.walker import FAR, RecordWalker
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.subnetworks import subnetworks
 from evosdc.table import Table, detect_network
 from evosdc.table.status import PRIMARY, SAFE

@@ -15,9 +15,9 @@ import pytest
 from evosdc import kernels, small_jobs
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import METHODS, find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import METHODS, find_method
+from evosdc.suppress.run.search import Search
 
 SHAPES = ("5,5", "3,3,3")
 

@@ -22,8 +22,8 @@ from evosdc.suppress.bounds.branch_and_cut import BranchAndCut
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.methods import hybrid
 from evosdc.suppress.methods.scheduler import Slice
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 
 _SHAPES = ((3, 2), (2, 2, 2), (3, 3), (3, 2, 2), (4, 3))
 _VALUES = ("integers", "ties", "decimals")

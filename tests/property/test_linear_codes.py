@@ -11,7 +11,7 @@ from scipy import sparse
 
 from evosdc.instances import make
 from evosdc.suppress.engine.general.boxes import boxes_of
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.codes import find_codes
 from evosdc.suppress.structure.upsets import totals_of
 from evosdc.table import Dimension, Hierarchy, Table, build_table

@@ -16,7 +16,7 @@ from evosdc.suppress.engine.general import pool as pools
 from evosdc.suppress.engine.general import witness as witness_module
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.witness import DoubtedWitnesses, Witnesses
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 CELLS = 12
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from network_twins import KINDS, is_safe, random_problem
 
 from evosdc.errors import LevelError
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.engine.network.state import PatternState, TableNetwork
+from evosdc.suppress.problem.problem import Problem
 
 problems = st.builds(random_problem, st.integers(0, 10**6), st.sampled_from(KINDS))
 examples = settings(max_examples=40)

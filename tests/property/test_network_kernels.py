@@ -17,14 +17,14 @@ from scipy.sparse.csgraph import maximum_flow
 from evosdc.attack import judge
 from evosdc.suppress.engine.network.cheapest import cheapest_path
 from evosdc.suppress.engine.network.cover import drop_flow, send_hidden
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.flow import (
     graph_of,
     max_flow,
     min_cut,
 )
 from evosdc.suppress.engine.network.paths import hidden_path, send_in_phases
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.engine.network.state import PatternState, TableNetwork
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure import heap
 
 NODES = 9

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from evosdc.instances import make
 from evosdc.suppress.engine.general.model import DeviationModel
 from evosdc.suppress.engine.general.paired_cells import PairedCells
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
 SHAPES = [

@@ -13,7 +13,7 @@ from evosdc.instances import make
 from evosdc.suppress.engine.general import model
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.model import DeviationModel, Tight
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 from evosdc.table.attackers import lone_attackers
 

@@ -35,8 +35,8 @@ from evosdc.suppress.papers.relaxed_moves import (
     move,
     rows_of,
 )
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 from evosdc.table import Table
 
 COMMON = settings(max_examples=20)

@@ -23,11 +23,11 @@ from evosdc.instances import make
 from evosdc.suppress.bounds.cut_loop import CutLoop
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.network.cuts import BridgeCuts, pieces
-from evosdc.suppress.engine.network.network_engine import NetworkEngine
+from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 
 tables = st.fixed_dictionaries(
     {

@@ -15,8 +15,8 @@ from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general import model, programs
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.programs import Programs
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.unpick import movable, nearest
 from evosdc.table import Table
 

@@ -12,9 +12,9 @@ from scipy.optimize import linprog
 from builders import run_method
 from evosdc.attack import judge
 from evosdc.instances import make
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import find_method
+from evosdc.suppress.run.search import Search
 from evosdc.table import Dimension, Hierarchy, Table, build_table, detect_network
 from evosdc.table.implied import implied_equations
 

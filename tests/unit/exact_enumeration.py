@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 
 def protects(problem: Problem, hidden: NDArray[np.bool_]) -> bool:

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 import evosdc
 from builders import flat_table
 from evosdc.instances import make
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
 from evosdc.table import Table
 
 

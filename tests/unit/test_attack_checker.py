@@ -14,7 +14,7 @@ from evosdc.attack.coverage import Levels
 from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.results import Certificate
-from evosdc.suppress import problem
+from evosdc.suppress.problem import problem
 from evosdc.table import Origin, Table
 from evosdc.table.attackers import lone_attackers
 

@@ -18,8 +18,8 @@ from evosdc.suppress.engine.general.level_programs import (
 )
 from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Islands
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 
 
 @pytest.fixture(scope="module")

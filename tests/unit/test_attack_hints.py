@@ -16,7 +16,7 @@ from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel
 from evosdc.clock import moment
 from evosdc.instances import make
-from evosdc.suppress.search import Search
+from evosdc.suppress.run.search import Search
 from evosdc.table import Table
 
 CORNERS = [(1, 1), (1, 2), (2, 1), (2, 2)]

@@ -29,10 +29,10 @@ from evosdc.io.checkpoint import (
     write_checkpoint,
 )
 from evosdc.io.run_checkpoint import INTERVAL, Checkpoint
-from evosdc.suppress.contracted import run_contracted
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.methods.contracted import run_contracted
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import find_method
+from evosdc.suppress.run.search import Search
 from evosdc.table import Table
 
 

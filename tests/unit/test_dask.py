@@ -27,11 +27,12 @@ from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.parallel import joined, open_pool
 from evosdc.parallel import pool as pools
-from evosdc.suppress.methods import exchange, hitas
+from evosdc.suppress.methods import hitas
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run import exchange
+from evosdc.suppress.run.registry import find_method
+from evosdc.suppress.run.search import Search
 from pool_tasks import deadly_once, process, scaled
 
 dask = pytest.importorskip("dask", reason="Dask is not installed")

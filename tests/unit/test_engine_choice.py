@@ -16,11 +16,11 @@ import evosdc.suppress
 ROOT = Path(evosdc.suppress.__file__).parent
 # Where the question may be asked, and why.
 ALLOWED = {
-    "problem.py": "detects the network of the table",
-    "contracted.py": "a network must stay one when it is contracted",
-    "registry.py": "networks_only: methods published for two dimensions",
+    "problem/problem.py": "detects the network of the table",
+    "methods/contracted.py": "a network must stay one when it is contracted",
+    "run/registry.py": "networks_only: methods published for two dimensions",
     "engine/choose.py": "engine_for: the one choice",
-    "engine/network/engine.py": "is the network engine, and refuses other tables",
+    "engine/network/state.py": "is the network engine, and refuses other tables",
     "engine/network/cuts.py": "is the network engine, and reads its network",
     "running.py": "a last bound is quick on networks only",
     "engine/general/grid.py": "asks of the planes of a grid, not of the table",
@@ -72,7 +72,7 @@ def test_the_question_is_recognised(source: str) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "from evosdc.suppress.engine.network.engine import TableNetwork",
+        "from evosdc.suppress.engine.network.state import TableNetwork",
         "cost = state.network.problem.cost",
         "engine = NetworkEngine(problem)",
     ],

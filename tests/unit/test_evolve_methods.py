@@ -10,9 +10,9 @@ import pytest
 from evosdc.attack import judge
 from evosdc.errors import MethodError, ProtectionFailed
 from evosdc.instances import make
-from evosdc.suppress.draw import draw
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
+from evosdc.suppress.engine.draw import draw
 from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.gensup import (
     GensupParameters,
     Population,
@@ -38,8 +38,8 @@ from evosdc.suppress.papers.heurgene import (
     run_heurgene,
 )
 from evosdc.suppress.papers.rectangles import cheapest_corners
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from exact_enumeration import optimum
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 
 
 @pytest.mark.parametrize("seed", range(4))

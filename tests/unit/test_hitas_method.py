@@ -16,9 +16,9 @@ from evosdc.suppress.methods import hitas as hitas_method
 from evosdc.suppress.methods import hitas_subtable
 from evosdc.suppress.methods.hitas import _Decomposition
 from evosdc.suppress.methods.hitas_subtable import solve_problem
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method, find_method
+from evosdc.suppress.run.search import Search
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 HITAS = find_method("hitas")

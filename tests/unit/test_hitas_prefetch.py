@@ -13,9 +13,9 @@ from evosdc.parallel import SerialPool, Workers
 from evosdc.suppress.methods import hitas
 from evosdc.suppress.methods.hitas import Prefetch, _Decomposition
 from evosdc.suppress.methods.hitas_subtable import Subtables
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import find_method
+from evosdc.suppress.run.search import Search
 
 
 class Remembering(SerialPool[Subtables]):

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import evosdc
 from evosdc.instances import make
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import find_method
 from evosdc.table import Table
 
 

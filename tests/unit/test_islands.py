@@ -11,15 +11,16 @@ from builders import UntilHelped, run_method
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.parallel import Workers
-from evosdc.suppress.contracted import ContractedSearch, contraction_for
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.methods import exchange, islands
-from evosdc.suppress.methods.exchange import Assignment
+from evosdc.suppress.methods import islands
+from evosdc.suppress.methods.contracted import ContractedSearch, contraction_for
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Guide, RemoteIsland, explore
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run import exchange
+from evosdc.suppress.run.exchange import Assignment
+from evosdc.suppress.run.search import Search
 
 
 def problem(kind: str) -> Problem:

@@ -6,7 +6,7 @@ from evosdc import protect
 from evosdc.instances import make
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.programs import Programs
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 
 def test_what_was_asked_before_changes_no_answer() -> None:

@@ -11,7 +11,7 @@ import evosdc
 from evosdc.instances import make
 from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.engine.general.units import digits_of, round_levels_up
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 
 def demands_on(problem: Problem) -> Demands:

@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from builders import flat_table
 from evosdc.instances import make
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.unpick import unpick
 from evosdc.table import Table
 

@@ -14,15 +14,15 @@ from evosdc.parallel import Workers
 from evosdc.suppress.engine.base import WalkOptions
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.network.network_engine import NetworkEngine
-from evosdc.suppress.methods import exchange
-from evosdc.suppress.methods.exchange import Assignment, Exchange, go_on
+from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.methods.walking import Plan, Walk
 from evosdc.suppress.papers.order_search import OrderParameters
 from evosdc.suppress.papers.orders import OrderSearch
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run import exchange
+from evosdc.suppress.run.exchange import Assignment, Exchange, go_on
+from evosdc.suppress.run.search import Search
 
 PLAN = Plan(GeneralEngine, WalkOptions(4, 0.3, 8), 160, "rebuilt")
 FLAT = Plan(NetworkEngine, WalkOptions(3, 0.8, 8, 20, 400), 160, "ruined")

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from evosdc.suppress.engine.network.levels import whole_capacities
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.table import Table
 
 

@@ -34,9 +34,9 @@ from evosdc.suppress.papers.relaxed_moves import (
     rows_of,
 )
 from evosdc.suppress.papers.relaxed_search import RelaxedSearch, equation_depth
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import find_method
+from evosdc.suppress.run.search import Search
 from evosdc.table import Table
 
 

@@ -15,11 +15,11 @@ import pytest
 import evosdc.suppress
 from evosdc.errors import MethodError
 from evosdc.options import MethodOptions
-from evosdc.suppress.registry import METHODS, Method, find_method, load_methods
+from evosdc.suppress.run.registry import METHODS, Method, find_method, load_methods
 
 _LOADED = """
 import json, sys
-from evosdc.suppress.registry import find_method
+from evosdc.suppress.run.registry import find_method
 find_method({name!r})
 print(json.dumps([m for m in sys.modules if m.startswith("evosdc.suppress.")]))
 """

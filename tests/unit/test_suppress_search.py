@@ -11,10 +11,10 @@ import evosdc
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.instances import make
 from evosdc.suppress import running
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method, find_method
+from evosdc.suppress.run.search import Search
 
 # The package gives the verb this name, so that the module is asked for by its own.
 solving = import_module("evosdc.api.solve")

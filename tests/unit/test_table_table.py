@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evosdc.errors import LevelError, TableError
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.table import Table
 
 ROW = np.array([[1.0, 1.0, -1.0]])

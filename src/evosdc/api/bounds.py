@@ -16,9 +16,9 @@ from evosdc.io import table_from_frame
 from evosdc.options import checked
 from evosdc.parallel import joined
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
-from evosdc.suppress.contracted import contracted
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.requests import costs
+from evosdc.suppress.methods.contracted import contracted
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.requests import costs
 from evosdc.table.knowledge import knowledge_words
 
 _METHODS = ("node", "cut")

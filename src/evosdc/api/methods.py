@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from evosdc.suppress.registry import load_methods
+from evosdc.suppress.run.registry import load_methods
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from evosdc import __version__
 from evosdc.evolution.record import Entry
 from evosdc.io.checkpoint import pack_cells, unpack_cells
 from evosdc.io.run_checkpoint import SOON, Checkpoint, in_words, sha_of
-from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import Clock
-from evosdc.suppress.search import Search
 from evosdc.table import Table
 
 # What a run may be given anew when it goes on: when to stop changes no pattern.

@@ -23,8 +23,8 @@ from evosdc.errors import InputError, LevelError
 from evosdc.evolution.record import Entry
 from evosdc.io.run_checkpoint import Checkpoint
 from evosdc.results import Exposure
-from evosdc.suppress.problem import Problem, strict_margin
-from evosdc.suppress.requests import CellRequests, costs, with_least_levels
+from evosdc.suppress.problem.problem import Problem, strict_margin
+from evosdc.suppress.problem.requests import CellRequests, costs, with_least_levels
 from evosdc.suppress.running import Clock
 from evosdc.table import Table
 from evosdc.table.attackers import Attackers, RespondentSums, respondent_sums

@@ -86,7 +86,7 @@ def protect(
     method
         A name listed by ``evosdc methods``; ``auto`` takes the best for the table.
     cost
-        What hiding a cell costs: see `evosdc.suppress.requests.costs`.
+        What hiding a cell costs: see `evosdc.suppress.problem.requests.costs`.
     stop
         When the search ends; the keywords `time_limit`, `evaluations` and `gap` do the
         same.

@@ -25,10 +25,11 @@ from evosdc.evolution.record import RunRecord
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, Exposure, Verdict
-from evosdc.suppress.contracted import completed
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import FLAGSHIP, Method, find_method
+from evosdc.suppress.methods.contracted import completed
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import FLAGSHIP, Method, find_method
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import (
     INTERRUPTED,
     Clock,
@@ -37,7 +38,6 @@ from evosdc.suppress.running import (
     run,
     stopping,
 )
-from evosdc.suppress.search import Search
 from evosdc.table import Table
 from evosdc.table.status import SECONDARY
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from evosdc.arrays import Real
 from evosdc.suppress.engine.cut import Cut
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 # Rows added in one round at most, the most violated first.
 _MOST = 2000

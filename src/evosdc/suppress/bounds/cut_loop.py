@@ -18,15 +18,15 @@ import numpy as np
 
 from evosdc.arrays import Flags, Real
 from evosdc.parallel import LazyPool, Workers
+from evosdc.suppress.bounds.aggregation import CombinedEquations
 from evosdc.suppress.bounds.bridgeless import BridgelessRows, company
-from evosdc.suppress.bounds.combined import CombinedEquations
+from evosdc.suppress.bounds.gomory import tableau_cuts
 from evosdc.suppress.bounds.master import Master
 from evosdc.suppress.bounds.planes import PlaneCuts
 from evosdc.suppress.bounds.rounding import rounded
-from evosdc.suppress.bounds.tableau import tableau_cuts
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.cut import Cut
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 # Cells brought in by one round of pricing.
 _PRICED = 2000

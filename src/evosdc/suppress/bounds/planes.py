@@ -17,7 +17,7 @@ import numpy as np
 from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.network.cuts import NetworkCuts
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.subnetworks import moving_equations, subnetworks
 
 # Sets of equations that are looked at: the three pairs of flat dimensions, and more

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from evosdc.suppress.engine.base import AnyEngine
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.network.network_engine import NetworkEngine
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.engine.network.engine import NetworkEngine
+from evosdc.suppress.problem.problem import Problem
 
 
 def engine_for(problem: Problem) -> AnyEngine:

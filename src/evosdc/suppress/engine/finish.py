@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evosdc.suppress.engine.base import Costs, State
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.run.search import Search
 
 
 def finish(state: State, search: Search, clean_up: bool, event: str) -> Pattern:

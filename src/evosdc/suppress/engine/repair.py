@@ -13,9 +13,9 @@ import numpy as np
 from evosdc.suppress.engine.base import Cells, Costs, Mask, State
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.finish import finish
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 
 # How much of a slow repair the next one is expected to take.
 _FADING = 0.8

@@ -1,1 +1,1 @@
-"""One file per method (registry.py finds them by name)."""
+"""One file per method (run/registry.py finds them by name)."""

@@ -6,12 +6,12 @@ which contraction may lose.
 
 from __future__ import annotations
 
-from evosdc.suppress.contracted import run_contracted, run_for_public
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import FLAGSHIP, find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.methods.contracted import run_contracted, run_for_public
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import FLAGSHIP, find_method
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.subtables import subtables
 
 # Those that take longest come last: each may have the time that the others left.

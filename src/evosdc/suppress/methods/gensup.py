@@ -21,12 +21,12 @@ from evosdc.evolution.selection import elite
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.bounds.cut_loop import node_bound
 from evosdc.suppress.engine.base import AnyEngine, Mender, State, Stopped, never
-from evosdc.suppress.engine.network.network_engine import NetworkEngine
+from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.methods.pbp import bound_and_path
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.run.search import Search
 
 GUIDES = ("share", "zero")
 # A relaxation hides more than this of a cell, or none of it.

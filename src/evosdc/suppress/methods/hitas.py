@@ -28,10 +28,10 @@ from evosdc.suppress.methods.hitas_subtable import (
     solve_problem,
     solve_subtable,
 )
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method
-from evosdc.suppress.search import Search, StopWith
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method
+from evosdc.suppress.run.search import Search, StopWith
 
 # The share of the time that is left for the check of the whole table.
 _WHOLE = 0.4

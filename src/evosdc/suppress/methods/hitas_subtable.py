@@ -23,10 +23,10 @@ from evosdc.evolution.stopping import (
 )
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.choose import engine_for
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import find_method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import find_method
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.part_problem import PartProblems
 from evosdc.suppress.structure.subtables import Subtable, subtables
 

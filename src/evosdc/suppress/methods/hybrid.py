@@ -33,10 +33,10 @@ from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Islands
 from evosdc.suppress.methods.relaxation import Relaxation
 from evosdc.suppress.methods.scheduler import CLOSED, Budget, Scheduler, Slice, proven
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method
-from evosdc.suppress.search import DUALITY, TREE, Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method
+from evosdc.suppress.run.search import DUALITY, TREE, Search
 
 # Integer programmes are solved to this share of the gap that is left, and to their end
 # where that is less than the second. At half of the first they take longer and find

@@ -31,9 +31,9 @@ from evosdc.suppress.methods.gensup import (
 )
 from evosdc.suppress.methods.scheduler import Budget, Operator, Slice
 from evosdc.suppress.methods.walking import reporter, restored
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 
 Flags = NDArray[np.bool_]
 Fractions = NDArray[np.float64]

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from evosdc.parallel import Workers
-from evosdc.suppress.contracted import contraction_for
 from evosdc.suppress.engine.general.programs import call_quick
 from evosdc.suppress.methods.constructions import construct
-from evosdc.suppress.methods.exchange import Assignment, Exchange, Findings, resume
+from evosdc.suppress.methods.contracted import contraction_for
 from evosdc.suppress.methods.island import Fractions, Island
 from evosdc.suppress.methods.scheduler import Scheduler
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.exchange import Assignment, Exchange, Findings, resume
+from evosdc.suppress.run.search import Search
 
 # A run that is long enough to have its first pattern built elsewhere, and the share of
 # what is left by which it must be there.

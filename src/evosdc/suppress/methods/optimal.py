@@ -23,10 +23,10 @@ from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.methods.gensup import guided_price
 from evosdc.suppress.methods.scheduler import proven
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method
-from evosdc.suppress.search import TREE, Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method
+from evosdc.suppress.run.search import TREE, Search
 
 # A tolerance below which an integer programme is solved to its end.
 _WHOLLY = 1e-5

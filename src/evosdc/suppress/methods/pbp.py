@@ -16,14 +16,14 @@ from evosdc.kernels import kernel
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.arrays import Arcs, PatternArrays
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.flow import Graph
 from evosdc.suppress.engine.network.paths import hide
+from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.sp import cell_order
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.run.search import Search
 
 # Kernels: meet the row and column bounds of a level by hiding cells at its nodes.
 

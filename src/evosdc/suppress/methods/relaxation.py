@@ -11,10 +11,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from evosdc.arrays import Flags, Real
-from evosdc.suppress.contracted import contraction_for
 from evosdc.suppress.engine.cut import Cut, leaning_cut
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.methods.contracted import contraction_for
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
 
 # A cut of which less than this is missing says nothing.
 _SHORT = 1e-6

@@ -21,7 +21,7 @@ import numpy as np
 
 from evosdc.evolution.stopping import gap
 from evosdc.suppress.engine.base import Stopped
-from evosdc.suppress.search import Search
+from evosdc.suppress.run.search import Search
 
 # A gap at which a pattern counts as proven: what integer programmes can tell.
 CLOSED = 2e-6

@@ -14,11 +14,11 @@ import numpy as np
 from evosdc.arrays import Long
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only
-from evosdc.suppress.search import Search
+from evosdc.suppress.engine.network.state import PatternState, TableNetwork
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.run.search import Search
 
 ORDERS = ("given", "descending", "ascending", "random")
 

@@ -16,12 +16,12 @@ from evosdc.options import MethodOptions
 from evosdc.suppress.engine.base import AnyEngine, State, Walker, WalkOptions
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.network.network_engine import NetworkEngine
-from evosdc.suppress.methods.exchange import Exchange
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only
-from evosdc.suppress.search import Search
+from evosdc.suppress.engine.network.engine import NetworkEngine
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.exchange import Exchange
+from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.run.search import Search
 
 
 @dataclass(frozen=True)

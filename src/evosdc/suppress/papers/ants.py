@@ -18,10 +18,10 @@ from evosdc.options import option
 from evosdc.suppress.papers.relaxed_check import RelaxedArrays
 from evosdc.suppress.papers.relaxed_moves import RULES
 from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method
+from evosdc.suppress.run.search import Search
 
 # A trail never falls below this share of its start, so that no cell is lost for good.
 _FLOOR = 0.05

@@ -11,8 +11,8 @@ from collections import defaultdict
 import numpy as np
 
 from evosdc.arrays import Long, Real
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.papers.rectangles import cheapest_corners, levels_of
 
 Circuits = dict[int, Long]

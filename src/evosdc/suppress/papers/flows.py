@@ -20,14 +20,14 @@ from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
 from evosdc.options import option
 from evosdc.suppress.engine.finish import finish
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.flow import Graph, end_of, trace
+from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.sp import cell_order
 from evosdc.suppress.papers.rectangles import OnceThroughOptions, protection_failed
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure import heap
 
 # Kernel: shortest paths with stratified costs, as Castro's heuristic uses them.

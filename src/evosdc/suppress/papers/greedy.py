@@ -18,10 +18,10 @@ from evosdc.arrays import Flags
 from evosdc.options import option
 from evosdc.suppress.papers.relaxed_moves import RULES
 from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method
+from evosdc.suppress.run.search import Search
 
 # What each rule goes by.
 VARIANTS = {

@@ -30,8 +30,8 @@ from evosdc.evolution.replacement import REPLACEMENTS, worst
 from evosdc.evolution.selection import SELECTIONS, tournament
 from evosdc.evolution.stopping import CostBenefit
 from evosdc.options import MethodOptions, option
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend import Mender
+from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.pbp import bound_and_path
 from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
@@ -47,10 +47,10 @@ from evosdc.suppress.papers.circuits import (
     simple_rectangles,
     witness_circuit,
 )
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method, networks_only
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.run.search import Search
 
 PROBABILISTIC = "probabilistic"
 # Selection and replacement of each strategy of the portfolio.

@@ -22,10 +22,10 @@ from evosdc.suppress.papers.relaxed_moves import (
     move,
 )
 from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method
+from evosdc.suppress.run.search import Search
 
 
 @dataclass(frozen=True)

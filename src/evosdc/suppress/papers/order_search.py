@@ -13,7 +13,7 @@ from evosdc.evolution.selection import tournament
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.base import AnyEngine
 from evosdc.suppress.engine.evaluator import Evaluator, Order, Prefix, PricedOrder
-from evosdc.suppress.search import Search
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import (
     CELLS,
     GROUPINGS,

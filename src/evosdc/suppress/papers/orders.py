@@ -9,7 +9,6 @@ import numpy as np
 from evosdc.suppress.engine.base import AnyEngine, Walker
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.evaluator import Evaluator
-from evosdc.suppress.methods.exchange import Exchange
 from evosdc.suppress.methods.walking import reporter
 from evosdc.suppress.papers.order_search import (
     Evolution,
@@ -17,10 +16,11 @@ from evosdc.suppress.papers.order_search import (
     WeightParameters,
     preset,
 )
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.exchange import Exchange
+from evosdc.suppress.run.registry import Method
+from evosdc.suppress.run.search import Search
 
 # Ruin and recreate between orders: the memetic step of ``order-ga``.
 #

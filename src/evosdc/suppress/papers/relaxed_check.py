@@ -25,7 +25,7 @@ from scipy import sparse
 
 from evosdc.arrays import Flags, Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.unpick import movable
 
 # An equation short by less than this share is balanced: sums of rounded numbers.

@@ -13,7 +13,7 @@ import numpy as np
 
 from evosdc.arrays import Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.draw import draw
+from evosdc.suppress.engine.draw import draw
 from evosdc.suppress.papers.relaxed_check import (
     LOGGED,
     SECONDARIES,

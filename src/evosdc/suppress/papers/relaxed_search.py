@@ -26,9 +26,9 @@ from evosdc.suppress.papers.relaxed_moves import (
     make_choice,
     rows_of,
 )
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import by_weight
 from evosdc.suppress.structure.upsets import single_totals
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Long
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 # Of some only a part has a place in the order; the rest is a closing group.
 UNPICKED = ("unpicked", "by-bounds")

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.suppress.problem import Levels, Problem
+from evosdc.suppress.problem.problem import Levels, Problem
 from evosdc.suppress.structure.subtables import Subtable
 from evosdc.table import Table
 from evosdc.table.status import FIXED, PRIMARY, SAFE

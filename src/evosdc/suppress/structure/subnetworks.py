@@ -22,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.arrays import Long
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 # What closing a cell counts whose two equations have met before.
 _MET = 1.0 / 64

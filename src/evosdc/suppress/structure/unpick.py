@@ -14,7 +14,7 @@ import numpy as np
 
 from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure import heap
 
 # Small compiled searches over the equations of a table.

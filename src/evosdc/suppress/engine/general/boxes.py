@@ -19,7 +19,7 @@ from evosdc.suppress.engine.general.grid import (
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.pool import Rows
 from evosdc.suppress.engine.general.witness import Witnesses
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.codes import dimensions_of
 
 # Demands and cells dealt with between two looks at the clock.

@@ -9,7 +9,7 @@ import numpy as np
 from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.programs import Question
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 if TYPE_CHECKING:
     from evosdc.suppress.engine.general.state import GeneralState

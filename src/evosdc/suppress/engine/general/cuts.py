@@ -19,7 +19,7 @@ from evosdc.suppress.engine.general.level_programs import (
     programs_of,
 )
 from evosdc.suppress.engine.general.pool import make_knowledge
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 _CUTS_A_ROUND = 60
 # Levels that are asked in vain after a cut, for each cut so far, before a round ends.

@@ -13,7 +13,7 @@ import numpy as np
 from evosdc.errors import LevelError
 from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.engine.general.programs import Programs
-from evosdc.suppress.problem import Problem, unreachable
+from evosdc.suppress.problem.problem import Problem, unreachable
 
 # A level counts as out of reach when it is missed by more than this share.
 SHORT = 1e-8

@@ -15,8 +15,8 @@ from scipy import sparse
 
 from evosdc.suppress.engine.general.model import MOVED, Move, load_program
 from evosdc.suppress.engine.general.state import GeneralState
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 
 
 class JointProgram:

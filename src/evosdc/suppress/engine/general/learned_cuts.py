@@ -18,7 +18,7 @@ from scipy import sparse
 from evosdc.suppress.engine.base import Mask
 from evosdc.suppress.engine.cut import Cut, leaning_cut
 from evosdc.suppress.engine.general.model import Tight
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 # Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
 _GRID = 720720

@@ -28,7 +28,7 @@ from scipy import sparse
 
 from evosdc.suppress.engine.cut import Cut, leaning_cut
 from evosdc.suppress.engine.general.model import Tight, load_program
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
 # Multipliers of tables are halves, thirds and the like; this grid holds them exactly.

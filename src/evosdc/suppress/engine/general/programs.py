@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evosdc.suppress.engine.general.learned_cuts import LearnedCuts
 from evosdc.suppress.engine.general.model import DeviationModel, Move, Tight
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.unpick import movable
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 

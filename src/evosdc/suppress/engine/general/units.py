@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.suppress.engine.base import Demands
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 # Digits that the values of a table may have, and digits beyond them for the levels.
 _MOST_DIGITS = 6

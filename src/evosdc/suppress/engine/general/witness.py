@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evosdc.suppress.engine.general import pool as pools
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.pool import Pool, Rows
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 # Room that a pool starts with.
 _WITNESSES = 1024

@@ -14,7 +14,7 @@ from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.network.flow import Graph, graph_of, max_flow, min_cut
-from evosdc.suppress.problem import Levels, Problem
+from evosdc.suppress.problem.problem import Levels, Problem
 
 # The connected pieces of a network, each with cells and nodes numbered by itself.
 

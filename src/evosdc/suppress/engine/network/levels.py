@@ -12,7 +12,7 @@ from evosdc.arrays import Long, Real
 from evosdc.errors import LevelError
 from evosdc.suppress.engine.network.arrays import Arcs
 from evosdc.suppress.engine.network.flow import Graph, graph_of, max_flow
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 
 # Long-number capacities: no level is ever left short through rounding.
 #

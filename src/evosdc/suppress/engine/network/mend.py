@@ -14,8 +14,8 @@ from evosdc.arrays import Flags
 from evosdc.errors import EvosdcError
 from evosdc.suppress.engine.network import mend_kernels as kernels
 from evosdc.suppress.engine.network.cover import FAILED, FULL, change
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend_kernels import Log, forget, make_log
+from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 
 Cells = NDArray[np.int64]
 

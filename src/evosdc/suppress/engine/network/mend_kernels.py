@@ -8,7 +8,7 @@ import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.draw import draw
+from evosdc.suppress.engine.draw import draw
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
     Net,

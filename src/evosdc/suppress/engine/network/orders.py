@@ -26,10 +26,10 @@ from evosdc.suppress.engine.network.arrays import (
     make_work,
 )
 from evosdc.suppress.engine.network.cheapest_flow import Flows, make_flows
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.order_kernels import run_order
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.search import Search
+from evosdc.suppress.engine.network.state import PatternState, TableNetwork
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
 
 # Levels protected between two looks at the clock.

@@ -8,11 +8,10 @@ import numpy as np
 
 from evosdc.arrays import Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.draw import draw
 from evosdc.suppress.engine.base import Stopped, WalkOptions
+from evosdc.suppress.engine.draw import draw
 from evosdc.suppress.engine.network.arrays import Arcs, Net, PatternArrays
 from evosdc.suppress.engine.network.cover import DONE, FULL
-from evosdc.suppress.engine.network.engine import PatternState, TableNetwork
 from evosdc.suppress.engine.network.mend_kernels import (
     Log,
     forget,
@@ -23,7 +22,8 @@ from evosdc.suppress.engine.network.mend_kernels import (
     tidy,
     undo,
 )
-from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.engine.network.state import PatternState, TableNetwork
+from evosdc.suppress.problem.pattern import Pattern
 
 # Kernels of ruin and recreate: whole runs of steps on one state.
 #

@@ -22,7 +22,7 @@ from scipy import sparse
 from evosdc.arrays import Flags, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.cut import Cut, leaning_cut
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.subnetworks import moving_equations
 
 # Adding up equations until what they say of one cell leans on little (kernels).

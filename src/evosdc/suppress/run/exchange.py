@@ -19,9 +19,9 @@ from typing import Any, Protocol
 
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.parallel import Closing, Task, open_pool
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 
 # Seconds of the first assignment, how much longer each one is, and the longest: short
 # ones first, so that what is found travels soon.

@@ -20,8 +20,8 @@ from evosdc.evolution.stopping import (
     seconds_left,
 )
 from evosdc.parallel import Workers
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
 
 Shrink = Callable[[Pattern], Pattern]
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from evosdc.errors import MethodError
 from evosdc.options import MethodOptions, configure
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.search import Search
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 
 # Where each method is, in the order `evosdc methods` lists them. Strings, so that one
 # method is looked up without importing the others.

@@ -10,12 +10,12 @@ from evosdc.errors import LevelError
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
-from evosdc.suppress.pattern import Pattern
-from evosdc.suppress.problem import Problem
-from evosdc.suppress.registry import Method
-from evosdc.suppress.search import DUALITY, Search, Shrink
+from evosdc.suppress.problem.contraction import Contraction, contract
+from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.registry import Method
+from evosdc.suppress.run.search import DUALITY, Search, Shrink
 from evosdc.suppress.structure.codes import dimensions_of
-from evosdc.suppress.structure.contract import Contraction, contract
 
 # Worth it where no more than this share of the cells that may be hidden is left; less
 # where boxes, which need dimensions, would be lost, and then only where programs do

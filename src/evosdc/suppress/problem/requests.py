@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError, RequestError
-from evosdc.suppress.problem import least_levels
+from evosdc.suppress.problem.problem import least_levels
 from evosdc.table import Table
 from evosdc.table.select import select
 from evosdc.table.status import FIXED, PRIMARY

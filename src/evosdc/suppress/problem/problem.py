@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import LevelError, TableError
-from evosdc.suppress.pattern import Pattern
+from evosdc.suppress.problem.pattern import Pattern
 from evosdc.table import Network, Table
 from evosdc.table.attackers import Attackers, OwnShares, RespondentSums
 from evosdc.table.knowledge import in_whole_numbers

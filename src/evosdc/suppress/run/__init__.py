@@ -1,0 +1,1 @@
+"""One run of a method: its budget, its entry in the registry, its workers."""
