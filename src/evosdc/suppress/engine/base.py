@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.parallel import LazyPool
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.evaluator import Evaluator
@@ -22,9 +23,9 @@ from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
 
-Cells = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-Costs = NDArray[np.float64]
+Cells = Long
+Mask = Flags
+Costs = Real
 Stopped = Callable[[], bool]
 
 
@@ -44,7 +45,7 @@ class Demands:
 
     cell: Cells
     sign: NDArray[np.int8]
-    amount: NDArray[np.float64]
+    amount: Real
     attacker: Cells = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
@@ -54,7 +55,7 @@ class Demands:
     def __len__(self) -> int:
         return len(self.cell)
 
-    def by_weight(self, weight: NDArray[np.float64], rows: Cells) -> Cells:
+    def by_weight(self, weight: Real, rows: Cells) -> Cells:
         """Order of some rows by falling weight, both directions of a cell together."""
         cell = self.cell[rows]
         return np.lexsort((-self.sign[rows], cell, -weight[cell]))
@@ -150,7 +151,7 @@ class Separator(Protocol):
         """Yield the cuts of single equations."""
         ...
 
-    def violated(self, x: NDArray[np.float64], stopped: Stopped) -> Iterator[Cut]:
+    def violated(self, x: Real, stopped: Stopped) -> Iterator[Cut]:
         """Yield cuts that cells hidden to the extent `x` violate."""
         ...
 

@@ -5,24 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from evosdc.arrays import Flags, Long, Real
 
 
 @dataclass
 class Cut:
     """``sum of coefficients * x >= least``, scaled so that `least` is 1 or 0."""
 
-    cells: NDArray[np.int64]
-    coefficients: NDArray[np.float64]
+    cells: Long
+    coefficients: Real
     least: float = 1.0
 
 
-def leaning_cut(
-    cells: NDArray[np.int64],
-    terms: NDArray[np.float64],
-    primary: NDArray[np.bool_],
-    short: float,
-) -> Cut | None:
+def leaning_cut(cells: Long, terms: Real, primary: Flags, short: float) -> Cut | None:
     """Write that a level leans on cells, each with a share of it as its term.
 
     What sensitive cells lend is had for nothing, and no cell need lend more than what

@@ -14,14 +14,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.sort import order_of
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 # What stands on a place of the grid that is no cell of the table.
 ABSENT = -1
@@ -49,37 +45,37 @@ class CodeGrid(NamedTuple):
         The code above each code, -1 for the total.
     """
 
-    cell: Ints
-    place: Ints
-    stride: Ints
-    size: Ints
-    first: Ints
-    parent: Ints
+    cell: Long
+    place: Long
+    stride: Long
+    size: Long
+    first: Long
+    parent: Long
     leaf: Flags
 
 
 class Boxwork(NamedTuple):
     """Scratch space of one search; nothing in it outlives a call."""
 
-    rise: Floats
-    fall: Floats
-    rank: Ints
-    climb: Floats
-    ways_cost: Floats
-    below: Ints
-    beside: Ints
-    listed: Ints
-    order: Ints
-    turn: Ints
-    partial: Floats
-    rest: Floats
-    entry: Ints
-    entry_sign: Ints
-    place: Ints
-    way: Ints
-    length: Ints
-    best_place: Ints
-    best_way: Ints
+    rise: Real
+    fall: Real
+    rank: Long
+    climb: Real
+    ways_cost: Real
+    below: Long
+    beside: Long
+    listed: Long
+    order: Long
+    turn: Long
+    partial: Real
+    rest: Real
+    entry: Long
+    entry_sign: Long
+    place: Long
+    way: Long
+    length: Long
+    best_place: Long
+    best_way: Long
 
 
 @kernel(inner=True)
@@ -87,9 +83,9 @@ def price_of(
     cell: int,
     way: int,
     amount: float,
-    up: Floats,
-    down: Floats,
-    cost: Floats,
+    up: Real,
+    down: Real,
+    cost: Real,
     hidden: Flags,
     only_hidden: bool,
 ) -> float:
@@ -113,9 +109,9 @@ def _list_vectors(
     place: int,
     way: int,
     amount: float,
-    up: Floats,
-    down: Floats,
-    cost: Floats,
+    up: Real,
+    down: Real,
+    cost: Real,
     hidden: Flags,
     only_hidden: bool,
 ) -> None:
@@ -234,9 +230,9 @@ def cheapest_box(
     target: int,
     sign: int,
     amount: float,
-    up: Floats,
-    down: Floats,
-    cost: Floats,
+    up: Real,
+    down: Real,
+    cost: Real,
     hidden: Flags,
     only_hidden: bool,
     bound: float,

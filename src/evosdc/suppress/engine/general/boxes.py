@@ -6,8 +6,8 @@ Hundreds of times faster than a program, and in large tables nearly every level 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.suppress.engine.base import Cells, Mask, Stopped, never
 from evosdc.suppress.engine.general import cover_kernels as kernels
 from evosdc.suppress.engine.general.grid import (
@@ -50,7 +50,7 @@ class Boxes:
         """Return the same boxes for a list of demands that has grown."""
         return Boxes(self._problem, self.field._replace(rows=rows))
 
-    def with_price(self, cost: NDArray[np.float64]) -> Boxes:
+    def with_price(self, cost: Real) -> Boxes:
         """Return the same boxes at other costs."""
         price = np.where(self._problem.hideable, cost, np.inf)
         return Boxes(self._problem, self.field._replace(price=price))
@@ -88,11 +88,7 @@ class Boxes:
         return np.concatenate(misses) if misses else np.empty(0, np.int64)
 
     def drop(
-        self,
-        witnesses: Witnesses,
-        hidden: Mask,
-        cells: Cells,
-        stopped: Stopped = never,
+        self, witnesses: Witnesses, hidden: Mask, cells: Cells, stopped: Stopped = never
     ) -> None:
         """Publish those of some cells that other boxes and cycles can replace."""
         witnesses.follow(self.field.rows)
@@ -121,8 +117,8 @@ class Boxes:
         witnesses: Witnesses,
         hidden: Mask,
         targets: Cells,
-        shuffle: NDArray[np.float64],
-        cost: NDArray[np.float64],
+        shuffle: Real,
+        cost: Real,
     ) -> float:
         """Publish some secondaries and cover what broke, if that costs no more.
 
@@ -146,9 +142,7 @@ class Boxes:
             )
         )
 
-    def only_box(
-        self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
-    ) -> Move | None:
+    def only_box(self, cell: int, sign: int, amount: float, price: Real) -> Move | None:
         """Find the cheapest box, no cycle, at given prices.
 
         They are 0 for hidden cells, and infinite for cells that must stay.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.general.box_kernels import Boxwork, CodeGrid, cheapest_box
 from evosdc.suppress.engine.general.path_kernels import Pathwork, Planes, cheapest_cycle
@@ -24,11 +24,6 @@ from evosdc.suppress.engine.general.pool import (
 )
 from evosdc.suppress.engine.sort import order_of
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
-
 # Parts that a level may be split into, the share of what is left that each carries at
 # least, and the least share of the whole level. Larger shares pass over small cells,
 # smaller ones run out of parts; both end in hiding a total.
@@ -43,13 +38,13 @@ class Parts(NamedTuple):
     ``most[0]`` is how many parts there may be.
     """
 
-    most: Ints
-    at_once: Ints
-    spot: Ints
-    cells: Ints
-    by: Floats
-    up: Floats
-    down: Floats
+    most: Long
+    at_once: Long
+    spot: Long
+    cells: Long
+    by: Real
+    up: Real
+    down: Real
     fresh: Flags
 
 
@@ -65,16 +60,16 @@ class CoverArrays(NamedTuple):
     planes: Planes
     paths: Pathwork
     rows: Rows
-    up: Floats
-    down: Floats
-    price: Floats
+    up: Real
+    down: Real
+    price: Real
     primary: Flags
-    column_start: Ints
-    column_row: Ints
-    column_factor: Floats
-    off: Floats
-    cells: Ints
-    by: Floats
+    column_start: Long
+    column_row: Long
+    column_factor: Real
+    off: Real
+    cells: Long
+    by: Real
     parts: Parts
 
 
@@ -271,9 +266,9 @@ def cover_rows(
     field: CoverArrays,
     pool: Pool,
     hidden: Flags,
-    order: Ints,
+    order: Long,
     only_hidden: bool,
-    failed: Ints,
+    failed: Long,
 ) -> tuple[int, int]:
     """Cover open demands in order, hiding what their boxes need.
 
@@ -306,9 +301,9 @@ def drop_cells(
     field: CoverArrays,
     pool: Pool,
     hidden: Flags,
-    cells: Ints,
-    found: Ints,
-    old: Ints,
+    cells: Long,
+    found: Long,
+    old: Long,
     marked: Flags,
     most_users: int,
 ) -> int:
@@ -358,14 +353,14 @@ def ruin(
     field: CoverArrays,
     pool: Pool,
     hidden: Flags,
-    targets: Ints,
-    shuffle: Floats,
-    cost: Floats,
-    found: Ints,
-    old: Ints,
+    targets: Long,
+    shuffle: Real,
+    cost: Real,
+    found: Long,
+    old: Long,
     marked: Flags,
-    fresh: Ints,
-    gone: Ints,
+    fresh: Long,
+    gone: Long,
 ) -> float:
     """Publish some cells, cover their demands anew, keep it if it is not dearer.
 

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.parallel import LazyPool
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.general.level_programs import (
@@ -62,9 +62,7 @@ class AttackCuts:
         """Yield the cuts of single equations: the row and column model, generalised."""
         return self._programs.first(self._public)
 
-    def violated(
-        self, x: NDArray[np.float64], stopped: Callable[[], bool]
-    ) -> Iterator[Cut]:
+    def violated(self, x: Real, stopped: Callable[[], bool]) -> Iterator[Cut]:
         """Yield cuts that cells hidden to the extent `x` violate.
 
         A round ends after some cuts, since one cut often serves several levels, or when
@@ -102,7 +100,7 @@ class AttackCuts:
         self._levels = [*violated, *waiting, *covered]
 
     def _attack(
-        self, wave: list[Level], x: NDArray[np.float64], stopped: Callable[[], bool]
+        self, wave: list[Level], x: Real, stopped: Callable[[], bool]
     ) -> Iterator[tuple[Level, Cut | None]]:
         """Attack the levels of a wave, all from where the last wave ended."""
         asked = [
@@ -119,7 +117,7 @@ class AttackCuts:
                     self._known[level] = deviation
                 yield level, cut
 
-    def _holds(self, level: Level, x: NDArray[np.float64]) -> bool:
+    def _holds(self, level: Level, x: Real) -> bool:
         """Whether the last deviation of a level, or the public's, still covers it."""
         public = level._replace(attacker=0)
         for known in (self._known.get(level), self._known.get(public)):

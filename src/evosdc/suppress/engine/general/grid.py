@@ -8,8 +8,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Int, Long
 from evosdc.suppress.engine.general.box_kernels import (
     ABSENT,
     EMPTY,
@@ -31,9 +31,7 @@ MOST_PLACES_MOVED = 512
 MOST_DIMENSIONS = 4
 
 
-def lay_out(
-    dimensions: Sequence[Dimension], codes: NDArray[np.int32]
-) -> CodeGrid | None:
+def lay_out(dimensions: Sequence[Dimension], codes: Int) -> CodeGrid | None:
     """Return the grid of cells with these codes, or None where it is too big."""
     trees = [d.hierarchy for d in dimensions]
     shape = tuple(len(t) for t in trees)
@@ -102,8 +100,8 @@ def _depth(grid: CodeGrid) -> int:
 
 
 def _known_empty(
-    present: NDArray[np.bool_], trees: list[Hierarchy], shape: tuple[int, ...]
-) -> NDArray[np.bool_]:
+    present: Flags, trees: list[Hierarchy], shape: tuple[int, ...]
+) -> Flags:
     """Absent cells that an equation with cells in the table would contain."""
     there = present.reshape(shape)
     empty = np.zeros(shape, dtype=bool)
@@ -176,7 +174,7 @@ def make_pathwork(planes: Planes) -> Pathwork:
     )
 
 
-def _ints(*parts: Any) -> NDArray[np.int64]:
+def _ints(*parts: Any) -> Long:
     if not parts:
         return np.empty(0, np.int64)
     return np.concatenate([np.asarray(p, dtype=np.int64) for p in parts])

@@ -7,8 +7,8 @@ the marginal method of tau-Argus amounts to: it hides margins until the table is
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.suppress.engine.general.model import Move, Tight
 from evosdc.suppress.engine.general.programs import Programs
 
@@ -18,7 +18,7 @@ def hide_totals(
     cell: int,
     sign: int,
     amount: float,
-    price: NDArray[np.float64],
+    price: Real,
     tight: Tight | None = None,
 ) -> Move | None:
     """Move a cell with an inner cell below it and all totals above that, or None."""

@@ -10,9 +10,9 @@ from typing import Any
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Real
 from evosdc.suppress.engine.general.model import MOVED, Move, load_program
 from evosdc.suppress.engine.general.state import GeneralState
 from evosdc.suppress.problem.problem import Problem
@@ -76,12 +76,7 @@ class JointProgram:
         moved = np.flatnonzero(d)
         return Move(self._cells[moved], d[moved] * unit)
 
-    def _run(
-        self,
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        price: NDArray[np.float64],
-    ) -> NDArray[np.float64] | None:
+    def _run(self, low: Real, high: Real, price: Real) -> Real | None:
         if self._solver is None:
             both = sparse.hstack([self._part, -self._part], format="csc")
             self._solver = load_program(sparse.csc_array(both))

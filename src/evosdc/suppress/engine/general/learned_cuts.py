@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.base import Mask
 from evosdc.suppress.engine.cut import Cut, leaning_cut
 from evosdc.suppress.engine.general.model import Tight
@@ -57,8 +57,8 @@ class LearnedCuts:
         cell: int,
         sign: int,
         amount: float,
-        rows: NDArray[np.int64],
-        multipliers: NDArray[np.float64],
+        rows: Long,
+        multipliers: Real,
         tight: Tight | None = None,
     ) -> None:
         """Keep what some equations together say of a level that was not reached.
@@ -80,8 +80,8 @@ class LearnedCuts:
         cell: int,
         sign: int,
         amount: float,
-        rows: NDArray[np.int64],
-        multipliers: NDArray[np.float64],
+        rows: Long,
+        multipliers: Real,
         tight: Tight | None,
     ) -> Cut | None:
         """Write the sum of equations as a cut: what the cell leans on must be hidden.

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.cut import Cut, leaning_cut
 from evosdc.suppress.engine.general.model import Tight, load_program
 from evosdc.suppress.problem.problem import Problem
@@ -49,8 +50,8 @@ Basis = tuple[NDArray[np.int8], NDArray[np.int8]]
 class Deviation:
     """How far cells move in units of a level, by their place among the hideable."""
 
-    moved: NDArray[np.int64]
-    by: NDArray[np.float64]
+    moved: Long
+    by: Real
 
 
 class Level(NamedTuple):
@@ -71,7 +72,7 @@ class AskedLevels:
     """Levels to be attacked, cells hidden to the extent `x`, and where to begin."""
 
     levels: tuple[Level, ...]
-    x: NDArray[np.float64]
+    x: Real
     basis: Basis | None
 
 
@@ -132,7 +133,7 @@ class LevelPrograms:
             self._end(),
         )
 
-    def holds(self, level: Level, deviation: Deviation, x: NDArray[np.float64]) -> bool:
+    def holds(self, level: Level, deviation: Deviation, x: Real) -> bool:
         """Whether a deviation that covers a level fits into the room `x` leaves."""
         low, high = self._room(level, x, 0.0)
         moved, by = deviation.moved, deviation.by
@@ -156,9 +157,7 @@ class LevelPrograms:
             np.array([int(s) for s in end.row_status], dtype=np.int8),
         )
 
-    def _attack(
-        self, level: Level, x: NDArray[np.float64]
-    ) -> tuple[Cut | None, Deviation | None]:
+    def _attack(self, level: Level, x: Real) -> tuple[Cut | None, Deviation | None]:
         """Return a cut that forbids `x`, or else a deviation that covers a level.
 
         Neither for a level against an attacker that no pattern gives.
@@ -179,9 +178,7 @@ class LevelPrograms:
             found = self._violated(level, deeper[1], x) or found
         return found, None
 
-    def _violated(
-        self, level: Level, y: NDArray[np.float64], x: NDArray[np.float64]
-    ) -> Cut | None:
+    def _violated(self, level: Level, y: Real, x: Real) -> Cut | None:
         """Return the cut of some multipliers, if `x` violates it and patterns exist."""
         cut = self._cut(level, y)
         if cut is None or float(cut.coefficients @ x[cut.cells]) > 1.0 - _SHORT:
@@ -189,12 +186,8 @@ class LevelPrograms:
         return cut if float(cut.coefficients.sum()) >= 1.0 - _SHORT else None
 
     def _ask(
-        self,
-        own: NDArray[np.int64],
-        sign: int,
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        self, own: Long, sign: int, low: Real, high: Real
+    ) -> tuple[Real, Real] | None:
         """How far cells can move within bounds: the deviation, and multipliers."""
         if len(own) == 1:
             (high if sign > 0 else low)[own] = float(sign)
@@ -213,9 +206,7 @@ class LevelPrograms:
         solution = lp.getSolution()
         return np.array(solution.col_value), -np.array(solution.row_dual)
 
-    def _room(
-        self, level: Level, x: NDArray[np.float64], shade: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _room(self, level: Level, x: Real, shade: float) -> tuple[Real, Real]:
         """Room of each cell in units of the level, as far as it is hidden."""
         share = np.clip(x[self._cells], 0.0, 1.0)
         share += shade * (1.0 - share)
@@ -225,7 +216,7 @@ class LevelPrograms:
             np.minimum(up / level.amount, 1.0) * share,
         )
 
-    def _seen_by(self, level: Level) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _seen_by(self, level: Level) -> tuple[Real, Real]:
         """Room of each cell as the attacker of a level sees it."""
         if not level.attacker:
             return self._up, self._down
@@ -237,7 +228,7 @@ class LevelPrograms:
         )
         return tight.within(self._cells, self._up, self._down, level.cells[0])
 
-    def _cut(self, level: Level, y: NDArray[np.float64]) -> Cut | None:
+    def _cut(self, level: Level, y: Real) -> Cut | None:
         """Write the cut of a level for any multipliers of the equations."""
         grid = np.rint(y * _GRID)
         r = -np.asarray(self._transposed @ grid)
@@ -248,9 +239,7 @@ class LevelPrograms:
         moves = np.flatnonzero(r)
         return self._write(level, moves, r[moves] / _GRID)
 
-    def _write(
-        self, level: Level, moves: NDArray[np.int64], r: NDArray[np.float64]
-    ) -> Cut | None:
+    def _write(self, level: Level, moves: Long, r: Real) -> Cut | None:
         """Write the cut that a level's cells move by ``r . d`` over some cells."""
         up, down = self._seen_by(level)
         room = np.where(r > 0, up[moves], down[moves]) / level.amount

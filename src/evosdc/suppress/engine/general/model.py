@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.general.paired_cells import PairedCells
 from evosdc.suppress.structure.unpick import nearest
 
@@ -56,25 +56,19 @@ _PERTURBATION = 0.1
 class Move:
     """A deviation: `by` is added to `cells`, every equation keeps its total."""
 
-    cells: NDArray[np.int64]
-    by: NDArray[np.float64]
+    cells: Long
+    by: Real
 
 
 @dataclass(frozen=True, eq=False)
 class Tight:
     """Cells, in order, with less room than everyone leaves them: an attacker's."""
 
-    cells: NDArray[np.int64]
-    up: NDArray[np.float64]
-    down: NDArray[np.float64]
+    cells: Long
+    up: Real
+    down: Real
 
-    def within(
-        self,
-        cells: NDArray[np.int64],
-        up: NDArray[np.float64],
-        down: NDArray[np.float64],
-        but: int,
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def within(self, cells: Long, up: Real, down: Real, but: int) -> tuple[Real, Real]:
         """Return the room of some cells, in order, as the attacker sees it.
 
         The cell `but` keeps what it has: how far it must move is said elsewhere.
@@ -93,9 +87,9 @@ class _Program(NamedTuple):
     """How the class `asked` is moved by one unit most cheaply."""
 
     asked: int
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    cost: NDArray[np.float64]
+    low: Real
+    high: Real
+    cost: Real
 
 
 class DeviationModel:
@@ -115,12 +109,7 @@ class DeviationModel:
     """
 
     def __init__(
-        self,
-        columns: Any,
-        cells: NDArray[np.int64],
-        up: NDArray[np.float64],
-        down: NDArray[np.float64],
-        slow: bool = False,
+        self, columns: Any, cells: Long, up: Real, down: Real, slow: bool = False
     ) -> None:
         self.cells, self._slow = cells, slow
         self._up = self._wide_up = up[cells]
@@ -130,7 +119,7 @@ class DeviationModel:
         self._solver.setOptionValue("simplex_iteration_limit", _ITERATIONS)
         for option, value in _BY_DUAL_SIMPLEX:
             self._solver.setOptionValue(option, value)
-        self._ray: NDArray[np.float64] | None = None
+        self._ray: Real | None = None
         # Of the last question that had no answer: the cell, and the one it waits for.
         self._refused: tuple[int, int | None] | None = None
 
@@ -144,7 +133,7 @@ class DeviationModel:
         return sparse.csc_array(self._pairs.matrix)
 
     @cached_property
-    def _wide_class_room(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _wide_class_room(self) -> tuple[Real, Real]:
         return self._pairs.room(self._wide_up, self._wide_down)
 
     def _look_at(self, tight: Tight | None, cell: int) -> None:
@@ -161,7 +150,7 @@ class DeviationModel:
         cell: int,
         sign: int,
         amount: float,
-        price: NDArray[np.float64],
+        price: Real,
         tight: Tight | None = None,
     ) -> Move | None:
         """Find the cheapest deviation that moves `cell` by `amount`, or None.
@@ -186,9 +175,7 @@ class DeviationModel:
         self._refused = None
         return self._as_move(self._pairs.moves(found), k, amount)
 
-    def takes_long(
-        self, cell: int, sign: int, amount: float, price: NDArray[np.float64]
-    ) -> bool:
+    def takes_long(self, cell: int, sign: int, amount: float, price: Real) -> bool:
         """Whether the program of all classes takes more than `_ITERATIONS`."""
         self._look_at(None, cell)
         k = int(np.searchsorted(self.cells, cell))
@@ -197,9 +184,7 @@ class DeviationModel:
         self._solver.run()
         return self._solver.getModelStatus() not in _ANSWERED
 
-    def _program(
-        self, k: int, sign: int, amount: float, price: NDArray[np.float64]
-    ) -> _Program:
+    def _program(self, k: int, sign: int, amount: float, price: Real) -> _Program:
         """Write the question how a cell, by its place, is moved most cheaply."""
         pairs = self._pairs
         by_class = pairs.price(price)
@@ -214,7 +199,7 @@ class DeviationModel:
         cost[c] = 0.0
         return _Program(c, low, high, cost)
 
-    def _near_or_whole(self, program: _Program) -> NDArray[np.float64] | None:
+    def _near_or_whole(self, program: _Program) -> Real | None:
         """Solve the program of a neighbourhood, or of all classes if that falls short.
 
         Dual prices tell whether classes outside would make the answer cheaper. Where
@@ -254,9 +239,7 @@ class DeviationModel:
             return best
         return self._run(None, low, high, cost)
 
-    def _held(
-        self, k: int, sign: int, amount: float, price: NDArray[np.float64]
-    ) -> int | None:
+    def _held(self, k: int, sign: int, amount: float, price: Real) -> int | None:
         """A cell that moves with another and must not or cannot so far, if any."""
         mates = self._pairs.mates(k)
         mates = mates[mates != k]
@@ -289,7 +272,7 @@ class DeviationModel:
             self.cells[moved], d[moved] * unit
         )
 
-    def refusal(self) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+    def refusal(self) -> tuple[Long, Real] | None:
         """Why the last question had no answer: multipliers of some equations.
 
         What these say together leaves the cell too little room (Farkas).
@@ -307,9 +290,9 @@ class DeviationModel:
             return None
         return self._rows, pairs.multipliers(self._ray, k, self._up, self._down)
 
-    def _room(self, amount: float, price: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _room(self, amount: float, price: Real) -> Real:
         """Room of classes both ways in units of an amount; none without a price."""
-        high: NDArray[np.float64] = np.concatenate(self._class_room) / amount
+        high: Real = np.concatenate(self._class_room) / amount
         high[high > FAR] = highspy.kHighsInf
         shut = ~np.isfinite(price)
         high[np.concatenate([shut, shut])] = 0.0
@@ -317,12 +300,12 @@ class DeviationModel:
 
     def _run(
         self,
-        classes: NDArray[np.int64] | None,
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        cost: NDArray[np.float64],
-        turned: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.float64] | None:
+        classes: Long | None,
+        low: Real,
+        high: Real,
+        cost: Real,
+        turned: Real | None = None,
+    ) -> Real | None:
         """Solve the program of some classes, or of all; return how far classes move.
 
         Each class is one column upwards and one downwards, which costs the same unless
@@ -357,12 +340,12 @@ class DeviationModel:
 
     def _pass(
         self,
-        classes: NDArray[np.int64] | None,
-        low: NDArray[np.float64],
-        high: NDArray[np.float64],
-        cost: NDArray[np.float64],
-        turned: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.int64] | None:
+        classes: Long | None,
+        low: Real,
+        high: Real,
+        cost: Real,
+        turned: Real | None = None,
+    ) -> Long | None:
         """Pass the program of some classes to the solver; return its equations."""
         back = cost if turned is None else turned
         if classes is None:
@@ -375,7 +358,7 @@ class DeviationModel:
         pass_program(self._solver, sparse.csc_array(part), low[at], high[at], both)
         return rows
 
-    def _as_move(self, d: NDArray[np.float64], k: int, amount: float) -> Move | None:
+    def _as_move(self, d: Real, k: int, amount: float) -> Move | None:
         """Drop what rounding moved; None where the rest no longer adds up."""
         moved = np.abs(d) > MOVED
         snapped = np.where(moved, d, 0.0)
@@ -387,7 +370,7 @@ class DeviationModel:
         return Move(self.cells[moved], snapped[moved] * amount)
 
 
-def _part_of(columns: Any, cells: NDArray[np.int64]) -> tuple[NDArray[np.int64], Any]:
+def _part_of(columns: Any, cells: Long) -> tuple[Long, Any]:
     """Equations of some columns (CSC) that have an entry there: numbers, and as CSR.
 
     Looks at these columns alone: a small program must not cost what the table does.
@@ -407,9 +390,7 @@ _BY_DUAL_SIMPLEX = (("solver", "simplex"), ("presolve", "off"))
 _BY_INTERIOR_POINTS = (("solver", "ipm"), ("presolve", "on"))
 
 
-def _spread(
-    few: NDArray[np.float64], places: NDArray[np.int64] | None, many: int
-) -> NDArray[np.float64]:
+def _spread(few: Real, places: Long | None, many: int) -> Real:
     """Put values at some places among zeros; None stands for all places."""
     if places is None:
         return few
@@ -418,7 +399,7 @@ def _spread(
     return full
 
 
-def _level_prices(price: NDArray[np.float64]) -> NDArray[np.float64]:
+def _level_prices(price: Real) -> Real:
     """Prices in units of the typical one, so that the solver's tolerance fits them."""
     cost = np.where(np.isfinite(price), price, 0.0)
     positive = cost[cost > 0]
@@ -443,13 +424,7 @@ def silent_solver() -> Any:
     return solver
 
 
-def pass_program(
-    solver: Any,
-    matrix: Any,
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    cost: NDArray[np.float64],
-) -> None:
+def pass_program(solver: Any, matrix: Any, low: Real, high: Real, cost: Real) -> None:
     """Pass a program with equations ``matrix @ (up - down) = 0`` (CSC) to a solver.
 
     Each column of the matrix is two of the program, one upwards and one downwards. This

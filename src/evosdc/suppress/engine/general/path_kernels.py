@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.general.box_kernels import (
     Boxwork,
@@ -21,10 +21,6 @@ from evosdc.suppress.engine.general.box_kernels import (
     price_of,
     spell_out,
 )
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 # Arcs looked at in one search; what was found until then is taken.
 MOST_ARCS = 3_000_000
@@ -47,29 +43,29 @@ class Planes(NamedTuple):
         The arcs at each node.
     """
 
-    across: Ints
-    along: Ints
-    nodes: Ints
-    arc_first: Ints
-    tail: Ints
-    head: Ints
-    node_first: Ints
-    start: Ints
-    arc: Ints
+    across: Long
+    along: Long
+    nodes: Long
+    arc_first: Long
+    tail: Long
+    head: Long
+    node_first: Long
+    start: Long
+    arc: Long
 
 
 class Pathwork(NamedTuple):
     """Scratch space of one search; nothing in it outlives a call."""
 
-    distance: Floats
-    via: Ints
+    distance: Real
+    via: Long
     done: Flags
-    heap_key: Floats
-    heap_node: Ints
-    shift: Ints
-    way: Ints
-    place: Ints
-    place_way: Ints
+    heap_key: Real
+    heap_node: Long
+    shift: Long
+    way: Long
+    place: Long
+    place_way: Long
 
 
 @kernel(inner=True)
@@ -119,9 +115,9 @@ def _shortest(
     sign: int,
     layers: int,
     amount: float,
-    up: Floats,
-    down: Floats,
-    cost: Floats,
+    up: Real,
+    down: Real,
+    cost: Real,
     hidden: Flags,
     only_hidden: bool,
     bound: float,
@@ -251,9 +247,9 @@ def cheapest_cycle(
     target: int,
     sign: int,
     amount: float,
-    up: Floats,
-    down: Floats,
-    cost: Floats,
+    up: Real,
+    down: Real,
+    cost: Real,
     hidden: Flags,
     only_hidden: bool,
     bound: float,

@@ -15,12 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.kernels import kernel
 from evosdc.table.attackers import Attackers
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 # Rounding in a product of two numbers; a level missed by this share is reached.
 ROUNDING = 1e-12
@@ -37,17 +34,17 @@ class Knowledge(NamedTuple):
     """
 
     real: int
-    start: Ints
-    cell: Ints
-    up: Floats
-    down: Floats
-    attacker: Ints
-    first: Ints
-    entry: Ints
-    forth: Floats
-    back: Floats
-    saved_up: Floats
-    saved_down: Floats
+    start: Long
+    cell: Long
+    up: Real
+    down: Real
+    attacker: Long
+    first: Long
+    entry: Long
+    forth: Real
+    back: Real
+    saved_up: Real
+    saved_down: Real
 
 
 class Rows(NamedTuple):
@@ -59,13 +56,13 @@ class Rows(NamedTuple):
     downwards, then `following`, -1 at its end.
     """
 
-    cell: Ints
-    sign: Ints
-    amount: Floats
-    attacker: Ints
-    base: Ints
-    first: Ints
-    following: Ints
+    cell: Long
+    sign: Long
+    amount: Real
+    attacker: Long
+    base: Long
+    first: Long
+    following: Long
     knowledge: Knowledge
 
 
@@ -78,19 +75,19 @@ class Pool(NamedTuple):
 
     covered: Flags
     checked: Flags
-    witness: Ints
-    following: Ints
-    before: Ints
-    begin: Ints
-    length: Ints
-    first_user: Ints
-    users: Ints
-    entry_cell: Ints
-    entry_by: Floats
-    entry_next: Ints
-    entry_witness: Ints
-    cell_entry: Ints
-    tally: Ints
+    witness: Long
+    following: Long
+    before: Long
+    begin: Long
+    length: Long
+    first_user: Long
+    users: Long
+    entry_cell: Long
+    entry_by: Real
+    entry_next: Long
+    entry_witness: Long
+    cell_entry: Long
+    tally: Long
 
 
 def make_knowledge(attackers: Attackers, real: int, cells: int) -> Knowledge:
@@ -131,7 +128,7 @@ class RowList:
         )
         self._buffers: list[NDArray[Any]] = list(self.rows[:5])
 
-    def add(self, cell: Ints, sign: Ints, amount: Floats, attacker: Ints) -> None:
+    def add(self, cell: Long, sign: Long, amount: Real, attacker: Long) -> None:
         """Add demands at the end."""
         if not len(cell):
             return
@@ -162,7 +159,7 @@ class RowList:
 
 
 @kernel
-def _link(side: Ints, first: Ints, following: Ints, begin: int) -> None:
+def _link(side: Long, first: Long, following: Long, begin: int) -> None:
     """Put demands from a number on at the head of the lists of their sides."""
     for i in range(len(side)):
         following[begin + i] = first[side[i]]
@@ -191,7 +188,7 @@ def make_pool(demands: int, cells: int, witnesses: int, entries: int) -> Pool:
 
 
 @kernel
-def store(pool: Pool, cells: Ints, by: Floats, size: int) -> int:
+def store(pool: Pool, cells: Long, by: Real, size: int) -> int:
     """Add a witness that covers nothing yet; return its number."""
     number, entry = pool.tally[0], pool.tally[1]
     pool.begin[number], pool.length[number] = entry, size
@@ -304,7 +301,7 @@ def _unguarded(
 
 @kernel
 def claim(
-    pool: Pool, rows: Rows, number: int, up: Floats, down: Floats, strict: bool
+    pool: Pool, rows: Rows, number: int, up: Real, down: Real, strict: bool
 ) -> None:
     """Let a witness cover every open demand it can.
 
@@ -348,7 +345,7 @@ def claim(
 
 @kernel(inner=True)
 def cover_row(
-    pool: Pool, rows: Rows, row: int, number: int, up: Floats, down: Floats
+    pool: Pool, rows: Rows, row: int, number: int, up: Real, down: Real
 ) -> bool:
     """Let a witness that was made for a demand cover it, and all others it can.
 
@@ -404,7 +401,7 @@ def _step(pool: Pool, number: int, cell: int) -> float:
 
 @kernel
 def list_unguarded(
-    pool: Pool, rows: Rows, found_row: Ints, found_attacker: Ints
+    pool: Pool, rows: Rows, found_row: Long, found_attacker: Long
 ) -> int:
     """List the demands against the public whose witness fails against somebody else.
 
@@ -447,7 +444,7 @@ def list_unguarded(
 
 
 @kernel
-def rows_using(pool: Pool, cell: int, found: Ints, count: int, marked: Flags) -> int:
+def rows_using(pool: Pool, cell: int, found: Long, count: int, marked: Flags) -> int:
     """Append the demands whose witness uses a cell; `marked` ones are there already."""
     entry = pool.cell_entry[cell]
     while entry >= 0:
@@ -476,7 +473,7 @@ def in_use(pool: Pool, cell: int) -> bool:
 
 
 @kernel
-def put_back(pool: Pool, rows: Ints, old: Ints, count: int, witnesses: int) -> None:
+def put_back(pool: Pool, rows: Long, old: Long, count: int, witnesses: int) -> None:
     """Undo a trial: give demands their old witnesses, forget the new ones.
 
     Demands that were open before and that a new witness covered are open again.

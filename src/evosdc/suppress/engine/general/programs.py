@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Flags, Long, Real
 from evosdc.suppress.engine.general.learned_cuts import LearnedCuts
 from evosdc.suppress.engine.general.model import DeviationModel, Move, Tight
 from evosdc.suppress.problem.problem import Problem
@@ -26,7 +26,7 @@ _TRIALS = 3
 
 
 # The same about the public alone.
-PublicQuestion = Callable[[int, int, float, NDArray[np.float64]], Move | None]
+PublicQuestion = Callable[[int, int, float, Real], Move | None]
 
 
 class Question(Protocol):
@@ -41,7 +41,7 @@ class Question(Protocol):
         cell: int,
         sign: int,
         amount: float,
-        price: NDArray[np.float64],
+        price: Real,
         tight: Tight | None = None,
     ) -> Move | None: ...
 
@@ -113,7 +113,7 @@ class Programs:
         return bool(problem.derived[_SLOW])
 
     @cached_property
-    def _free(self) -> NDArray[np.bool_]:
+    def _free(self) -> Flags:
         """Cells that can move when everything that may be hidden is."""
         return self.movable(self.problem.hideable)
 
@@ -127,7 +127,7 @@ class Programs:
         cell: int,
         sign: int,
         amount: float,
-        price: NDArray[np.float64],
+        price: Real,
         tight: Tight | None = None,
     ) -> Move | None:
         """Find a cheap deviation that moves `cell` by `amount` up or down, or None.
@@ -169,11 +169,11 @@ class Programs:
         np.minimum.at(down, place, np.concatenate([known.down[part] for part in at]))
         return Tight(cells, up, down)
 
-    def movable(self, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def movable(self, hidden: Flags) -> Flags:
         """Hidden cells that do not follow one after the other from the equations."""
         return np.asarray(movable(hidden, *self._equations))
 
-    def among(self, hidden: NDArray[np.bool_]) -> Question:
+    def among(self, hidden: Flags) -> Question:
         """Return a way to ask many questions about deviations of hidden cells only.
 
         Why a program had no answer is told to `learned`.
@@ -181,11 +181,7 @@ class Programs:
         model = self._model(np.flatnonzero(hidden))
 
         def ask(
-            cell: int,
-            sign: int,
-            amount: float,
-            price: NDArray[np.float64],
-            tight: Tight | None = None,
+            cell: int, sign: int, amount: float, price: Real, tight: Tight | None = None
         ) -> Move | None:
             move = self._ask(model, cell, sign, amount, price, tight)
             why = model.refusal() if move is None else None
@@ -195,7 +191,7 @@ class Programs:
 
         return ask
 
-    def _model(self, cells: NDArray[np.int64]) -> DeviationModel:
+    def _model(self, cells: Long) -> DeviationModel:
         up, down = self.problem.up, self.problem.down
         return DeviationModel(self._columns, cells, up, down, self._slow)
 
@@ -205,7 +201,7 @@ class Programs:
         cell: int,
         sign: int,
         amount: float,
-        price: NDArray[np.float64],
+        price: Real,
         tight: Tight | None = None,
     ) -> Move | None:
         self.asked += 1

@@ -9,8 +9,8 @@ digits, which the judge reads as they were meant.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evosdc.arrays import Real
 from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.problem.problem import Problem
 
@@ -30,7 +30,7 @@ def digits_of(problem: Problem) -> int | None:
     return None
 
 
-def round_levels_up(problem: Problem, demands: Demands) -> NDArray[np.float64]:
+def round_levels_up(problem: Problem, demands: Demands) -> Real:
     """Raise each amount to the next one with few digits that its cell has room for."""
     digits = digits_of(problem)
     if digits is None:
