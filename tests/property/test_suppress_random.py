@@ -97,7 +97,7 @@ def test_cheapest_deviation_is_the_plain_programs(
     cell, sign = int(problem.levels.cell[row]), int(problem.levels.sign[row])
     amount = float(problem.levels.amount[row])
     price = problem.cost
-    move = Programs(problem).cheapest(cell, sign, amount, price)
+    move = Programs(problem).cheapest(model.Demand(cell, sign, amount), price)
     assert move is not None
     d = np.zeros(len(table))
     d[move.cells] = move.by / amount

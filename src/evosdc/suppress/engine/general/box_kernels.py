@@ -78,27 +78,31 @@ class Boxwork(NamedTuple):
     best_way: Long
 
 
+class Movable(NamedTuple):
+    """Room of the cells both ways, what hiding each costs, and which are hidden.
+
+    With `only_hidden` no other cell may move.
+    """
+
+    up: Real
+    down: Real
+    cost: Real
+    hidden: Flags
+    only_hidden: bool
+
+
 @kernel(inner=True)
-def price_of(
-    cell: int,
-    way: int,
-    amount: float,
-    up: Real,
-    down: Real,
-    cost: Real,
-    hidden: Flags,
-    only_hidden: bool,
-) -> float:
+def price_of(cells: Movable, cell: int, way: int, amount: float) -> float:
     """What moving the cell on a place costs; infinite where it cannot."""
     if cell == ABSENT:
         return 0.0
     if cell == EMPTY:
         return np.inf
-    if (up[cell] if way > 0 else down[cell]) < amount:
+    if (cells.up[cell] if way > 0 else cells.down[cell]) < amount:
         return np.inf
-    if hidden[cell]:
+    if cells.hidden[cell]:
         return 0.0
-    return np.inf if only_hidden else cost[cell]
+    return np.inf if cells.only_hidden else cells.cost[cell]
 
 
 @kernel(inner=True)
@@ -109,11 +113,7 @@ def _list_vectors(
     place: int,
     way: int,
     amount: float,
-    up: Real,
-    down: Real,
-    cost: Real,
-    hidden: Flags,
-    only_hidden: bool,
+    cells: Movable,
 ) -> None:
     """List the vectors of a dimension that raise the cell's code, cheapest first.
 
@@ -126,8 +126,8 @@ def _list_vectors(
     rise, fall, rank = work.rise, work.fall, work.rank
     for code in range(size):
         cell = grid.cell[base + code * stride]
-        rise[code] = price_of(cell, way, amount, up, down, cost, hidden, only_hidden)
-        fall[code] = price_of(cell, -way, amount, up, down, cost, hidden, only_hidden)
+        rise[code] = price_of(cells, cell, way, amount)
+        fall[code] = price_of(cells, cell, -way, amount)
         rank[code] = -1
     # rank: steps above the code; climb: what raising the codes strictly between costs.
     code, steps, total = own, 0, 0.0
@@ -230,11 +230,7 @@ def cheapest_box(
     target: int,
     sign: int,
     amount: float,
-    up: Real,
-    down: Real,
-    cost: Real,
-    hidden: Flags,
-    only_hidden: bool,
+    cells: Movable,
     bound: float,
 ) -> tuple[int, float]:
     """Find the cheapest box that moves a cell one way and costs less than a bound.
@@ -245,9 +241,7 @@ def cheapest_box(
     n = len(grid.size)
     place = grid.place[target]
     for k in range(n):
-        _list_vectors(
-            grid, work, k, place, sign, amount, up, down, cost, hidden, only_hidden
-        )
+        _list_vectors(grid, work, k, place, sign, amount, cells)
     for k in range(n):
         if work.listed[k] == 0:
             return 0, bound
@@ -281,9 +275,7 @@ def cheapest_box(
             for e in range(entries):
                 spot = work.place[k, i] + (work.entry[k, e] - own) * grid.stride[k]
                 way = work.way[k, i] * work.entry_sign[k, e]
-                total += price_of(
-                    grid.cell[spot], way, amount, up, down, cost, hidden, only_hidden
-                )
+                total += price_of(cells, grid.cell[spot], way, amount)
                 work.place[k + 1, size] = spot
                 work.way[k + 1, size] = way
                 size += 1

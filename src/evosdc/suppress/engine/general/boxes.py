@@ -16,7 +16,7 @@ from evosdc.suppress.engine.general.grid import (
     make_pathwork,
     plane_networks,
 )
-from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.engine.general.pool import Rows
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem.problem import Problem
@@ -39,16 +39,11 @@ class Boxes:
     def __init__(self, problem: Problem, field: kernels.CoverArrays) -> None:
         self._problem = problem
         self.field = field
-        demands = len(field.rows.cell)
-        self._found = np.empty(demands, np.int64)
-        self._old = np.empty(demands, np.int64)
-        self._marked = np.zeros(demands, np.bool_)
-        self._fresh = np.empty(len(problem.table), np.int64)
-        self._gone = np.empty(len(problem.table), np.int64)
 
     def with_rows(self, rows: Rows) -> Boxes:
         """Return the same boxes for a list of demands that has grown."""
-        return Boxes(self._problem, self.field._replace(rows=rows))
+        trial = _trial(rows, self._problem)
+        return Boxes(self._problem, self.field._replace(rows=rows, trial=trial))
 
     def with_price(self, cost: Real) -> Boxes:
         """Return the same boxes at other costs."""
@@ -68,8 +63,8 @@ class Boxes:
         """Cover open demands in order, as cheaply as boxes and cycles can.
 
         With `only_hidden` nothing more is hidden; without `in_parts` every level is
-        covered in one step, which is quicker and dearer. Returns the demands that have
-        none; when stopped early, the others of `order` are simply left open.
+        covered in one step, which is quicker and hides more. Returns the demands that
+        have none; when stopped early, the others of `order` are simply left open.
         """
         witnesses.follow(self.field.rows)
         self.field.parts.most[0] = kernels.MOST_PARTS if in_parts else 0
@@ -96,17 +91,7 @@ class Boxes:
         while at < len(cells) and not stopped():
             witnesses.make_space(_WITNESSES_A_CALL, self._entries())
             part = cells[at : at + _CELLS_A_CALL]
-            most = len(self._found)
-            done = kernels.drop_cells(
-                self.field,
-                witnesses.pool,
-                hidden,
-                part,
-                self._found,
-                self._old,
-                self._marked,
-                most,
-            )
+            done = kernels.drop_cells(self.field, witnesses.pool, hidden, part)
             if done == 0:
                 # One cell asks for more space than a call has: it stays hidden.
                 done = 1
@@ -126,29 +111,16 @@ class Boxes:
         """
         witnesses.follow(self.field.rows)
         witnesses.make_space(_WITNESSES_A_CALL, self._entries())
-        return float(
-            kernels.ruin(
-                self.field,
-                witnesses.pool,
-                hidden,
-                targets,
-                shuffle,
-                cost,
-                self._found,
-                self._old,
-                self._marked,
-                self._fresh,
-                self._gone,
-            )
-        )
+        pool = witnesses.pool
+        return float(kernels.ruin(self.field, pool, hidden, targets, shuffle, cost))
 
-    def only_box(self, cell: int, sign: int, amount: float, price: Real) -> Move | None:
+    def only_box(self, asked: Demand, price: Real) -> Move | None:
         """Find the cheapest box, no cycle, at given prices.
 
         They are 0 for hidden cells, and infinite for cells that must stay.
         """
         field = self.field._replace(price=price)
-        size = kernels.find_only_box(field, cell, sign, amount)
+        size = kernels.find_only_box(field, asked.cell, asked.sign, asked.amount)
         if size == 0:
             return None
         order = np.argsort(field.cells[:size])
@@ -195,5 +167,18 @@ def boxes_of(problem: Problem, rows: Rows) -> Boxes | None:
             down=np.empty(most),
             fresh=np.empty(most, np.bool_),
         ),
+        trial=_trial(rows, problem),
     )
     return Boxes(problem, field)
+
+
+def _trial(rows: Rows, problem: Problem) -> kernels.Trial:
+    """Make the scratch space for undoing changes."""
+    demands, cells = len(rows.cell), len(problem.table)
+    return kernels.Trial(
+        rows=np.empty(demands, np.int64),
+        old=np.empty(demands, np.int64),
+        marked=np.zeros(demands, np.bool_),
+        fresh=np.empty(cells, np.int64),
+        gone=np.empty(cells, np.int64),
+    )

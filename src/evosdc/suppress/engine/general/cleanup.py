@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped
-from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.base import Cells, Mask, Stopped
 from evosdc.suppress.engine.general.programs import Question
 from evosdc.suppress.problem.problem import Problem
 
@@ -84,20 +83,23 @@ def _replaced(
     while rows:
         demands = table.rows
         for row in rows:
-            amount = float(demands.amount[row])
-            if witnesses.covered[row] or not amount:
+            if witnesses.covered[row] or not demands.amount[row]:
                 continue
-            cell, sign = int(demands.cell[row]), int(demands.sign[row])
             move = None
             if stopped():
                 witnesses.put_back(attempt)
                 witnesses.cover_like_base()
                 return False
             if demands.attacker[row]:
-                move = _for_all(state, ask, rows, cell, sign, price)
+                among = np.array(rows)
+                among = among[demands.cell[among] == demands.cell[row]]
+                among = among[demands.sign[among] == demands.sign[row]]
+                among = among[~witnesses.covered[among] & (demands.attacker[among] > 0)]
+                # One deviation for all of them, if there is one, is one program.
+                if len(among) > 1:
+                    move = ask(table.demand(*among.tolist()), price)
             if move is None:
-                tight = programs.against([int(demands.attacker[row])])
-                move = ask(cell, sign, amount, price, tight)
+                move = ask(table.demand(row), price)
             if move is None:
                 # A demand that kept one cell is likely to keep the next: ask it first.
                 if row in recent:
@@ -114,24 +116,3 @@ def _replaced(
             rows = state.uncovered.tolist()
     witnesses.keep()
     return True
-
-
-def _for_all(
-    state: GeneralState,
-    ask: Question,
-    rows: list[int],
-    cell: int,
-    sign: int,
-    price: Costs,
-) -> Move | None:
-    """Ask for one deviation for all open attackers of a cell and direction."""
-    demands = state.table.rows
-    among = np.array(rows, dtype=np.int64)
-    here = (demands.cell[among] == cell) & (demands.sign[among] == sign)
-    still = among[
-        here & ~state.witnesses.covered[among] & (demands.attacker[among] > 0)
-    ]
-    if len(still) < 2:
-        return None
-    tight = state.table.programs.against(demands.attacker[still].tolist())
-    return ask(cell, sign, float(demands.amount[still].max()), price, tight)

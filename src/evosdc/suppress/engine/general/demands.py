@@ -12,6 +12,7 @@ import numpy as np
 
 from evosdc.errors import LevelError
 from evosdc.suppress.engine.base import Demands
+from evosdc.suppress.engine.general.model import Demand
 from evosdc.suppress.engine.general.programs import Programs
 from evosdc.suppress.problem.problem import Problem, unreachable
 
@@ -90,7 +91,7 @@ def refuse_unreachable(programs: Programs, demands: Demands, among: list[int]) -
         demands.amount[among].tolist(),
         strict=True,
     ):
-        far, _ = programs.farthest(cell, sign, amount)
+        far, _ = programs.farthest(Demand(cell, sign, amount))
         if far < amount * (1 - SHORT) and (cell, sign) in row_of:
             rows.append(row_of[cell, sign])
             best.append(far)
@@ -102,12 +103,12 @@ def _split(
     programs: Programs, cell: int, width: float, up: float, down: float
 ) -> tuple[float, float, float]:
     """Share a width out; the third number is the share of it that can be had."""
-    highest, _ = programs.farthest(cell, 1, width)
+    highest, _ = programs.farthest(Demand(cell, 1, width))
     # What the solver finds is off by rounding: ask for a little less.
     highest *= 1 - SHORT
     if width - down <= highest:
         return max(up, width - down), down, 1.0
-    lowest, _ = programs.farthest(cell, -1, width)
+    lowest, _ = programs.farthest(Demand(cell, -1, width))
     lowest *= 1 - SHORT
     if width - up <= lowest:
         return up, max(down, width - up), 1.0

@@ -9,19 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.arrays import Real
-from evosdc.suppress.engine.general.model import Move, Tight
+from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.engine.general.programs import Programs
 
 
-def hide_totals(
-    programs: Programs,
-    cell: int,
-    sign: int,
-    amount: float,
-    price: Real,
-    tight: Tight | None = None,
-) -> Move | None:
+def hide_totals(programs: Programs, asked: Demand, price: Real) -> Move | None:
     """Move a cell with an inner cell below it and all totals above that, or None."""
+    cell, sign, amount, tight = asked
     sets, problem = programs.sets, programs.problem
     if sets is None:
         return None

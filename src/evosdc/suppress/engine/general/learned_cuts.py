@@ -17,7 +17,7 @@ from scipy import sparse
 from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.base import Mask
 from evosdc.suppress.engine.cut import Cut, leaning_cut
-from evosdc.suppress.engine.general.model import Tight
+from evosdc.suppress.engine.general.model import Demand
 from evosdc.suppress.problem.problem import Problem
 
 # Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
@@ -52,20 +52,12 @@ class LearnedCuts:
         """Begin with a pattern from which cells are to be published."""
         return Slacks(self, hidden)
 
-    def learn(
-        self,
-        cell: int,
-        sign: int,
-        amount: float,
-        rows: Long,
-        multipliers: Real,
-        tight: Tight | None = None,
-    ) -> None:
+    def learn(self, asked: Demand, rows: Long, multipliers: Real) -> None:
         """Keep what some equations together say of a level that was not reached.
 
         Cells lend no more than the room that an attacker leaves them, if one asked.
         """
-        cut = self._cut(cell, sign, amount, rows, multipliers, tight)
+        cut = self._cut(asked, rows, multipliers)
         if cut is None:
             return
         if len(self.cuts) == _MOST:
@@ -75,20 +67,12 @@ class LearnedCuts:
         for i, by in zip(cut.cells.tolist(), cut.coefficients.tolist(), strict=True):
             self.having.setdefault(i, []).append((number, by))
 
-    def _cut(
-        self,
-        cell: int,
-        sign: int,
-        amount: float,
-        rows: Long,
-        multipliers: Real,
-        tight: Tight | None,
-    ) -> Cut | None:
+    def _cut(self, asked: Demand, rows: Long, multipliers: Real) -> Cut | None:
         """Write the sum of equations as a cut: what the cell leans on must be hidden.
 
         It holds for all multipliers, so they are rounded to numbers without dirt.
         """
-        problem = self._problem
+        problem, (cell, sign, amount, tight) = self._problem, asked
         y = np.zeros(self._transposed.shape[1])
         y[rows] = multipliers
         at = slice(*self._transposed.indptr[cell : cell + 2])

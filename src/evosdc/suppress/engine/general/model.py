@@ -17,6 +17,7 @@ simplex method: answers do not depend on what was asked before.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from evosdc.arrays import Long, Real
+from evosdc.arrays import Int, Long, Real
 from evosdc.suppress.engine.general.paired_cells import PairedCells
 from evosdc.suppress.structure.unpick import nearest
 
@@ -83,8 +84,24 @@ class Tight:
         return up, down
 
 
+class Demand(NamedTuple):
+    """A cell to be moved by an amount up or down.
+
+    `tight` is the room that an attacker leaves some cells; None for the public.
+    """
+
+    cell: int
+    sign: int
+    amount: float
+    tight: Tight | None = None
+
+
 class _Program(NamedTuple):
-    """How the class `asked` is moved by one unit most cheaply."""
+    """How some classes are moved by fixed amounts most cheaply; `asked` is the first.
+
+    The first entries of `low`, `high` say how far classes move upwards, the others how
+    far downwards.
+    """
 
     asked: int
     low: Real
@@ -136,36 +153,30 @@ class DeviationModel:
     def _wide_class_room(self) -> tuple[Real, Real]:
         return self._pairs.room(self._wide_up, self._wide_down)
 
-    def _look_at(self, tight: Tight | None, cell: int) -> None:
-        """See the table as an attacker does, who asks about a cell."""
+    def _look_at(self, asked: Demand) -> int:
+        """See the table as who asks about a cell does; return the place of the cell."""
         self._up, self._down = self._wide_up, self._wide_down
-        if tight is None or not len(self.cells):
+        if asked.tight is None or not len(self.cells):
             self._class_room = self._wide_class_room
-            return
-        self._up, self._down = tight.within(self.cells, self._up, self._down, cell)
-        self._class_room = self._pairs.room(self._up, self._down)
+        else:
+            room = asked.tight.within(self.cells, self._up, self._down, asked.cell)
+            self._up, self._down = room
+            self._class_room = self._pairs.room(*room)
+        return int(np.searchsorted(self.cells, asked.cell))
 
-    def cheapest(
-        self,
-        cell: int,
-        sign: int,
-        amount: float,
-        price: Real,
-        tight: Tight | None = None,
-    ) -> Move | None:
-        """Find the cheapest deviation that moves `cell` by `amount`, or None.
+    def cheapest(self, asked: Demand, price: Real) -> Move | None:
+        """Find the cheapest deviation that meets a demand, or None.
 
         `price` is asked of each of the model's cells by unit moved; infinite where the
-        cell must not move. `tight` is the room that an attacker leaves some cells.
+        cell must not move.
         """
-        self._look_at(tight, cell)
-        k = int(np.searchsorted(self.cells, cell))
+        k = self._look_at(asked)
         self._refused = (k, None)
-        held = self._held(k, sign, amount, price)
+        held = self._held(k, asked, price)
         if held is not None:
             self._refused = (k, held)
             return None
-        program = self._program(k, sign, amount, price)
+        program = self._program([asked], asked.amount, price)
         if len(program.cost) <= 2 * NEIGHBOURS:
             found = self._run(None, *program[1:])
         else:
@@ -173,30 +184,47 @@ class DeviationModel:
         if found is None:
             return None
         self._refused = None
-        return self._as_move(self._pairs.moves(found), k, amount)
+        return self._as_move(self._pairs.moves(found), k, asked.amount)
 
-    def takes_long(self, cell: int, sign: int, amount: float, price: Real) -> bool:
+    def cheapest_together(self, asked: Sequence[Demand], price: Real) -> Move | None:
+        """Find the cheapest deviation that meets several demands of the public exactly.
+
+        Smith et al. (2011) protect groups of cells so, to solve fewer programs.
+        """
+        k = self._look_at(asked[0])
+        unit = float(np.median([demand.amount for demand in asked]))
+        found = self._run(None, *self._program(asked, unit, price)[1:])
+        if found is None:
+            return None
+        d = self._pairs.moves(found)
+        # Cells of one class may contradict each other, or have too little room.
+        far = 10 * MOVED * max(1.0, float(np.abs(d).max()))
+        fits = (d <= self._up / unit + far) & (-d <= self._down / unit + far)
+        places = np.searchsorted(self.cells, [demand.cell for demand in asked])
+        wanted = np.array([demand.sign * demand.amount / unit for demand in asked])
+        if not fits.all() or np.abs(d[places] - wanted).max() > far:
+            return None
+        return self._as_move(d, k, unit)
+
+    def takes_long(self, asked: Demand, price: Real) -> bool:
         """Whether the program of all classes takes more than `_ITERATIONS`."""
-        self._look_at(None, cell)
-        k = int(np.searchsorted(self.cells, cell))
-        program = self._program(k, sign, amount, price)
-        self._pass(None, *program[1:])
+        self._look_at(asked)
+        self._pass(None, *self._program([asked], asked.amount, price)[1:])
         self._solver.run()
         return self._solver.getModelStatus() not in _ANSWERED
 
-    def _program(self, k: int, sign: int, amount: float, price: Real) -> _Program:
-        """Write the question how a cell, by its place, is moved most cheaply."""
+    def _program(self, asked: Sequence[Demand], unit: float, price: Real) -> _Program:
+        """Write how cells are moved most cheaply, in units of an amount."""
         pairs = self._pairs
         by_class = pairs.price(price)
-        high = self._room(amount, by_class)
-        n, c = len(pairs), int(pairs.of[k])
-        way = int(sign * pairs.sign[k])
+        n, high, cost = len(pairs), self._room(unit, by_class), _level_prices(by_class)
         low = np.zeros(2 * n)
-        chosen, other = (c, c + n) if way > 0 else (c + n, c)
-        low[chosen] = high[chosen] = 1.0
-        high[other] = 0.0
-        cost = _level_prices(by_class)
-        cost[c] = 0.0
+        for cell, sign, amount, _ in reversed(asked):
+            k = int(np.searchsorted(self.cells, cell))
+            c = int(pairs.of[k])
+            chosen, other = (c, c + n) if sign * pairs.sign[k] > 0 else (c + n, c)
+            low[chosen] = high[chosen] = amount / unit
+            low[other] = high[other] = cost[c] = 0.0
         return _Program(c, low, high, cost)
 
     def _near_or_whole(self, program: _Program) -> Real | None:
@@ -239,25 +267,23 @@ class DeviationModel:
             return best
         return self._run(None, low, high, cost)
 
-    def _held(self, k: int, sign: int, amount: float, price: Real) -> int | None:
+    def _held(self, k: int, asked: Demand, price: Real) -> int | None:
         """A cell that moves with another and must not or cannot so far, if any."""
         mates = self._pairs.mates(k)
         mates = mates[mates != k]
         if not len(mates):
             return None
-        ways = sign * self._pairs.sign[k] * self._pairs.sign[mates]
+        ways = asked.sign * self._pairs.sign[k] * self._pairs.sign[mates]
         room = np.where(ways > 0, self._up[mates], self._down[mates])
         room[~np.isfinite(price[mates])] = 0.0
-        if room.min() >= amount * (1.0 - MOVED):
+        if room.min() >= asked.amount * (1.0 - MOVED):
             return None
         return int(mates[np.argmin(room)])
 
-    def farthest(
-        self, cell: int, sign: int, unit: float, tight: Tight | None = None
-    ) -> tuple[float, Move | None]:
-        """How far `cell` can move, at most `FAR` times `unit`, and the deviation."""
-        self._look_at(tight, cell)
-        k = int(np.searchsorted(self.cells, cell))
+    def farthest(self, asked: Demand) -> tuple[float, Move | None]:
+        """How far a cell can move, at most `FAR` times the amount, and how."""
+        k = self._look_at(asked)
+        _, sign, unit, _ = asked
         pairs = self._pairs
         n, c = len(pairs), int(pairs.of[k])
         high = np.minimum(self._room(unit, np.zeros(n)), FAR)
@@ -349,13 +375,15 @@ class DeviationModel:
         """Pass the program of some classes to the solver; return its equations."""
         back = cost if turned is None else turned
         if classes is None:
-            both = np.concatenate([cost, back])
-            pass_program(self._solver, self._by_column, low, high, both)
+            part, both = self._by_column, np.concatenate([cost, back])
+            columns = _both_ways(part)
+            pass_program(self._solver, part.shape[0], columns, low, high, both)
             return None
         rows, part = _part_of(self._by_column, classes)
+        columns = _both_ways(sparse.csc_array(part))
         at = np.concatenate([classes, classes + len(cost)])
         both = np.concatenate([cost[classes], back[classes]])
-        pass_program(self._solver, sparse.csc_array(part), low[at], high[at], both)
+        pass_program(self._solver, len(rows), columns, low[at], high[at], both)
         return rows
 
     def _as_move(self, d: Real, k: int, amount: float) -> Move | None:
@@ -424,20 +452,24 @@ def silent_solver() -> Any:
     return solver
 
 
-def pass_program(solver: Any, matrix: Any, low: Real, high: Real, cost: Real) -> None:
-    """Pass a program with equations ``matrix @ (up - down) = 0`` (CSC) to a solver.
+def pass_program(
+    solver: Any,
+    rows: int,
+    columns: tuple[Int, Int, Real],
+    low: Real,
+    high: Real,
+    cost: Real,
+) -> None:
+    """Pass a program of equations whose right-hand sides are zero to a solver.
 
-    Each column of the matrix is two of the program, one upwards and one downwards. This
-    is quicker than to change the bounds and costs of a program that is there.
+    `columns` are the arrays of a CSC matrix. This is quicker than to change the bounds
+    and costs of a program that is there.
     """
-    rows, entries = matrix.shape[0], matrix.nnz
-    start = matrix.indptr.astype(np.int32)
-    index = matrix.indices.astype(np.int32)
     nothing = np.zeros(rows)
     solver.passModel(
         len(cost),
         rows,
-        2 * entries,
+        len(columns[2]),
         int(highspy.MatrixFormat.kColwise),
         int(highspy.ObjSense.kMinimize),
         0.0,
@@ -446,27 +478,26 @@ def pass_program(solver: Any, matrix: Any, low: Real, high: Real, cost: Real) ->
         high,
         nothing,
         nothing,
-        np.concatenate([start, start[1:] + entries]),
+        *columns,
+        np.zeros(len(cost), dtype=np.int32),
+    )
+
+
+def _both_ways(matrix: Any) -> tuple[Int, Int, Real]:
+    """Columns of a matrix (CSC), each once upwards and once downwards."""
+    start = matrix.indptr.astype(np.int32)
+    index = matrix.indices.astype(np.int32)
+    return (
+        np.concatenate([start, start[1:] + matrix.nnz]),
         np.concatenate([index, index]),
         np.concatenate([matrix.data, -matrix.data]),
-        np.zeros(len(cost), dtype=np.int32),
     )
 
 
 def load_program(matrix: Any) -> Any:
     """Load equations ``matrix @ x = 0`` (CSC) into a solver; all columns fixed at 0."""
-    rows, columns = matrix.shape
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = columns, rows
-    lp.col_cost_ = np.zeros(columns)
-    lp.col_lower_ = np.zeros(columns)
-    lp.col_upper_ = np.zeros(columns)
-    lp.row_lower_ = np.zeros(rows)
-    lp.row_upper_ = np.zeros(rows)
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-    lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
-    lp.a_matrix_.value_ = matrix.data
-    solver = silent_solver()
-    solver.passModel(lp)
+    start, index = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+    solver, fixed = silent_solver(), np.zeros(matrix.shape[1])
+    columns = start, index, matrix.data
+    pass_program(solver, matrix.shape[0], columns, fixed, fixed, fixed)
     return solver

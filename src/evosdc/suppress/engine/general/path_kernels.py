@@ -18,6 +18,7 @@ from evosdc.kernels import kernel
 from evosdc.suppress.engine.general.box_kernels import (
     Boxwork,
     CodeGrid,
+    Movable,
     price_of,
     spell_out,
 )
@@ -115,11 +116,7 @@ def _shortest(
     sign: int,
     layers: int,
     amount: float,
-    up: Real,
-    down: Real,
-    cost: Real,
-    hidden: Flags,
-    only_hidden: bool,
+    cells: Movable,
     bound: float,
 ) -> tuple[float, int]:
     """Dijkstra's search for the way back round a plane; its length and work done."""
@@ -158,16 +155,8 @@ def _shortest(
             place = corner + (arc // wide) * high + (arc % wide) * deep
             total = far
             for layer in range(layers):
-                total += price_of(
-                    grid.cell[place + work.shift[layer]],
-                    way * work.way[layer],
-                    amount,
-                    up,
-                    down,
-                    cost,
-                    hidden,
-                    only_hidden,
-                )
+                cell = grid.cell[place + work.shift[layer]]
+                total += price_of(cells, cell, way * work.way[layer], amount)
                 if total >= bound:
                     break
             if total < work.distance[other] and total < bound:
@@ -247,11 +236,7 @@ def cheapest_cycle(
     target: int,
     sign: int,
     amount: float,
-    up: Real,
-    down: Real,
-    cost: Real,
-    hidden: Flags,
-    only_hidden: bool,
+    cells: Movable,
     bound: float,
 ) -> tuple[int, float]:
     """Find the cheapest cycle through a cell that costs less than a bound.
@@ -301,21 +286,13 @@ def cheapest_cycle(
                     continue
                 start = 0.0
                 for layer in range(1, layers):
-                    start += price_of(
-                        grid.cell[place + work.shift[layer]],
-                        sign * work.way[layer],
-                        amount,
-                        up,
-                        down,
-                        cost,
-                        hidden,
-                        only_hidden,
-                    )
+                    cell = grid.cell[place + work.shift[layer]]
+                    start += price_of(cells, cell, sign * work.way[layer], amount)
                 if start >= best:
                     continue
                 length, more = _shortest(
                     grid, planes, work, plane, corner, target_arc, sign, layers,
-                    amount, up, down, cost, hidden, only_hidden, best - start,
+                    amount, cells, best - start,
                 )  # fmt: skip
                 looked += more
                 if start + length >= best:

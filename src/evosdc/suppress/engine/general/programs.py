@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
 from evosdc.suppress.engine.general.learned_cuts import LearnedCuts
-from evosdc.suppress.engine.general.model import DeviationModel, Move, Tight
+from evosdc.suppress.engine.general.model import Demand, DeviationModel, Move, Tight
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.unpick import movable
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
@@ -25,25 +24,9 @@ _QUICK, _SLOW = "programs are quick", "programs over all cells are slow"
 _TRIALS = 3
 
 
-# The same about the public alone.
-PublicQuestion = Callable[[int, int, float, Real], Move | None]
-
-
-class Question(Protocol):
-    """A way to ask for a deviation that moves a cell by an amount up or down.
-
-    `price` has one entry for each cell of the table; `tight` is the room that an
-    attacker leaves some cells.
-    """
-
-    def __call__(
-        self,
-        cell: int,
-        sign: int,
-        amount: float,
-        price: Real,
-        tight: Tight | None = None,
-    ) -> Move | None: ...
+# A way to ask for a deviation that meets a demand. The price of moving a cell has one
+# entry for each cell of the table.
+Question = Callable[[Demand, Real], Move | None]
 
 
 def are_quick(problem: Problem) -> bool:
@@ -101,13 +84,13 @@ class Programs:
             )
             price = np.where(problem.primary, 0.0, problem.cost)[model.cells]
             long = [
-                model.takes_long(
-                    int(levels.cell[row]),
-                    int(levels.sign[row]),
-                    float(levels.amount[row]),
-                    price,
+                model.takes_long(Demand(cell, sign, amount), price)
+                for cell, sign, amount in zip(
+                    levels.cell[largest].tolist(),
+                    levels.sign[largest].tolist(),
+                    levels.amount[largest].tolist(),
+                    strict=True,
                 )
-                for row in largest.tolist()
             ]
             problem.derived[_SLOW] = 2 * sum(long) > len(long)
         return bool(problem.derived[_SLOW])
@@ -122,15 +105,8 @@ class Programs:
         """Whether programs over the whole table are quick."""
         return are_quick(self.problem)
 
-    def cheapest(
-        self,
-        cell: int,
-        sign: int,
-        amount: float,
-        price: Real,
-        tight: Tight | None = None,
-    ) -> Move | None:
-        """Find a cheap deviation that moves `cell` by `amount` up or down, or None.
+    def cheapest(self, asked: Demand, price: Real) -> Move | None:
+        """Find a cheap deviation that meets a demand, or None.
 
         `price` has one entry for each cell of the table: what moving it costs, 0 for
         hidden cells, infinite for cells that must stay. The deviation is the cheapest
@@ -142,19 +118,23 @@ class Programs:
             free = self._free
         else:
             free = self.movable(may_move)
-        if not free[cell]:
+        if not free[asked.cell]:
             return None
         price[~free] = np.inf
         few = 3 * np.count_nonzero(free) < len(self._whole.cells)
         model = self._model(np.flatnonzero(free)) if few else self._whole
-        return self._ask(model, cell, sign, amount, price, tight)
+        return self._ask(model, asked, price)
 
-    def farthest(
-        self, cell: int, sign: int, unit: float, tight: Tight | None = None
-    ) -> tuple[float, Move | None]:
+    def cheapest_together(self, asked: Sequence[Demand], price: Real) -> Move | None:
+        """Find the cheapest deviation that meets several demands of the public."""
+        self.asked += 1
+        whole = self._whole
+        return whole.cheapest_together(asked, price[whole.cells])
+
+    def farthest(self, asked: Demand) -> tuple[float, Move | None]:
         """How far a cell can move when everything that may be hidden is."""
         self.asked += 1
-        return self._whole.farthest(cell, sign, unit, tight)
+        return self._whole.farthest(asked)
 
     def against(self, attackers: Iterable[int]) -> Tight | None:
         """Return the room that some attackers leave between them; None for public."""
@@ -180,13 +160,11 @@ class Programs:
         """
         model = self._model(np.flatnonzero(hidden))
 
-        def ask(
-            cell: int, sign: int, amount: float, price: Real, tight: Tight | None = None
-        ) -> Move | None:
-            move = self._ask(model, cell, sign, amount, price, tight)
+        def ask(asked: Demand, price: Real) -> Move | None:
+            move = self._ask(model, asked, price)
             why = model.refusal() if move is None else None
             if why is not None:
-                self.learned.learn(cell, sign, amount, *why, tight)
+                self.learned.learn(asked, *why)
             return move
 
         return ask
@@ -195,14 +173,6 @@ class Programs:
         up, down = self.problem.up, self.problem.down
         return DeviationModel(self._columns, cells, up, down, self._slow)
 
-    def _ask(
-        self,
-        model: DeviationModel,
-        cell: int,
-        sign: int,
-        amount: float,
-        price: Real,
-        tight: Tight | None = None,
-    ) -> Move | None:
+    def _ask(self, model: DeviationModel, asked: Demand, price: Real) -> Move | None:
         self.asked += 1
-        return model.cheapest(cell, sign, amount, price[model.cells], tight)
+        return model.cheapest(asked, price[model.cells])

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,13 +21,9 @@ from evosdc.suppress.engine.general.demands import (
     with_sums,
 )
 from evosdc.suppress.engine.general.hide_totals import hide_totals
-from evosdc.suppress.engine.general.model import Move, Tight
+from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.engine.general.pool import RowList, Rows, make_knowledge
-from evosdc.suppress.engine.general.programs import (
-    Programs,
-    PublicQuestion,
-    Question,
-)
+from evosdc.suppress.engine.general.programs import Programs, Question
 from evosdc.suppress.engine.general.units import round_levels_up
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem.pattern import Pattern
@@ -76,6 +70,16 @@ class GeneralTable:
             demands.sign.astype(np.int64),
             round_levels_up(self.problem, demands),
             demands.attacker,
+        )
+
+    def demand(self, *rows: int) -> Demand:
+        """Return a demand, or one for all attackers of some on a cell and direction."""
+        demands, some = self._list.rows, list(rows)
+        return Demand(
+            int(demands.cell[some[0]]),
+            int(demands.sign[some[0]]),
+            float(demands.amount[some].max()),
+            self.programs.against(demands.attacker[some].tolist()),
         )
 
     def add(self, pairs: Sequence[tuple[int, int]]) -> None:
@@ -231,7 +235,7 @@ class GeneralState:
 
     def cover_by(
         self,
-        question: PublicQuestion,
+        question: Question,
         order: Sequence[int] | Cells | None = None,
         *,
         price: Costs | None = None,
@@ -242,12 +246,9 @@ class GeneralState:
         One by one until the time is up; returns how many it had no deviation for.
         """
 
-        def ask(*level: Any, **_: Any) -> Move | None:
-            return question(*level[:4])
-
         attacker = self.table.rows.attacker
         rows = [row for row in self.open_rows(order) if attacker[row] == 0]
-        return len(self._cover_rows(ask, rows, price, stopped))
+        return len(self._cover_rows(question, rows, price, stopped))
 
     def _cover_rows(
         self,
@@ -265,7 +266,7 @@ class GeneralState:
                 continue
             if stopped():
                 break
-            move = self._ask(question, row, prices)
+            move = question(self.table.demand(row), prices)
             if move is None:
                 failed.append(row)
             else:
@@ -335,13 +336,11 @@ class GeneralState:
         for row in rows.tolist():
             key = int(demands.cell[row]), int(demands.sign[row])
             levels.setdefault(key, []).append(row)
-        for (cell, sign), together in levels.items():
-            still = [row for row in together if not self.witnesses.covered[row]]
+        for together in levels.values():
+            still = self.open_rows(together)
             if len(still) < 2 or stopped():
                 continue
-            tight = self.table.programs.against(demands.attacker[still].tolist())
-            amount = float(demands.amount[still].max())
-            move = question(cell, sign, amount, prices, tight)
+            move = question(self.table.demand(*still), prices)
             if move is not None:
                 self.take(still[0], move)
                 prices[move.cells] = 0.0
@@ -350,11 +349,9 @@ class GeneralState:
         """Cover as much of a level against an attacker as any pattern gives."""
         if self.witnesses.covered[row]:
             return
-        table, demands = self.table, self.table.rows
-        cell, sign = int(demands.cell[row]), int(demands.sign[row])
-        tight = table.programs.against([int(demands.attacker[row])])
-        amount = float(demands.amount[row])
-        far, move = table.programs.farthest(cell, sign, amount, tight)
+        table, demand = self.table, self.table.demand(row)
+        amount = demand.amount
+        far, move = table.programs.farthest(demand)
         if far >= amount * (1 - SHORT) and move is not None:
             self.take(row, move)  # only rounding kept it from being covered
             return
@@ -425,20 +422,13 @@ class GeneralState:
         by_boxes = self.table.by_boxes
         exposed = 0
 
-        def question(
-            cell: int,
-            sign: int,
-            amount: float,
-            price: Costs,
-            tight: Tight | None = None,
-        ) -> Move | None:
+        def question(asked: Demand, price: Costs) -> Move | None:
             nonlocal exposed
-            move = within(cell, sign, amount, price, tight)
+            move = within(asked, price)
             if move is None:
                 exposed += 1
                 if not by_boxes:
-                    cheapest = self.table.programs.cheapest
-                    move = cheapest(cell, sign, amount, price, tight)
+                    move = self.table.programs.cheapest(asked, price)
             if move is not None:
                 self._known.append(move)
             return move
@@ -503,26 +493,13 @@ class GeneralState:
         """
         ask = self.table.programs.among(self.hidden)
         within = np.where(self.hidden, self.table.problem.cost, np.inf)
-        return lambda cell, sign, amount, _, tight=None: ask(
-            cell, sign, amount, within, tight
-        )
+        return lambda asked, _: ask(asked, within)
 
     def _prices(self, price: Costs | None) -> Costs:
         """Return what cells cost: nothing where hidden, infinite where fixed."""
         problem = self.table.problem
         cost = problem.cost if price is None else price
         return np.where(self.hidden, 0.0, np.where(problem.hideable, cost, np.inf))
-
-    def _ask(self, question: Question, row: int, prices: Costs) -> Move | None:
-        """Ask about a demand."""
-        demands = self.table.rows
-        return question(
-            int(demands.cell[row]),
-            int(demands.sign[row]),
-            float(demands.amount[row]),
-            prices,
-            self.table.programs.against([int(demands.attacker[row])]),
-        )
 
     def _cover_the_hard_way(self, rows: list[int]) -> None:
         """Demands that no program covered: out of reach, or lost to rounding."""
@@ -535,8 +512,7 @@ class GeneralState:
             if demands.attacker[row]:
                 self._lower(row)
                 continue
-            cell, sign = int(demands.cell[row]), int(demands.sign[row])
-            _, move = programs.farthest(cell, sign, float(demands.amount[row]))
+            _, move = programs.farthest(self.table.demand(row))
             if move is not None:
                 self.take(row, move)
 
@@ -545,18 +521,17 @@ class GeneralState:
 
         With everything hidden a demand is covered if any pattern covers it.
         """
-        boxes = self._boxes_at(price)
+        table, boxes = self.table, self._boxes_at(price)
         if boxes is not None:
             rows = np.array(self.open_rows(order), dtype=np.int64)
             boxes.cover(self.witnesses, self.hidden, rows, in_parts=False)
         for row in self.open_rows(order):
             if self.witnesses.covered[row]:
                 continue
-            move = self._ask(
-                partial(hide_totals, self.table.programs), row, self._prices(price)
-            )
+            price_now = self._prices(price)
+            move = hide_totals(table.programs, table.demand(row), price_now)
             if move is None:
-                everything = self.table.problem.hideable
+                everything = table.problem.hideable
                 self.hidden |= everything
                 self.witnesses.rely_on(np.flatnonzero(everything))
                 return
