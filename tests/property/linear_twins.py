@@ -12,7 +12,7 @@ from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.engine.general.box_kernels import Movable, cheapest_box
 from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
 from evosdc.suppress.engine.general.path_kernels import cheapest_cycle
-from evosdc.suppress.engine.general.pool import RowList, Rows, make_knowledge
+from evosdc.suppress.engine.general.pool import Rows, add_rows, make_knowledge, no_rows
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem.problem import Problem
 from evosdc.table import Dimension, Hierarchy, Table, build_table
@@ -67,10 +67,9 @@ def witnesses_of(problem: Problem) -> Witnesses:
 def rows_of(problem: Problem, demands: Demands) -> Rows:
     """Demands as kernels see them."""
     known, cells = problem.knowledge, len(problem.table)
-    rows = RowList(make_knowledge(known, len(problem.attackers), cells))
+    rows = no_rows(make_knowledge(known, len(problem.attackers), cells))
     sign = demands.sign.astype(np.int64)
-    rows.add(demands.cell, sign, demands.amount, demands.attacker)
-    return rows.rows
+    return add_rows(rows, demands.cell, sign, demands.amount, demands.attacker)
 
 
 def all_boxes(table: Table) -> Boxes | None:

@@ -224,7 +224,7 @@ def test_a_safe_pattern_is_taken_up_unchanged(
     for number in range(4):
         problem = replace(drawn(kind, number))  # of which nothing was measured
         engine = GeneralEngine(problem)
-        assert engine.agile
+        assert engine.has_boxes
         assert not engine.programs_pay
         rng = np.random.default_rng(number)
         hidden = problem.hideable | problem.primary
@@ -320,7 +320,7 @@ def test_other_prices_steer_once(covered: Case) -> None:
     state.publish(state.secondaries)
     state.cover()
     assert not len(state.uncovered)
-    if engine.quick:
+    if engine.is_network:
         np.testing.assert_array_equal(state.hidden, covered.state.hidden)
 
 
@@ -355,7 +355,7 @@ def test_a_walk_never_ends_dearer_or_unsafe(covered: Case, far: bool) -> None:
     state = covered.state
     state.clean_up()
     start = state.cost
-    options = covered.engine.roaming if far else None
+    options = covered.engine.program_walk if far else None
     walker = covered.engine.walker(state, covered.rng, options)
     if walker is None:
         return
@@ -423,6 +423,6 @@ def test_orders_are_priced(covered: Case) -> None:
 
 def test_the_table_chooses_the_engine() -> None:
     assert isinstance(engine_for(problem_of("whole", 0)), NetworkEngine)
-    assert engine_for(problem_of("whole", 0)).quick
+    assert engine_for(problem_of("whole", 0)).is_network
     assert isinstance(engine_for(problem_of("three dimensions", 0)), GeneralEngine)
-    assert not engine_for(problem_of("three dimensions", 0)).quick
+    assert not engine_for(problem_of("three dimensions", 0)).is_network

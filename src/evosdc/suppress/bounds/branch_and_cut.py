@@ -80,7 +80,7 @@ class BranchAndCut(OpenCells):
             ("misc/catchctrlc", False),
         ):
             self._model.setParam(name, value)
-        if loop.quick:
+        if loop.is_network:
             # The cuts of networks leave little for those of the solver, which took
             # half of the time on class I tables of 50x50.
             self._model.setSeparating(SCIP_PARAMSETTING.OFF)

@@ -74,11 +74,11 @@ class CutLoop:
     ) -> None:
         self._problem, self._learned = problem, learned
         engine = engine_for(problem)
-        self.quick = engine.quick
+        self.is_network = engine.is_network
         self._source = engine.cuts(pool)
         self._bridgeless = BridgelessRows(problem) if bridgeless else None
         # Where the engine is quick its own cuts are those of the one plane there is.
-        general = not self.quick
+        general = not self.is_network
         self._combined = CombinedEquations(problem) if combined and general else None
         self._planes = PlaneCuts(problem) if planes and general else None
         self.master = Master(problem.cost)
@@ -193,7 +193,7 @@ class CutLoop:
             if found:
                 return
         # The cuts of networks are as quick as rows.
-        if (programs and not found) or self.quick:
+        if (programs and not found) or self.is_network:
             yield from self._source.violated(hidden, stopped)
 
     def _add_rows(self, x: Real) -> int:

@@ -4,12 +4,18 @@ A sliding level asks only for a width. It is turned into ordinary levels by rais
 upper level by what is missing; where the cell cannot rise so far even with everything
 hidden, the lower one; where that fails too, the cell is asked to rise as far as it can
 and to fall by the rest. Any pattern that covers these rows covers the sliding level.
+
+Levels have few digits, so that what covers them can be read exactly: a level such as
+15 % of something, or one with a strict margin, has sixteen, and a deviation that shares
+it out has steps that no rounding restores. A thousandth of the table's unit more costs
+nothing worth naming and leaves steps of few digits, which the judge reads as meant.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from evosdc.arrays import Real
 from evosdc.errors import LevelError
 from evosdc.suppress.engine.base import Demands
 from evosdc.suppress.engine.general.model import Demand
@@ -18,6 +24,9 @@ from evosdc.suppress.problem.problem import Problem, unreachable
 
 # A level counts as out of reach when it is missed by more than this share.
 SHORT = 1e-8
+# Digits that the values of a table may have, and digits beyond them for the levels.
+_MOST_DIGITS = 6
+_FINER = 3
 
 
 def demands_of(programs: Programs) -> Demands:
@@ -128,3 +137,29 @@ def _too_wide(problem: Problem, short: list[tuple[int, float]]) -> LevelError:
         expected="widths within what hidden cells can reach",
         hint="lower these levels, widen the bounds, or free fixed cells",
     )
+
+
+def digits_of(problem: Problem) -> int | None:
+    """Digits after the point of values and bounds; None where there are too many."""
+    table = problem.table
+    numbers = np.concatenate([table.value, table.lower, table.upper])
+    numbers = numbers[np.isfinite(numbers)]
+    for digits in range(_MOST_DIGITS + 1):
+        if np.array_equal(np.round(numbers, digits), numbers):
+            return digits
+    return None
+
+
+def round_levels_up(problem: Problem, demands: Demands) -> Real:
+    """Raise each amount to the next one with few digits that its cell has room for."""
+    digits = digits_of(problem)
+    if digits is None:
+        return demands.amount
+    places = digits + _FINER
+    amount = demands.amount
+    raised = np.round(np.ceil(amount * 10.0**places) / 10.0**places, places)
+    room = np.where(
+        demands.sign > 0, problem.up[demands.cell], problem.down[demands.cell]
+    )
+    few = np.round(amount, places) == amount
+    return np.where(few | (raised > room), amount, raised)

@@ -26,7 +26,7 @@ from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
 from evosdc.suppress.engine.general.walker import (
     BY_BOXES,
     BY_PROGRAMS,
-    FAR,
+    RECORD_TO_RECORD,
     BoxWalker,
     ProgramWalker,
     RecordWalker,
@@ -40,7 +40,7 @@ from evosdc.suppress.structure.order_groups import Grouping
 class GeneralEngine:
     """Implements `engine.base.Engine` for every table."""
 
-    quick = False
+    is_network = False
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -51,12 +51,12 @@ class GeneralEngine:
         return GeneralTable(self.problem)
 
     @property
-    def agile(self) -> bool:
+    def has_boxes(self) -> bool:
         return self.table.boxes is not None
 
     @property
-    def roaming(self) -> WalkOptions | None:
-        return FAR if self.programs_pay else None
+    def program_walk(self) -> WalkOptions | None:
+        return RECORD_TO_RECORD if self.programs_pay else None
 
     @property
     def programs_pay(self) -> bool:
@@ -113,7 +113,7 @@ class GeneralEngine:
         if options is not None and options.memory > 1:
             raise MethodError(
                 f"late acceptance over {options.memory} steps on a general table",
-                expected="a memory of 1: here a pattern never gets dearer",
+                expected="a memory of 1: here a pattern never gets more expensive",
             )
         if not len(state.secondaries):
             return None

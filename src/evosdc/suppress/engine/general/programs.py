@@ -136,6 +136,32 @@ class Programs:
         self.asked += 1
         return self._whole.farthest(asked)
 
+    def hide_totals(self, asked: Demand, price: Real) -> Move | None:
+        """Move a cell with an inner cell below it and all totals above that, or None.
+
+        Raising one inner cell and every total it is part of keeps all equations, and
+        needs no solver. This is what the marginal method of tau-Argus amounts to: it
+        hides margins until the table is safe.
+        """
+        (cell, sign, amount, tight), problem = asked, self.problem
+        if self.sets is None:
+            return None
+        below = self.sets.inner_below(cell)
+        below = below[self.sets.sound[below]]
+        if not len(below):
+            return None
+        up, down = problem.up, problem.down
+        if tight is not None:
+            up, down = tight.within(np.arange(len(up)), up, down, cell)
+        shut = ((up if sign > 0 else down) < amount) | ~problem.hideable
+        rows = self.sets.reach[below]
+        blocked = rows @ shut.astype(np.float64)
+        if blocked.min() > 0:
+            return None
+        worth = np.where(blocked > 0, np.inf, rows @ np.where(shut, 0.0, price))
+        best = rows[[int(np.argmin(worth))]].indices.astype(np.int64)
+        return Move(np.sort(best), np.full(len(best), sign * amount))
+
     def against(self, attackers: Iterable[int]) -> Tight | None:
         """Return the room that some attackers leave between them; None for public."""
         known = self.problem.knowledge

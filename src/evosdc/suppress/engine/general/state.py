@@ -18,13 +18,12 @@ from evosdc.suppress.engine.general.demands import (
     SHORT,
     demands_of,
     refuse_unreachable,
+    round_levels_up,
     with_sums,
 )
-from evosdc.suppress.engine.general.hide_totals import hide_totals
 from evosdc.suppress.engine.general.model import Demand, Move
-from evosdc.suppress.engine.general.pool import RowList, Rows, make_knowledge
+from evosdc.suppress.engine.general.pool import add_rows, make_knowledge, no_rows
 from evosdc.suppress.engine.general.programs import Programs, Question
-from evosdc.suppress.engine.general.units import round_levels_up
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
@@ -49,23 +48,20 @@ class GeneralTable:
         known, cells = problem.knowledge, len(problem.table)
         # What no pattern gives of a level against an attacker, by cell and direction.
         self.shortfalls: dict[tuple[int, int, int], float] = {}
-        self._list = RowList(make_knowledge(known, len(problem.attackers), cells))
+        # As kernels see them; another object after each change.
+        self.rows = no_rows(make_knowledge(known, len(problem.attackers), cells))
         self._add(with_sums(problem, demands_of(self.programs)))
         self.boxes: Boxes | None = boxes_of(problem, self.rows)
 
     @property
-    def rows(self) -> Rows:
-        """The demands as kernels see them; another object after each change."""
-        return self._list.rows
-
-    @property
     def demands(self) -> Demands:
         """The demands so far."""
-        rows = self._list.rows
+        rows = self.rows
         return Demands(rows.cell, rows.sign.astype(np.int8), rows.amount, rows.attacker)
 
     def _add(self, demands: Demands) -> None:
-        self._list.add(
+        self.rows = add_rows(
+            self.rows,
             demands.cell,
             demands.sign.astype(np.int64),
             round_levels_up(self.problem, demands),
@@ -74,7 +70,7 @@ class GeneralTable:
 
     def demand(self, *rows: int) -> Demand:
         """Return a demand, or one for all attackers of some on a cell and direction."""
-        demands, some = self._list.rows, list(rows)
+        demands, some = self.rows, list(rows)
         return Demand(
             int(demands.cell[some[0]]),
             int(demands.sign[some[0]]),
@@ -87,7 +83,7 @@ class GeneralTable:
         if not pairs:
             return
         rows = np.array([row for row, _ in pairs], dtype=np.int64)
-        old = self._list.rows
+        old = self.rows
         cell, sign = old.cell[rows], old.sign[rows]
         levels = zip(cell.tolist(), sign.tolist(), old.amount[rows], strict=True)
         amount = [
@@ -100,13 +96,15 @@ class GeneralTable:
 
     def lower(self, row: int, amount: float) -> None:
         """Ask for less of a demand against an attacker: no pattern gives more."""
-        rows = self._list.rows
+        rows = self.rows
         key = int(rows.attacker[row]), int(rows.cell[row]), int(rows.sign[row])
         share = amount / float(rows.amount[row])
         self.shortfalls[key] = share * self.shortfalls.get(key, 1.0)
         known = self.problem.shortfalls
         known[key] = min(self.shortfalls[key], known.get(key, 1.0))
-        self._list.lower(row, amount)
+        less = rows.amount.copy()
+        less[row] = amount
+        self.rows = rows._replace(amount=less)
         self._renew_boxes()
 
     def _renew_boxes(self) -> None:
@@ -157,7 +155,7 @@ class GeneralState:
 
     @property
     def cost(self) -> float:
-        return float(self.table.problem.cost[self.secondaries].sum())
+        return self.table.problem.pattern(self.hidden).cost
 
     @property
     def uncovered(self) -> Cells:
@@ -529,7 +527,7 @@ class GeneralState:
             if self.witnesses.covered[row]:
                 continue
             price_now = self._prices(price)
-            move = hide_totals(table.programs, table.demand(row), price_now)
+            move = table.programs.hide_totals(table.demand(row), price_now)
             if move is None:
                 everything = table.problem.hideable
                 self.hidden |= everything

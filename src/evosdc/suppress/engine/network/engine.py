@@ -30,9 +30,9 @@ from evosdc.suppress.structure.order_groups import Grouping
 class NetworkEngine:
     """Implements `engine.base.Engine` for tables that are networks."""
 
-    quick = True
-    agile = True
-    roaming = None
+    is_network = True
+    has_boxes = True
+    program_walk = None
     programs_pay = False
 
     def __init__(self, problem: Problem) -> None:
