@@ -385,7 +385,7 @@ def test_the_flagship_proves_small_general_tables_and_repeats(
     answers = []
     # However slow the machine is: no clock ends these runs.
     for pace in (1.0, 1e-9):
-        monkeypatch.setattr(branch_and_cut, "_TELL", pace)
+        monkeypatch.setattr(branch_and_cut, "_SECONDS_PER_REPORT", pace)
         search = Search(seed=seed, stop=EvaluationLimit(3000))
         pattern = run_hybrid(problem, HybridParameters(), search)
         answers.append((pattern.cost, search.bound, search.evaluations))

@@ -2,7 +2,7 @@
 
 Sums of equations are equations too. Where the sensitive cells of two cancel, their sum
 has none, and a secondary must not stand alone in it either; and what a sensitive cell
-leans on in a sum may be less than in each of its equations. A violated combination is
+rests on in a sum may be less than in each of its equations. A violated combination is
 found greedily: the heaviest cell of an equation is got rid of by adding another
 equation of that cell, and so on (aggregation, as Marchand and Wolsey 2001 do before
 they round). That takes microseconds where the attacker's program takes milliseconds,
@@ -21,28 +21,43 @@ from scipy import sparse
 
 from evosdc.arrays import Flags, Long, Real
 from evosdc.kernels import kernel
-from evosdc.suppress.engine.cut import Cut, leaning_cut
+from evosdc.suppress.engine.cut import Cut, capacity_cut
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.subnetworks import moving_equations
 
-# Adding up equations until what they say of one cell leans on little (kernels).
+# Adding up equations until what they say of one cell rests on little (kernels).
 #
 # The combination begins with an equation of the cell. Its heaviest other cell is got
 # rid of by adding a multiple of another equation of that cell, the one that leaves the
 # least weight, and so on for some steps. Only entries of size 1 are divided by, so that
 # combinations of equations in whole numbers stay whole and sums that cancel are zero.
 
-# What a sensitive cell weighs where it may not be there at all, and at most: room
-# without end could not be taken off again.
+# Weight of a sensitive cell where it may not be there at all, and at most: infinite
+# room could not be taken off again. A numerical bound: well above all other weights.
 HEAVY = 1e6
-# A combination is of use where this much is missing.
+# A combination is of use where this much of a level is missing: a tolerance.
 SHORT = 1e-3
-# Adding an equation may make a combination heavier, but not by more than this share.
-_WORSE = 0.5
+# Share by which adding an equation may make a combination heavier. At half of it more
+# combinations end early, at twice of it longer ones rarely get lighter again.
+_MOST_GROWTH = 0.5
 
 
-class Equations(NamedTuple):
-    """Equations by rows and by columns, of the cells that can move."""
+class Sums(NamedTuple):
+    """Equations of the cells that can move, how far these can, and a sum of equations.
+
+    Attributes
+    ----------
+    start, cells, terms
+        The equations by rows.
+    cell_start, rows, cell_terms
+        The same by cells.
+    share
+        To what extent each cell is hidden.
+    by, met, is_met, used
+        The sum at hand: its coefficients, the cells that it has met, its equations.
+    served
+        Cells that a sum was found for already.
+    """
 
     start: Long
     cells: Long
@@ -50,23 +65,10 @@ class Equations(NamedTuple):
     cell_start: Long
     rows: Long
     cell_terms: Real
-
-
-class Cells(NamedTuple):
-    """To what extent cells are hidden, and how far they can move."""
-
     share: Real
     primary: Flags
     up: Real
     down: Real
-
-
-class Scratch(NamedTuple):
-    """The combination at hand: coefficients, the cells it has met, its equations.
-
-    `served` cells have a combination already.
-    """
-
     by: Real
     met: Long
     is_met: Flags
@@ -84,144 +86,120 @@ class Found(NamedTuple):
 
 
 @kernel(inner=True, borrows=True)
-def _weight(by: float, scale: float, cells: Cells, i: int) -> float:
-    """What a cell lends to the one that the combination is about.
+def _weight(by: float, scale: float, sums: Sums, i: int) -> float:
+    """How far a cell lets the one move that the combination is about.
 
-    Without a `scale` any hidden cell lends enough. Otherwise it is that of a level:
+    Without a `scale` any hidden cell is enough. Otherwise it is that of a level:
     its room in units of the level, at most 1 unless the cell is sensitive.
     """
     if by == 0.0:
         return 0.0
     if scale == 0.0:
-        return HEAVY if cells.primary[i] else cells.share[i]
+        return HEAVY if sums.primary[i] else sums.share[i]
     moves = by * scale
-    room = moves * cells.up[i] if moves > 0 else -moves * cells.down[i]
-    if cells.primary[i]:
+    room = moves * sums.up[i] if moves > 0 else -moves * sums.down[i]
+    if sums.primary[i]:
         return min(room, HEAVY)
-    return min(room, 1.0) * cells.share[i]
+    return min(room, 1.0) * sums.share[i]
 
 
 @kernel(inner=True, borrows=True)
-def _heaviest(
-    about: int, count: int, scale: float, cells: Cells, scratch: Scratch
-) -> int:
+def _heaviest(about: int, count: int, scale: float, sums: Sums) -> int:
     """The cell of a combination that weighs most, or -1."""
     best, most = -1, 1e-9
     for at in range(count):
-        i = scratch.met[at]
+        i = sums.met[at]
         if i == about:
             continue
-        weight = _weight(scratch.by[i], scale, cells, i)
+        weight = _weight(sums.by[i], scale, sums, i)
         if weight > most:
             best, most = i, weight
     return best
 
 
 @kernel(inner=True, borrows=True)
-def _change(
-    row: int,
-    by: float,
-    about: int,
-    scale: float,
-    equations: Equations,
-    cells: Cells,
-    scratch: Scratch,
-) -> float:
+def _change(row: int, by: float, about: int, scale: float, sums: Sums) -> float:
     """How much heavier taking off a multiple of an equation makes a combination."""
     change = 0.0
-    for at in range(equations.start[row], equations.start[row + 1]):
-        i = equations.cells[at]
+    for at in range(sums.start[row], sums.start[row + 1]):
+        i = sums.cells[at]
         if i == about:
             return np.inf
-        now = scratch.by[i]
-        change += _weight(now - by * equations.terms[at], scale, cells, i)
-        change -= _weight(now, scale, cells, i)
+        now = sums.by[i]
+        change += _weight(now - by * sums.terms[at], scale, sums, i)
+        change -= _weight(now, scale, sums, i)
     return change
 
 
 @kernel(inner=True, borrows=True)
-def _take_off(
-    row: int, by: float, count: int, equations: Equations, scratch: Scratch
-) -> int:
+def _take_off(row: int, by: float, count: int, sums: Sums) -> int:
     """Take off a multiple of an equation; return how many cells have been met."""
-    for at in range(equations.start[row], equations.start[row + 1]):
-        i = equations.cells[at]
-        if not scratch.is_met[i]:
-            scratch.is_met[i] = True
-            scratch.met[count] = i
+    for at in range(sums.start[row], sums.start[row + 1]):
+        i = sums.cells[at]
+        if not sums.is_met[i]:
+            sums.is_met[i] = True
+            sums.met[count] = i
             count += 1
-        scratch.by[i] -= by * equations.terms[at]
+        sums.by[i] -= by * sums.terms[at]
     return count
 
 
 @kernel(inner=True, borrows=True)
 def _combine(
-    about: int,
-    first: int,
-    steps: int,
-    level: float,
-    equations: Equations,
-    cells: Cells,
-    scratch: Scratch,
+    about: int, first: int, steps: int, level: float, sums: Sums
 ) -> tuple[int, float]:
     """Add up equations, beginning with one of a cell; return cells met and weight.
 
     `level` is what the cell must move by, up or down (negative); 0 asks only whether
     it can move at all.
     """
-    count = _take_off(first, -1.0, 0, equations, scratch)
-    scale = 0.0 if level == 0.0 else -1.0 / (scratch.by[about] * level)
-    needed = cells.share[about] if level == 0.0 else 1.0
+    count = _take_off(first, -1.0, 0, sums)
+    scale = 0.0 if level == 0.0 else -1.0 / (sums.by[about] * level)
+    needed = sums.share[about] if level == 0.0 else 1.0
     weight = 0.0
     for at in range(count):
-        i = scratch.met[at]
+        i = sums.met[at]
         if i != about:
-            weight += _weight(scratch.by[i], scale, cells, i)
-    scratch.used[0] = first
+            weight += _weight(sums.by[i], scale, sums, i)
+    sums.used[0] = first
     for step in range(1, steps):
         if weight < needed - SHORT:
             break
-        gone = _heaviest(about, count, scale, cells, scratch)
+        gone = _heaviest(about, count, scale, sums)
         if gone < 0:
             break
         best, least, best_by = -1, np.inf, 0.0
-        for at in range(equations.cell_start[gone], equations.cell_start[gone + 1]):
-            row, term = equations.rows[at], equations.cell_terms[at]
+        for at in range(sums.cell_start[gone], sums.cell_start[gone + 1]):
+            row, term = sums.rows[at], sums.cell_terms[at]
             if abs(term) != 1.0:
                 continue
             used = False
             for before in range(step):
-                used = used or scratch.used[before] == row
+                used = used or sums.used[before] == row
             if used:
                 continue
-            by = scratch.by[gone] / term
-            change = _change(row, by, about, scale, equations, cells, scratch)
+            by = sums.by[gone] / term
+            change = _change(row, by, about, scale, sums)
             if change < least:
                 best, least, best_by = row, change, by
-        if best < 0 or (step > 1 and least > _WORSE * weight):
+        if best < 0 or (step > 1 and least > _MOST_GROWTH * weight):
             break
-        count = _take_off(best, best_by, count, equations, scratch)
-        scratch.used[step] = best
+        count = _take_off(best, best_by, count, sums)
+        sums.used[step] = best
         weight += least
     return count, weight
 
 
 @kernel(inner=True, borrows=True)
-def _clear(count: int, scratch: Scratch) -> None:
+def _clear(count: int, sums: Sums) -> None:
     for at in range(count):
-        scratch.by[scratch.met[at]] = 0.0
-        scratch.is_met[scratch.met[at]] = False
+        sums.by[sums.met[at]] = 0.0
+        sums.is_met[sums.met[at]] = False
 
 
 @kernel(borrows=True)
 def combinations(
-    about: Long,
-    levels: Real,
-    steps: int,
-    equations: Equations,
-    cells: Cells,
-    scratch: Scratch,
-    found: Found,
+    about: Long, levels: Real, steps: int, sums: Sums, found: Found
 ) -> int:
     """Look for a combination for each cell and level; return how many there are.
 
@@ -229,28 +207,26 @@ def combinations(
     level, one serves every cell in it that weighs more than all others together.
     """
     count, end = 0, 0
-    scratch.served[:] = False
+    sums.served[:] = False
     for number in range(len(about)):
         k, level = about[number], levels[number]
         if count + 1 >= len(found.start):
             break
-        if scratch.served[k] and level == 0.0:
+        if sums.served[k] and level == 0.0:
             continue
-        needed = cells.share[k] if level == 0.0 else 1.0
+        needed = sums.share[k] if level == 0.0 else 1.0
         best, size = needed - SHORT, 0
-        for at in range(equations.cell_start[k], equations.cell_start[k + 1]):
-            met, weight = _combine(
-                k, equations.rows[at], steps, level, equations, cells, scratch
-            )
+        for at in range(sums.cell_start[k], sums.cell_start[k + 1]):
+            met, weight = _combine(k, sums.rows[at], steps, level, sums)
             if weight < best and end + met <= len(found.cells):
                 best, size = weight, 0
                 for place in range(met):
-                    i = scratch.met[place]
-                    if scratch.by[i] != 0.0:
+                    i = sums.met[place]
+                    if sums.by[i] != 0.0:
                         found.cells[end + size] = i
-                        found.by[end + size] = scratch.by[i]
+                        found.by[end + size] = sums.by[i]
                         size += 1
-            _clear(met, scratch)
+            _clear(met, sums)
         if size == 0:
             continue
         found.about[count], found.start[count] = number, end
@@ -259,19 +235,21 @@ def combinations(
         if level == 0.0:
             for place in range(found.start[count - 1], end):
                 i = found.cells[place]
-                if 2.0 * cells.share[i] > best + cells.share[k] + SHORT:
-                    scratch.served[i] = True
+                if 2.0 * sums.share[i] > best + sums.share[k] + SHORT:
+                    sums.served[i] = True
     return count
 
 
-# Equations in a combination at most: longer ones hardly ever cut.
-_STEPS = 8
-# Cells hidden by less than this share are not asked whether they can move.
+# Equations in a combination at most. At half of it sums across planes are missed; the
+# longer ones that twice as many allow hardly ever cut.
+_MOST_EQUATIONS = 8
+# Cells hidden by less than this share are not asked whether they can move: a tolerance.
 _HIDDEN = 0.02
-# Combinations of one round at most, and cells in all of them.
-_COMBINATIONS, _CELLS = 500, 100_000
-# Larger entries might no longer add up exactly after so many steps.
-_LARGEST = 50.0
+# Combinations of one round at most, and cells in all of them. With half of either a
+# round leaves more to the next one; twice as many are mostly of use for one cell only.
+_MOST_COMBINATIONS, _MOST_CELLS = 500, 100_000
+# Size of an entry at most: larger ones might not add up exactly after so many steps.
+_LARGEST_ENTRY = 50.0
 
 
 class CombinedEquations:
@@ -279,20 +257,13 @@ class CombinedEquations:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._equations = _equations(problem)
+        self._sums = _sums(problem)
         count = len(problem.cost)
-        self._scratch = Scratch(
-            np.zeros(count),
-            np.empty(count, dtype=np.int64),
-            np.zeros(count, dtype=np.bool_),
-            np.empty(_STEPS, dtype=np.int64),
-            np.zeros(count, dtype=np.bool_),
-        )
         self._found = Found(
-            np.zeros(_COMBINATIONS + 1, dtype=np.int64),
-            np.empty(max(_CELLS, 2 * count), dtype=np.int64),
-            np.empty(max(_CELLS, 2 * count)),
-            np.empty(_COMBINATIONS, dtype=np.int64),
+            np.zeros(_MOST_COMBINATIONS + 1, dtype=np.int64),
+            np.empty(max(_MOST_CELLS, 2 * count), dtype=np.int64),
+            np.empty(max(_MOST_CELLS, 2 * count)),
+            np.empty(_MOST_COMBINATIONS, dtype=np.int64),
         )
         self._next = 0  # the level to begin with: a round may end before the last
 
@@ -308,11 +279,8 @@ class CombinedEquations:
         self, share: Real, about: Long, levels: Real
     ) -> Iterator[tuple[int, Long, Real]]:
         """Yield the number of a question, and cells and terms of its combination."""
-        problem, found = self._problem, self._found
-        cells = Cells(share, problem.primary, problem.up, problem.down)
-        count = combinations(
-            about, levels, _STEPS, self._equations, cells, self._scratch, found
-        )
+        found, sums = self._found, self._sums._replace(share=share)
+        count = combinations(about, levels, _MOST_EQUATIONS, sums, found)
         for number in range(count):
             part = slice(*found.start[number : number + 2])
             yield int(found.about[number]), found.cells[part], found.by[part]
@@ -330,7 +298,7 @@ class CombinedEquations:
                 yield Cut(cells.copy(), coefficients, 0.0)
 
     def _levels(self, share: Real) -> Iterator[Cut]:
-        """Yield combinations in which a sensitive cell has too little to lean on."""
+        """Yield combinations in which too little lets a sensitive cell move."""
         problem, levels = self._problem, self._problem.levels
         if not len(levels):
             return
@@ -345,26 +313,38 @@ class CombinedEquations:
             cells = cells[others]
             room = np.where(moves > 0, problem.up[cells], problem.down[cells])
             terms = np.abs(moves) * room
-            cut = leaning_cut(cells, terms, problem.primary[cells], SHORT)
+            cut = capacity_cut(cells, terms, problem.primary[cells], SHORT)
             if cut is not None:
                 yield cut
         self._next = (last + 1) % len(levels)
 
 
-def _equations(problem: Problem) -> Equations:
+def _sums(problem: Problem) -> Sums:
     """Return the equations in whole numbers, without cells that cannot move."""
     matrix = moving_equations(problem)
-    exact = (matrix.data == np.rint(matrix.data)) & (np.abs(matrix.data) <= _LARGEST)
+    exact = (matrix.data == np.rint(matrix.data)) & (
+        np.abs(matrix.data) <= _LARGEST_ENTRY
+    )
     broken = np.zeros(matrix.shape[0], dtype=bool)
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     broken[rows[~exact]] = True
     matrix = sparse.csr_array(matrix[~broken])
     columns = sparse.csc_array(matrix)
-    return Equations(
-        matrix.indptr.astype(np.int64),
-        matrix.indices.astype(np.int64),
-        np.asarray(matrix.data, dtype=np.float64),
-        columns.indptr.astype(np.int64),
-        columns.indices.astype(np.int64),
-        np.asarray(columns.data, dtype=np.float64),
+    count = len(problem.cost)
+    return Sums(
+        start=matrix.indptr.astype(np.int64),
+        cells=matrix.indices.astype(np.int64),
+        terms=np.asarray(matrix.data, dtype=np.float64),
+        cell_start=columns.indptr.astype(np.int64),
+        rows=columns.indices.astype(np.int64),
+        cell_terms=np.asarray(columns.data, dtype=np.float64),
+        share=np.zeros(count),
+        primary=problem.primary,
+        up=problem.up,
+        down=problem.down,
+        by=np.zeros(count),
+        met=np.empty(count, dtype=np.int64),
+        is_met=np.zeros(count, dtype=np.bool_),
+        used=np.empty(_MOST_EQUATIONS, dtype=np.int64),
+        served=np.zeros(count, dtype=np.bool_),
     )

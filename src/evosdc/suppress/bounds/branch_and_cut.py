@@ -7,7 +7,7 @@ node is cut by bridgeless rows and planes, which cost microseconds, and the atta
 programs judge whole patterns. The tree is kept: solving may go on where it ended.
 
 Only cells whose reduced cost leaves room for a pattern cheaper than the best known are
-columns. Presolve is off and rows that are not whole give way a little, as in `branch`:
+columns. Presolve is off and rows that are not whole are relaxed a little (see `branch`):
 a proof must not rest on what a solver takes for equal.
 """
 
@@ -40,12 +40,16 @@ _TAKES_LIMIT = frozenset(
     {SCIP_STAGE.PROBLEM, *range(SCIP_STAGE.TRANSFORMED, SCIP_STAGE.INITSOLVE)}
 ) | {SCIP_STAGE.SOLVING}
 # Seconds between two reports of the bound; nodes where no clock may change the answer.
-_TELL, _NODES_A_TELL = 1.0, 10
-# Cuts that a relaxation gets in one round, and how far it must be from them.
-_CUTS_A_NODE = 30
-_DEEP = 0.02
-# Nodes between two whole patterns that are nearly safe and worth mending.
-_NODES_A_MENDING = 20
+# Half as many report twice as often; with twice as many a proof is noticed later.
+_SECONDS_PER_REPORT, _NODES_PER_REPORT = 1.0, 10
+# Cuts that a relaxation gets in one round, and how far it must be from them. With half
+# as many (or twice the distance) there are more nodes, with twice as many (half the
+# distance) each node takes longer.
+_CUTS_PER_NODE = 30
+_LEAST_DISTANCE = 0.02
+# Nodes between two whole patterns that are nearly safe and are repaired. At half of it
+# twice the time goes into repairs, at twice of it better patterns are found later.
+_NODES_PER_REPAIR = 20
 # Seconds that SCIP's last questions may take once a slice is over. At half of it trees
 # of tables with slow programs are given up more often, at twice of it limits of time
 # are passed by as much more.
@@ -192,8 +196,8 @@ def _deepest(cuts: list[Cut], x: Real) -> list[Cut]:
         / float(np.linalg.norm(cut.coefficients))
         for cut in cuts
     ]
-    order = np.argsort(missing)[::-1][:_CUTS_A_NODE]
-    return [cuts[at] for at in order if missing[at] > _DEEP]
+    order = np.argsort(missing)[::-1][:_CUTS_PER_NODE]
+    return [cuts[at] for at in order if missing[at] > _LEAST_DISTANCE]
 
 
 class _Cuts(Conshdlr):
@@ -228,8 +232,8 @@ class _Cuts(Conshdlr):
     def _now(self) -> float:
         """Return the reports that are due so far: by the clock only if one ends it."""
         if np.isfinite(self._end):
-            return time.monotonic() / _TELL
-        return float(self.model.getNTotalNodes()) / _NODES_A_TELL
+            return time.monotonic() / _SECONDS_PER_REPORT
+        return float(self.model.getNTotalNodes()) / _NODES_PER_REPORT
 
     def _over(self) -> bool:
         """Whether the run is to end; if so, SCIP ends it after the answer it gets."""
@@ -281,7 +285,7 @@ class _Cuts(Conshdlr):
         safe = self._safe(x)
         nodes = self.model.getNTotalNodes()
         if safe or (nodes >= self._mend and not over):
-            self._mend = nodes + _NODES_A_MENDING
+            self._mend = nodes + _NODES_PER_REPAIR
             try:
                 (self._found if safe else self._nearly)(x > 0.5)
             except BaseException as error:

@@ -11,8 +11,9 @@ import numpy as np
 from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.cut import Cut
 
-# Cells that a new cut brings into the LP at least.
-_SEEDS = 12
+# Cells that a new cut brings into the LP at least. With half as many there are more
+# rounds of pricing, with twice as many the LP has more columns that stay at zero.
+_CELLS_PER_CUT = 12
 
 
 @dataclass
@@ -96,11 +97,11 @@ class Master:
         At least a dozen, and as many as the cut needs: the level of a giant cell asks
         for thousands, and with fewer of them the LP would have no solution.
         """
-        lends = np.flatnonzero(cut.coefficients > 0)
-        cells, coefficients = cut.cells[lends], cut.coefficients[lends]
+        able = np.flatnonzero(cut.coefficients > 0)
+        cells, coefficients = cut.cells[able], cut.coefficients[able]
         best = np.argsort(self.cost[cells] / coefficients, kind="stable")
         needed = int(np.searchsorted(np.cumsum(coefficients[best]), 1.0)) + 2
-        return cells[best[: max(_SEEDS, needed)]]
+        return cells[best[: max(_CELLS_PER_CUT, needed)]]
 
     def solve(self) -> bool:
         """Solve the LP over the present columns and cuts."""

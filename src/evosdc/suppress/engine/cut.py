@@ -18,14 +18,18 @@ class Cut:
     least: float = 1.0
 
 
-def leaning_cut(cells: Long, terms: Real, primary: Flags, short: float) -> Cut | None:
-    """Write that a level leans on cells, each with a share of it as its term.
+# Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
+MULTIPLIER_GRID = 720720
 
-    What sensitive cells lend is had for nothing, and no cell need lend more than what
-    is left. None where nothing is left, up to `short`, or nothing to lend it.
+
+def capacity_cut(cells: Long, terms: Real, primary: Flags, short: float) -> Cut | None:
+    """Write that a level needs cells, each of which can give a share of it (its term).
+
+    What sensitive cells can give is free, and no other need give more than what is left
+    to be found. None where that is no more than `short`, or no cell can give any.
     """
     rest = 1.0 - float(terms[primary].sum())
-    lends = ~primary & (terms > 0)
-    if not rest > short or not lends.any():
+    needed = ~primary & (terms > 0)
+    if not rest > short or not needed.any():
         return None
-    return Cut(cells[lends], np.minimum(terms[lends] / rest, 1.0))
+    return Cut(cells[needed], np.minimum(terms[needed] / rest, 1.0))

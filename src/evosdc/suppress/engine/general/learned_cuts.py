@@ -16,12 +16,10 @@ from scipy import sparse
 
 from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.base import Mask
-from evosdc.suppress.engine.cut import Cut, leaning_cut
+from evosdc.suppress.engine.cut import MULTIPLIER_GRID, Cut, capacity_cut
 from evosdc.suppress.engine.general.model import Demand
 from evosdc.suppress.problem.problem import Problem
 
-# Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
-_GRID = 720720
 # A cut is violated where more than this is missing: well above rounding.
 _SHORT = 1e-6
 # Cuts that are kept: with more of them the older half is forgotten.
@@ -80,7 +78,7 @@ class LearnedCuts:
         size = float(own[1] @ y[own[0]])
         if size == 0.0:
             return None
-        z = np.asarray(self._transposed @ np.rint(y / size * _GRID))
+        z = np.asarray(self._transposed @ np.rint(y / size * MULTIPLIER_GRID))
         if z[cell] == 0.0:
             return None
         leans = -sign * z / (z[cell] * amount)
@@ -92,7 +90,7 @@ class LearnedCuts:
         if tight is not None:
             up, down = tight.within(cells, up, down, cell)
         room = np.where(leans > 0, up, down)
-        return leaning_cut(cells, np.abs(leans) * room, problem.primary[cells], _SHORT)
+        return capacity_cut(cells, np.abs(leans) * room, problem.primary[cells], _SHORT)
 
     def _forget(self) -> None:
         """Keep the newer half."""

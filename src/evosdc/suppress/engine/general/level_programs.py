@@ -27,13 +27,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evosdc.arrays import Long, Real
-from evosdc.suppress.engine.cut import Cut, leaning_cut
+from evosdc.suppress.engine.cut import MULTIPLIER_GRID, Cut, capacity_cut
 from evosdc.suppress.engine.general.model import Tight, load_program
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
-# Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
-_GRID = 720720
 # Cells that the relaxation does not hide count with this share, so that of all cuts
 # that are violated alike one that crosses few other cells is found.
 _SHADE = 1e-3
@@ -230,21 +228,21 @@ class LevelPrograms:
 
     def _cut(self, level: Level, y: Real) -> Cut | None:
         """Write the cut of a level for any multipliers of the equations."""
-        grid = np.rint(y * _GRID)
+        grid = np.rint(y * MULTIPLIER_GRID)
         r = -np.asarray(self._transposed @ grid)
-        r[self._at[list(level.cells)]] += level.sign * _GRID
+        r[self._at[list(level.cells)]] += level.sign * MULTIPLIER_GRID
         if not self._whole:
             # Coefficients that are not whole leave rounding in the products.
-            r[np.abs(r) < 1e-6 * _GRID] = 0.0
+            r[np.abs(r) < 1e-6 * MULTIPLIER_GRID] = 0.0
         moves = np.flatnonzero(r)
-        return self._write(level, moves, r[moves] / _GRID)
+        return self._write(level, moves, r[moves] / MULTIPLIER_GRID)
 
     def _write(self, level: Level, moves: Long, r: Real) -> Cut | None:
         """Write the cut that a level's cells move by ``r . d`` over some cells."""
         up, down = self._seen_by(level)
         room = np.where(r > 0, up[moves], down[moves]) / level.amount
         cells, primary = self._cells[moves], self._primary[moves]
-        return leaning_cut(cells, np.abs(r) * room, primary, _SHORT)
+        return capacity_cut(cells, np.abs(r) * room, primary, _SHORT)
 
 
 def programs_of(problem: Problem) -> LevelPrograms:
