@@ -97,7 +97,7 @@ class OpenCells:
         self._column[self._cells] = np.arange(len(self._cells))
 
     def _row(self, cut: Cut) -> tuple[Long, Real, float]:
-        """Columns, coefficients and least sum of a cut, relaxed unless all are whole."""
+        """Columns, coefficients and least sum of a cut, relaxed unless whole."""
         column = self._column[cut.cells]
         inside = column >= 0
         whole = np.all(cut.coefficients == np.rint(cut.coefficients))

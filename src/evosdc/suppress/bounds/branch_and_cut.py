@@ -7,7 +7,7 @@ node is cut by bridgeless rows and planes, which cost microseconds, and the atta
 programs judge whole patterns. The tree is kept: solving may go on where it ended.
 
 Only cells whose reduced cost leaves room for a pattern cheaper than the best known are
-columns. Presolve is off and rows that are not whole are relaxed a little (see `branch`):
+columns. Presolve is off and rows that are not whole are relaxed (see `branch`):
 a proof must not rest on what a solver takes for equal.
 """
 

@@ -326,7 +326,7 @@ class Engine(Protocol[S]):
         ...
 
     def mender(self, rng: np.random.Generator, stopped: Stopped = never) -> Mender[S]:
-        """Return what breeds patterns; when `stopped` says so it hurries."""
+        """Return what changes whole patterns, in little time once `stopped` says so."""
         ...
 
     def evaluator(self, grouping: Grouping, search: Search, clean: bool) -> Evaluator:

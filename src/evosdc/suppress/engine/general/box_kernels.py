@@ -22,9 +22,11 @@ from evosdc.suppress.engine.sort import order_of
 # What stands on a place of the grid that is no cell of the table.
 ABSENT = -1
 EMPTY = -2
-# Leaves tried below a code that is a total itself.
+# Leaves tried below a code that is a total itself, the cheapest. At half of it boxes of
+# totals cost more, at twice of it searches of them list twice as many vectors.
 MOST_BELOW = 6
-# Branches of one search at most; what was found until then is taken.
+# Branches of one search at most; what was found until then is taken. Hardly any search
+# gets there: at half or twice of it only tables of many dimensions would differ.
 MOST_STEPS = 300_000
 
 
@@ -91,7 +93,7 @@ class Movable(NamedTuple):
     only_hidden: bool
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def price_of(cells: Movable, cell: int, way: int, amount: float) -> float:
     """What moving the cell on a place costs; infinite where it cannot."""
     if cell == ABSENT:
@@ -192,8 +194,8 @@ def _list_vectors(
         work.order[k, :count] = order_of(work.ways_cost[k, :count])
 
 
-@kernel(inner=True)
-def spell_out(grid: CodeGrid, work: Boxwork, k: int, own: int, vector: int) -> int:
+@kernel(inner=True, borrows=True)
+def list_entries(grid: CodeGrid, work: Boxwork, k: int, own: int, vector: int) -> int:
     """Write down the codes of a vector other than the cell's own, with their signs."""
     first, parent = grid.first[k], grid.parent
     a, b = work.below[k, vector], work.beside[k, vector]
@@ -265,7 +267,7 @@ def cheapest_box(
             k -= 1
             continue
         own = (place // grid.stride[k]) % grid.size[k]
-        entries = spell_out(grid, work, k, own, vector)
+        entries = list_entries(grid, work, k, own, vector)
         total, size = work.partial[k], work.length[k]
         limit = best - work.rest[k]
         for i in range(size):

@@ -22,10 +22,12 @@ from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.codes import dimensions_of
 
-# Demands and cells dealt with between two looks at the clock.
+# Demands and cells dealt with between two looks at the clock. Half as many look twice
+# as often; twice as many pass a limit of time by as much more.
 _ROWS_A_CALL = 64
 _CELLS_A_CALL = 32
-# Witnesses that a kernel may store in one go.
+# Witnesses that a kernel may store in one go, and cells of them. Half as much space is
+# full after fewer demands of a call; twice as much is memory that stays empty.
 _WITNESSES_A_CALL = 4096
 _ENTRIES_A_CALL = 65536
 

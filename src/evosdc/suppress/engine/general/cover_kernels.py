@@ -29,9 +29,10 @@ from evosdc.suppress.engine.general.pool import (
 )
 from evosdc.suppress.engine.sort import order_of
 
-# Parts that a level may be split into, the share of what is left that each carries at
-# least, and the least share of the whole level. Larger shares pass over small cells,
-# smaller ones run out of parts; both end in hiding a total.
+# Parts that a level may be split into, the share of what is left that each has at
+# least, and the least share of the whole level. Twice as large shares pass over small
+# cells, half as large ones (or half as many parts) run out of parts; both end in hiding
+# a total. Measured in docs/notebook/large-tables.md.
 MOST_PARTS = 24
 PART = 1 / 8
 LEAST_PART = 1 / 80

@@ -21,15 +21,22 @@ from evosdc.suppress.engine.general.level_programs import (
 from evosdc.suppress.engine.general.pool import make_knowledge
 from evosdc.suppress.problem.problem import Problem
 
+# Cuts of a round at most. With half as many the relaxation is solved more often, with
+# twice as many one cut less often serves several levels.
 _CUTS_A_ROUND = 60
 # Levels that are asked in vain after a cut, for each cut so far, before a round ends.
 # At half of it rounds are short, at twice of it most programs find no cut.
 _FRUITLESS = 8
-# Levels that one worker is asked for at a time, and cells above which it is one only:
-# its programs take so long that who gave them must be able to stop in between.
-_LEVELS, _LARGE = 4, 4000
-# Parts of the widest wave. What is asked for in a wave depends on no number of workers.
-_WIDEST = 16
+# Levels that one worker is asked for at a time. Half as many are more messages, twice
+# as many wait longer for the slowest worker.
+_LEVELS_A_TASK = 4
+# Cells above which a task is one level: its programs take so long that who gave it must
+# be able to stop in between. At half of it workers wait more, at twice of it a limit of
+# time may be passed by some seconds.
+_CELLS_OF_SLOW_PROGRAMS = 4000
+# Tasks of the widest wave, whatever the number of workers. Half as many leave some of
+# many workers idle, twice as many attack levels that the first cuts have settled.
+_TASKS_A_WAVE = 16
 
 
 class AttackCuts:
@@ -45,7 +52,8 @@ class AttackCuts:
         self._problem = problem
         self._pool = LazyPool(problem) if pool is None else pool
         self._programs = programs_of(problem)
-        self._size = _LEVELS if problem.hideable.sum() <= _LARGE else 1
+        few = problem.hideable.sum() <= _CELLS_OF_SLOW_PROGRAMS
+        self._size = _LEVELS_A_TASK if few else 1
         self._public = _levels_of(problem)
         # In the order in which they are asked next. Levels against other attackers are
         # added when a deviation that covers one for the public moves their cells.
@@ -95,7 +103,7 @@ class AttackCuts:
                     yield cut
             done = {*covered, *violated}
             waiting.extendleft(reversed([lv for lv in wave if lv not in done]))
-            parts = min(2 * parts, _WIDEST)
+            parts = min(2 * parts, _TASKS_A_WAVE)
             self._levels = [*violated, *waiting, *covered]
         self._levels = [*violated, *waiting, *covered]
 

@@ -24,9 +24,11 @@ from evosdc.suppress.problem.problem import Problem, unreachable
 
 # A level counts as out of reach when it is missed by more than this share.
 SHORT = 1e-8
-# Digits that the values of a table may have, and digits beyond them for the levels.
+# Digits after the point that the values of a table may have, and digits beyond them for
+# the levels: with half of either more levels keep sixteen digits or ask for more than
+# was meant; twice as many are no longer read exactly.
 _MOST_DIGITS = 6
-_FINER = 3
+_MORE_DIGITS = 3
 
 
 def demands_of(programs: Programs) -> Demands:
@@ -155,7 +157,7 @@ def round_levels_up(problem: Problem, demands: Demands) -> Real:
     digits = digits_of(problem)
     if digits is None:
         return demands.amount
-    places = digits + _FINER
+    places = digits + _MORE_DIGITS
     amount = demands.amount
     raised = np.round(np.ceil(amount * 10.0**places) / 10.0**places, places)
     room = np.where(

@@ -21,13 +21,17 @@ from evosdc.suppress.engine.general.path_kernels import Pathwork, Planes
 from evosdc.table import Dimension, Hierarchy, detect_network
 from evosdc.table.build import equations
 
-# Grids with more places than this are not laid out.
+# Places of a grid at most, 160 MB of them: at half of it sparse tables of many codes
+# have no boxes, twice as many may not fit in memory.
 MOST_PLACES = 20_000_000
-# Vectors listed of one dimension at most.
+# Vectors listed of one dimension at most. Half as many leave out boxes of dimensions
+# with thousands of codes; twice as many take twice the scratch space.
 MOST_VECTORS = 4096
-# Cells of one deviation at most.
+# Cells of one deviation at most. With half as many long cycles of five dimensions are
+# left out; twice as many hide more than a total would.
 MOST_PLACES_MOVED = 512
-# Beyond so many dimensions only boxes are looked for.
+# Beyond so many dimensions only boxes are looked for: cycles repeat along two further
+# dimensions at most. Fewer would do without cycles in cubes, more are not written.
 MOST_DIMENSIONS = 4
 
 

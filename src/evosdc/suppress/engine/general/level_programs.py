@@ -33,9 +33,10 @@ from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
 # Cells that the relaxation does not hide count with this share, so that of all cuts
-# that are violated alike one that crosses few other cells is found.
-_SHADE = 1e-3
-# A level is covered when all but this share of it is.
+# that are violated alike one that crosses few other cells is found. A tolerance: large
+# enough to tell such cuts apart, too small to make a violated cut seem satisfied.
+_LEAST_SHARE = 1e-3
+# A level is covered when all but this share of it is: a tolerance.
 _SHORT = 1e-6
 
 # The programs of a problem in this process, which take a while to load.
@@ -171,7 +172,7 @@ class LevelPrograms:
         found = self._violated(level, y, x)
         # Of the cuts that are violated those are deep which ask little of cells that
         # are not suppressed.
-        deeper = self._ask(own, level.sign, *self._room(level, x, _SHADE))
+        deeper = self._ask(own, level.sign, *self._room(level, x, _LEAST_SHARE))
         if deeper is not None and level.sign * float(deeper[0][own].sum()) < 1 - _SHORT:
             found = self._violated(level, deeper[1], x) or found
         return found, None
@@ -204,10 +205,10 @@ class LevelPrograms:
         solution = lp.getSolution()
         return np.array(solution.col_value), -np.array(solution.row_dual)
 
-    def _room(self, level: Level, x: Real, shade: float) -> tuple[Real, Real]:
+    def _room(self, level: Level, x: Real, least: float) -> tuple[Real, Real]:
         """Room of each cell in units of the level, as far as it is hidden."""
         share = np.clip(x[self._cells], 0.0, 1.0)
-        share += shade * (1.0 - share)
+        share += least * (1.0 - share)
         up, down = self._seen_by(level)
         return (
             -np.minimum(down / level.amount, 1.0) * share,

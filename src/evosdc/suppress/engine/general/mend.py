@@ -16,7 +16,7 @@ class GeneralMender:
     rng
         Gives the order in which broken demands are covered.
     stopped
-        When to hurry.
+        Whether the time is up: what is left is then covered in little time.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class GeneralMender:
         state = parent.copy()
         state.become(hidden, self._stopped)
         if self._stopped():
-            return parent.copy()  # covering the rest in a hurry is expensive and slow
+            return parent.copy()  # covering the rest quickly would hide much
         state.cover(self._rng.permutation(state.uncovered), stopped=self._stopped)
         self.prune(state)
         return state

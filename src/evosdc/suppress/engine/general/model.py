@@ -8,7 +8,8 @@ solved first. Its dual prices tell whether cells outside would make the answer c
 (pricing: Gilmore and Gomory 1961); if so the program over all cells is solved, so that
 the answer is that of the whole table, and None means that it has none. Dense tables are
 the exception: where that program takes too long (`takes_long`), the first neighbourhood
-that has an answer does, and cells that its prices ask for are let in while that pays.
+that has an answer does, and cells that its prices ask for are let in while that makes
+the answer cheaper.
 
 No price is negative, so the basis in which no cell has moved is the best there is but
 for the few equations of the cell in question. Every program begins there, with the dual
@@ -33,15 +34,17 @@ from evosdc.suppress.structure.unpick import nearest
 # Deviations are solved in units of the amount asked for, so that tables of 1e15 and
 # of 1e-9 look alike to the solver. A cell counts as moved above this share.
 MOVED = 1e-9
-# No witness needs to move a cell by more than this many times the amount asked for.
+# No witness needs to move a cell by more than this many times the amount asked for: a
+# numerical bound, below the range in which the solver's tolerances hold.
 FAR = 1e7
 # Classes of cells in the first neighbourhood. With half as many, a question takes more
 # rounds of pricing; with twice as many, most programs are larger than they need to be.
 NEIGHBOURS = 200
 # Slow programs are taken as solved where their answer gets cheaper by less than this
 # share. At half of it they take a round or two more, at twice of it patterns cost more.
-_LITTLE = 0.02
-# A class enters when it would save more than this share of the typical price.
+_LEAST_GAIN = 0.02
+# A class enters when it would save more than this share of the typical price: a
+# tolerance.
 _SAVING = 1e-6
 # Iterations of the dual simplex method, which take as long as a solution by interior
 # points on 5,000 classes. At half of it more programs are begun in vain, at twice of it
@@ -255,7 +258,7 @@ class DeviationModel:
                 room = np.where(z > 0, high[:n], high[n:]) > 0
                 worth = np.where(room & ~inside, np.abs(z) - cost, 0.0)
                 now = float(cost @ np.abs(found))
-                if worth.max() <= _SAVING or now > cheapest * (1.0 - _LITTLE):
+                if worth.max() <= _SAVING or now > cheapest * (1.0 - _LEAST_GAIN):
                     return found
                 best, cheapest = found, now
                 entering = np.argsort(-worth, kind="stable")[: max(many // 4, 1)]

@@ -19,11 +19,12 @@ from evosdc.suppress.engine.general.box_kernels import (
     Boxwork,
     CodeGrid,
     Movable,
+    list_entries,
     price_of,
-    spell_out,
 )
 
-# Arcs looked at in one search; what was found until then is taken.
+# Arcs looked at in one search; what was found until then is taken. At half of it large
+# tables get a few more expensive deviations, at twice of it some searches take longer.
 MOST_ARCS = 3_000_000
 
 
@@ -69,7 +70,7 @@ class Pathwork(NamedTuple):
     place_way: Long
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _push(work: Pathwork, size: int, key: float, node: int) -> int:
     at = size
     while at > 0:
@@ -83,7 +84,7 @@ def _push(work: Pathwork, size: int, key: float, node: int) -> int:
     return size + 1
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _pop(work: Pathwork, size: int) -> int:
     """Take the top off; it must have been read before."""
     size -= 1
@@ -105,7 +106,7 @@ def _pop(work: Pathwork, size: int) -> int:
     return size
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _shortest(
     grid: CodeGrid,
     planes: Planes,
@@ -166,7 +167,7 @@ def _shortest(
     return np.inf, looked
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _write_down(
     grid: CodeGrid,
     planes: Planes,
@@ -202,7 +203,7 @@ def _write_down(
             node, way = planes.head[base + arc], -1
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def _stack_layers(
     grid: CodeGrid,
     boxes: Boxwork,
@@ -214,7 +215,7 @@ def _stack_layers(
 ) -> int:
     """Repeat the layers so far along a vector of one more dimension."""
     own = (place // grid.stride[k]) % grid.size[k]
-    entries = spell_out(grid, boxes, k, own, vector)
+    entries = list_entries(grid, boxes, k, own, vector)
     size = layers
     for layer in range(layers):
         for e in range(entries):
@@ -227,7 +228,7 @@ def _stack_layers(
     return size
 
 
-@kernel(inner=True)
+@kernel(inner=True, borrows=True)
 def cheapest_cycle(
     grid: CodeGrid,
     boxes: Boxwork,

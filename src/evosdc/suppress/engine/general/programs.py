@@ -1,4 +1,4 @@
-"""Ask the attacker's questions of a table, with its programs and what they taught."""
+"""Answer the attacker's questions about a table, by programs and learned cuts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.unpick import movable
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
-# Levels times cells up to which programs are taken to build a pattern in some seconds.
+# Levels times cells up to which programs are taken to build a pattern in seconds.
 # At half of it, tables of 3,000 cells of which a third are sensitive begin with boxes,
 # which hide more; at twice as much, a first pattern may take ten seconds.
 _QUICKLY = 10_000_000
 
 _QUICK, _SLOW = "programs are quick", "programs over all cells are slow"
-# Programs, those of the largest levels, by which it is told whether they are slow.
+# Programs, those of the largest levels, by which it is told whether they are slow. One
+# alone may be misleading; twice as many delay the first pattern by some seconds.
 _TRIALS = 3
 
 
@@ -32,7 +33,7 @@ Question = Callable[[Demand, Real], Move | None]
 def are_quick(problem: Problem) -> bool:
     """Whether programs build and change the patterns of a table, and not only boxes.
 
-    Those of small tables do; of larger ones whoever measured it says so.
+    Those of small tables do; those of larger ones where `call_quick` says so.
     """
     if _QUICK not in problem.derived:
         levels, cells = len(problem.levels), int(problem.hideable.sum())

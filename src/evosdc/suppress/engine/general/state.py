@@ -28,10 +28,11 @@ from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
 
-# Deviations that are remembered from one repair to the next.
+# Deviations that are remembered from one repair to the next. With half as many more
+# levels are asked about again, with twice as many looking through them takes longer.
 _REMEMBERED = 5000
-# A level that no pattern gives is lowered to what can be had less this share, which is
-# well above the tolerance of a solver.
+# A level that no pattern gives is lowered to what can be had less this share: a
+# tolerance, well above that of a solver.
 _LESS = 1e-6
 
 
@@ -487,7 +488,7 @@ class GeneralState:
     def _among_hidden(self) -> Question:
         """Ask for deviations of the cells hidden now.
 
-        Cheap ones first: clean-up then spares the dear ones.
+        Cheap ones first: clean-up can then publish the expensive ones.
         """
         ask = self.table.programs.among(self.hidden)
         within = np.where(self.hidden, self.table.problem.cost, np.inf)

@@ -12,10 +12,12 @@ from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.pool import Pool, Rows
 from evosdc.suppress.problem.problem import Problem
 
-# Room that a pool starts with.
+# Witnesses, and cells of witnesses, that a pool has space for at first. Half as many
+# grow once more, twice as many take longer to copy in tables that need fewer.
 _WITNESSES = 1024
 _ENTRIES = 16384
-# Pairs of a demand and an attacker that are listed at a time.
+# Pairs of a demand and an attacker that are listed at a time. Half as many are listed
+# in more calls, twice as many take more memory; no row has as many.
 _PAIRS = 65536
 
 
