@@ -22,7 +22,8 @@ from evosdc.suppress.engine.general.mend import GeneralMender
 from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.orders import ProgramEvaluator
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
-from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
+from evosdc.suppress.engine.general.state import GeneralState
+from evosdc.suppress.engine.general.table import GeneralTable
 from evosdc.suppress.engine.general.walker import (
     BY_BOXES,
     BY_PROGRAMS,

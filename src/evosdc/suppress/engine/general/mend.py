@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.suppress.engine.base import Cells, Mask, Stopped
-from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
+from evosdc.suppress.engine.general.state import GeneralState
+from evosdc.suppress.engine.general.table import GeneralTable
 
 
 class GeneralMender:

@@ -15,7 +15,8 @@ from evosdc.suppress.engine.evaluator import (
     known_beginning,
 )
 from evosdc.suppress.engine.finish import cover_and_finish
-from evosdc.suppress.engine.general.state import GeneralState, GeneralTable
+from evosdc.suppress.engine.general.state import GeneralState
+from evosdc.suppress.engine.general.table import GeneralTable
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping

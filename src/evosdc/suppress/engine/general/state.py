@@ -1,7 +1,4 @@
-"""Patterns of any table with their witnesses: programs, boxes and cycles cover demands.
-
-`GeneralTable` is what all states of a table share; its programs stay loaded.
-"""
+"""Patterns of any table with their witnesses: programs, boxes, cycles cover demands."""
 
 from __future__ import annotations
 
@@ -11,22 +8,18 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evosdc.suppress.engine.base import Cells, Costs, Demands, Mask, Stopped, never
-from evosdc.suppress.engine.general.boxes import Boxes, boxes_of
+from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped, never
+from evosdc.suppress.engine.general.boxes import Boxes
 from evosdc.suppress.engine.general.cleanup import clean_up
 from evosdc.suppress.engine.general.demands import (
     SHORT,
-    demands_of,
     refuse_unreachable,
-    round_levels_up,
-    with_sums,
 )
 from evosdc.suppress.engine.general.model import Demand, Move
-from evosdc.suppress.engine.general.pool import add_rows, make_knowledge, no_rows
-from evosdc.suppress.engine.general.programs import Programs, Question
+from evosdc.suppress.engine.general.programs import Question
+from evosdc.suppress.engine.general.table import GeneralTable
 from evosdc.suppress.engine.general.witness import Witnesses
 from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
 
 # Deviations that are remembered from one repair to the next. With half as many more
 # levels are asked about again, with twice as many looking through them takes longer.
@@ -36,89 +29,8 @@ _REMEMBERED = 5000
 _LESS = 1e-6
 
 
-class GeneralTable:
-    """A table with the attacker's programs, the demands, and boxes where it has any.
-
-    There is one demand for each level against the public from the start. Those against
-    other attackers are added when a deviation fails against one of them.
-    """
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.programs: Programs = Programs(problem)
-        known, cells = problem.knowledge, len(problem.table)
-        # What no pattern gives of a level against an attacker, by cell and direction.
-        self.shortfalls: dict[tuple[int, int, int], float] = {}
-        # As kernels see them; another object after each change.
-        self.rows = no_rows(make_knowledge(known, len(problem.attackers), cells))
-        self._add(with_sums(problem, demands_of(self.programs)))
-        self.boxes: Boxes | None = boxes_of(problem, self.rows)
-
-    @property
-    def demands(self) -> Demands:
-        """The demands so far."""
-        rows = self.rows
-        return Demands(rows.cell, rows.sign.astype(np.int8), rows.amount, rows.attacker)
-
-    def _add(self, demands: Demands) -> None:
-        self.rows = add_rows(
-            self.rows,
-            demands.cell,
-            demands.sign.astype(np.int64),
-            round_levels_up(self.problem, demands),
-            demands.attacker,
-        )
-
-    def demand(self, *rows: int) -> Demand:
-        """Return a demand, or one for all attackers of some on a cell and direction."""
-        demands, some = self.rows, list(rows)
-        return Demand(
-            int(demands.cell[some[0]]),
-            int(demands.sign[some[0]]),
-            float(demands.amount[some].max()),
-            self.programs.against(demands.attacker[some].tolist()),
-        )
-
-    def add(self, pairs: Sequence[tuple[int, int]]) -> None:
-        """Add demands: rows against the public, each with another attacker."""
-        if not pairs:
-            return
-        rows = np.array([row for row, _ in pairs], dtype=np.int64)
-        old = self.rows
-        cell, sign = old.cell[rows], old.sign[rows]
-        levels = zip(cell.tolist(), sign.tolist(), old.amount[rows], strict=True)
-        amount = [
-            self.problem.amount_against(attacker, c, s, a)
-            for (_, attacker), (c, s, a) in zip(pairs, levels, strict=True)
-        ]
-        who = np.array([attacker for _, attacker in pairs], dtype=np.int64)
-        self._add(Demands(cell, sign.astype(np.int8), np.array(amount), who))
-        self._renew_boxes()
-
-    def lower(self, row: int, amount: float) -> None:
-        """Ask for less of a demand against an attacker: no pattern gives more."""
-        rows = self.rows
-        key = int(rows.attacker[row]), int(rows.cell[row]), int(rows.sign[row])
-        share = amount / float(rows.amount[row])
-        self.shortfalls[key] = share * self.shortfalls.get(key, 1.0)
-        known = self.problem.shortfalls
-        known[key] = min(self.shortfalls[key], known.get(key, 1.0))
-        less = rows.amount.copy()
-        less[row] = amount
-        self.rows = rows._replace(amount=less)
-        self._renew_boxes()
-
-    def _renew_boxes(self) -> None:
-        if self.boxes is not None:
-            self.boxes = self.boxes.with_rows(self.rows)
-
-    @property
-    def by_boxes(self) -> bool:
-        """Whether boxes and cycles build patterns, and programs only what is left.
-
-        In small tables programs are quick, and cheaper in what they hide.
-        """
-        return self.boxes is not None and not self.programs.quick
+# Demands by number, in order; None stands for all.
+Chosen = Sequence[int] | Cells | None
 
 
 class GeneralState:
@@ -216,7 +128,7 @@ class GeneralState:
         idle = self.secondaries
         self.hidden[idle[~self.witnesses.used()[idle]]] = False
 
-    def open_rows(self, order: Sequence[int] | Cells | None = None) -> list[int]:
+    def open_rows(self, order: Chosen = None) -> list[int]:
         """Demands without a witness: all by weight, or those of an order."""
         if order is None:
             rows, table = self.uncovered, self.table
@@ -235,7 +147,7 @@ class GeneralState:
     def cover_by(
         self,
         question: Question,
-        order: Sequence[int] | Cells | None = None,
+        order: Chosen = None,
         *,
         price: Costs | None = None,
         stopped: Stopped = never,
@@ -244,7 +156,6 @@ class GeneralState:
 
         One by one until the time is up; returns how many it had no deviation for.
         """
-
         attacker = self.table.rows.attacker
         rows = [row for row in self.open_rows(order) if attacker[row] == 0]
         return len(self._cover_rows(question, rows, price, stopped))
@@ -252,7 +163,7 @@ class GeneralState:
     def _cover_rows(
         self,
         question: Question,
-        order: Sequence[int] | Cells | None = None,
+        order: Chosen = None,
         price: Costs | None = None,
         stopped: Stopped = never,
     ) -> list[int]:
@@ -293,9 +204,7 @@ class GeneralState:
         if not table.problem.has_attackers:
             return
         while not stopped():
-            table.add(self.witnesses.unguarded())
-            self.witnesses.follow(table.rows)
-            self._recall()
+            self._list_unguarded()
             rows = self.uncovered
             rows = rows[table.rows.attacker[rows] > 0]
             if not len(rows):
@@ -305,7 +214,7 @@ class GeneralState:
             boxes = self._boxes_at(price) if by_boxes else None
             if boxes is not None:
                 self.cover_free(rows, stopped)
-                self._box(boxes, rows, False, stopped)
+                self._box(boxes, rows, stopped=stopped)
                 table.add(self.witnesses.unguarded())
                 if len(table.rows.cell) > before:
                     continue  # boxes are asked first about those as well
@@ -318,6 +227,12 @@ class GeneralState:
                         self._lower(row)
             elif failed and before == len(table.rows.cell):
                 return
+
+    def _list_unguarded(self) -> None:
+        """Add the demands of attackers against whom witnesses of the public fail."""
+        self.table.add(self.witnesses.unguarded())
+        self.witnesses.follow(self.table.rows)
+        self._recall()
 
     def _cover_together(
         self,
@@ -359,16 +274,15 @@ class GeneralState:
 
     def cover_free(
         self,
-        order: Sequence[int] | Cells | None = None,
+        order: Chosen = None,
         stopped: Stopped = never,
     ) -> None:
         """Cover what boxes and cycles of hidden cells cover; hide nothing more."""
-        if self.table.boxes is not None:
-            self._box(self.table.boxes, order, True, stopped)
+        self._box(self.table.boxes, order, only_hidden=True, stopped=stopped)
 
     def cover_open(
         self,
-        order: Sequence[int] | Cells | None = None,
+        order: Chosen = None,
         *,
         price: Costs | None = None,
         stopped: Stopped = never,
@@ -380,8 +294,7 @@ class GeneralState:
         self.cover_free(order, stopped)
         by_boxes = self.table.by_boxes
         boxes = self._boxes_at(price) if by_boxes else None
-        if boxes is not None:
-            self._box(boxes, order, False, stopped)
+        self._box(boxes, order, stopped=stopped)
         cheapest = self.table.programs.cheapest
         public = self._public(self.open_rows(order))
         failed = self._cover_rows(cheapest, public, price, stopped)
@@ -400,20 +313,18 @@ class GeneralState:
     ) -> None:
         rows = None if order is None else np.asarray(order, dtype=np.int64)
         if self.cover_open(rows, price=price, stopped=stopped):
-            self._cover_the_hard_way(self._public(self.open_rows(rows)))
+            self._cover_by_farthest(self._public(self.open_rows(rows)))
             self._cover_attackers(
                 self.table.programs.cheapest, price, stopped, known=True
             )
         if self.open_rows(rows):
-            self._close_in_a_hurry(rows, price)
+            self._close_quickly(rows, price)
         while stopped():
-            # Whoever stops gets a pattern that is safe from everyone all the same.
-            self.table.add(self.witnesses.unguarded())
-            self.witnesses.follow(self.table.rows)
-            self._recall()
+            # Who stops gets a pattern that is safe from every attacker all the same.
+            self._list_unguarded()
             if not len(self.uncovered):
                 return
-            self._close_in_a_hurry(None, price)
+            self._close_quickly(None, price)
 
     def repair(self, price: Costs | None = None, stopped: Stopped = never) -> int:
         self.cover_free(stopped=stopped)
@@ -467,16 +378,22 @@ class GeneralState:
 
     def _box(
         self,
-        boxes: Boxes,
-        order: Sequence[int] | Cells | None,
-        only_hidden: bool,
-        stopped: Stopped,
+        boxes: Boxes | None,
+        order: Chosen,
+        *,
+        only_hidden: bool = False,
+        in_parts: bool = True,
+        stopped: Stopped = never,
     ) -> None:
+        """Cover open demands by boxes, where there are any."""
+        if boxes is None:
+            return
         boxes.cover(
             self.witnesses,
             self.hidden,
             np.array(self.open_rows(order), dtype=np.int64),
             only_hidden=only_hidden,
+            in_parts=in_parts,
             stopped=stopped,
         )
 
@@ -500,7 +417,7 @@ class GeneralState:
         cost = problem.cost if price is None else price
         return np.where(self.hidden, 0.0, np.where(problem.hideable, cost, np.inf))
 
-    def _cover_the_hard_way(self, rows: list[int]) -> None:
+    def _cover_by_farthest(self, rows: list[int]) -> None:
         """Demands that no program covered: out of reach, or lost to rounding."""
         programs, demands = self.table.programs, self.table.demands
         public = [row for row in rows if not demands.attacker[row]]
@@ -515,15 +432,13 @@ class GeneralState:
             if move is not None:
                 self.take(row, move)
 
-    def _close_in_a_hurry(self, order: Cells | None, price: Costs | None) -> None:
-        """Time is up: boxes, then totals, and last all that may be hidden.
+    def _close_quickly(self, order: Cells | None, price: Costs | None) -> None:
+        """Cover demands when the time is up: by boxes, by totals, last by all cells.
 
         With everything hidden a demand is covered if any pattern covers it.
         """
-        table, boxes = self.table, self._boxes_at(price)
-        if boxes is not None:
-            rows = np.array(self.open_rows(order), dtype=np.int64)
-            boxes.cover(self.witnesses, self.hidden, rows, in_parts=False)
+        table = self.table
+        self._box(self._boxes_at(price), order, in_parts=False)
         for row in self.open_rows(order):
             if self.witnesses.covered[row]:
                 continue
