@@ -164,9 +164,8 @@ class BranchAndCut(OpenCells):
             model.setParam("limits/totalnodes", model.getNTotalNodes() + nodes)
         self.lower(self._best)
         with held_back() as asked:
-            handler.begin(
-                seconds, lambda: bool(asked) or stopped(), found, follow, nearly
-            )
+            handler.found, handler.nearly, handler.follow = found, nearly, follow
+            handler.begin(seconds, lambda: bool(asked) or stopped())
             model.optimize()
             if handler.raised is not None:
                 raise handler.raised
@@ -216,18 +215,15 @@ class _Cuts(Conshdlr):
         self.raised: BaseException | None = None
         self.bound_at_end: float | None = None  # when answers ceased to be true
 
-    def begin(
-        self,
-        seconds: float,
-        stopped: Callable[[], bool],
-        found: Callable[[Flags], None],
-        follow: Callable[[float], None],
-        nearly: Callable[[Flags], None],
-    ) -> None:
-        self._end = time.monotonic() + seconds
+    # What the caller is told of: see `BranchAndCut.solve`.
+    found: Callable[[Flags], None]
+    nearly: Callable[[Flags], None]
+    follow: Callable[[float], None]
+
+    def begin(self, seconds: float, stopped: Callable[[], bool]) -> None:
+        """Begin a slice of so many seconds."""
+        self._end, self._stopped = time.monotonic() + seconds, stopped
         self._told = self._now()
-        self._stopped, self._found, self._follow = stopped, found, follow
-        self._nearly = nearly
 
     def _now(self) -> float:
         """Return the reports that are due so far: by the clock only if one ends it."""
@@ -254,7 +250,7 @@ class _Cuts(Conshdlr):
         try:
             if self._now() - self._told > 1:
                 self._told = self._now()
-                self._follow(self._tree.bound())
+                self.follow(self._tree.bound())
             return time.monotonic() >= self._end or self._stopped()
         except BaseException as error:
             self.raised = error
@@ -287,7 +283,7 @@ class _Cuts(Conshdlr):
         if safe or (nodes >= self._mend and not over):
             self._mend = nodes + _NODES_PER_REPAIR
             try:
-                (self._found if safe else self._nearly)(x > 0.5)
+                (self.found if safe else self.nearly)(x > 0.5)
             except BaseException as error:
                 self.raised = error
         return {"result": SCIP_RESULT.FEASIBLE if safe else SCIP_RESULT.INFEASIBLE}

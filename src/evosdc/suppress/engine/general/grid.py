@@ -122,40 +122,35 @@ def _known_empty(
 
 def plane_networks(dims: Sequence[Dimension]) -> Planes:
     """List the planes of two dimensions that are networks."""
-    across, along, nodes = [], [], []
-    tails, heads, starts, arcs = [], [], [], []
-    arc_first, node_first, listed = [0], [0], 0
+    found = []
     few = len(dims) <= MOST_DIMENSIONS
     for a, b in combinations(range(len(dims)), 2) if few else ():
         sizes = len(dims[a].hierarchy), len(dims[b].hierarchy)
         codes = np.indices(sizes, dtype=np.int32).reshape(2, -1).T
         network = detect_network(equations([dims[a], dims[b]], codes))
-        if network is None:
-            continue
-        across.append(a)
-        along.append(b)
-        nodes.append(network.nodes)
-        tails.append(network.tail)
-        heads.append(network.head)
+        if network is not None:
+            found.append((a, b, network))
+    networks = [network for _, _, network in found]
+    arcs = np.array([len(network.tail) for network in networks], dtype=np.int64)
+    nodes = np.array([network.nodes for network in networks], dtype=np.int64)
+    arc_first = np.concatenate([[0], np.cumsum(arcs)])
+    starts, at_node = [], []
+    for network, first in zip(networks, arc_first.tolist(), strict=False):
         ends = np.concatenate([network.tail, network.head])
         both = np.tile(np.arange(len(network.tail)), 2)
-        order = np.argsort(ends, kind="stable")
-        arcs.append(both[order])
+        at_node.append(both[np.argsort(ends, kind="stable")])
         count = np.bincount(ends, minlength=network.nodes)
-        starts.append(listed + np.concatenate([[0], np.cumsum(count)]))
-        listed += len(both)
-        arc_first.append(arc_first[-1] + len(network.tail))
-        node_first.append(node_first[-1] + network.nodes + 1)
+        starts.append(2 * first + np.concatenate([[0], np.cumsum(count)]))
     return Planes(
-        across=_ints(across),
-        along=_ints(along),
-        nodes=_ints(nodes),
-        arc_first=_ints(arc_first),
-        tail=_ints(*tails),
-        head=_ints(*heads),
-        node_first=_ints(node_first),
+        across=_ints([a for a, _, _ in found]),
+        along=_ints([b for _, b, _ in found]),
+        nodes=nodes,
+        arc_first=arc_first,
+        tail=_ints(*(network.tail for network in networks)),
+        head=_ints(*(network.head for network in networks)),
+        node_first=np.concatenate([[0], np.cumsum(nodes + 1)]),
         start=_ints(*starts),
-        arc=_ints(*arcs),
+        arc=_ints(*at_node),
     )
 
 
