@@ -158,14 +158,11 @@ def make_pathwork(planes: Planes) -> Pathwork:
     """Make the scratch space for searches on planes."""
     most = int(planes.nodes.max()) if len(planes.nodes) else 1
     layers = 64
-    # Every arc pushes a node at most twice.
-    heap = 2 * len(planes.arc) + 2
     return Pathwork(
         distance=np.empty(most),
         via=np.empty(most, np.int64),
-        done=np.empty(most, np.bool_),
-        heap_key=np.empty(heap),
-        heap_node=np.empty(heap, np.int64),
+        heap=np.empty(most, np.int32),
+        spot=np.empty(most, np.int32),
         shift=np.empty(layers, np.int64),
         way=np.empty(layers, np.int64),
         place=np.empty(MOST_PLACES_MOVED, np.int64),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evosdc.arrays import Flags, Long, Real
+from evosdc.arrays import Int, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.general.box_kernels import (
     Boxwork,
@@ -22,6 +22,7 @@ from evosdc.suppress.engine.general.box_kernels import (
     list_entries,
     price_of,
 )
+from evosdc.suppress.structure.heap import lower, take
 
 # Arcs looked at in one search; what was found until then is taken. At half of it large
 # tables get a few more expensive deviations, at twice of it some searches take longer.
@@ -61,49 +62,12 @@ class Pathwork(NamedTuple):
 
     distance: Real
     via: Long
-    done: Flags
-    heap_key: Real
-    heap_node: Long
+    heap: Int
+    spot: Int
     shift: Long
     way: Long
     place: Long
     place_way: Long
-
-
-@kernel(inner=True, borrows=True)
-def _push(work: Pathwork, size: int, key: float, node: int) -> int:
-    at = size
-    while at > 0:
-        above = (at - 1) // 2
-        if work.heap_key[above] <= key:
-            break
-        work.heap_key[at] = work.heap_key[above]
-        work.heap_node[at] = work.heap_node[above]
-        at = above
-    work.heap_key[at], work.heap_node[at] = key, node
-    return size + 1
-
-
-@kernel(inner=True, borrows=True)
-def _pop(work: Pathwork, size: int) -> int:
-    """Take the top off; it must have been read before."""
-    size -= 1
-    key, node = work.heap_key[size], work.heap_node[size]
-    at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
-        if child + 1 < size and work.heap_key[child + 1] < work.heap_key[child]:
-            child += 1
-        if key <= work.heap_key[child]:
-            break
-        work.heap_key[at] = work.heap_key[child]
-        work.heap_node[at] = work.heap_node[child]
-        at = child
-    if size > 0:
-        work.heap_key[at], work.heap_node[at] = key, node
-    return size
 
 
 @kernel(inner=True, borrows=True)
@@ -130,27 +94,24 @@ def _shortest(
     source, goal = (head, tail) if sign > 0 else (tail, head)
     for v in range(nodes):
         work.distance[v] = np.inf
-        work.done[v] = False
-    work.distance[source] = 0.0
+        work.spot[v] = -1
     work.via[source] = -1
-    size = _push(work, 0, 0.0, source)
+    size = lower(work.heap, work.spot, work.distance, 0, source, 0.0)
     looked = 0
     while size > 0:
-        node, far = work.heap_node[0], work.heap_key[0]
-        size = _pop(work, size)
+        node = take(work.heap, work.spot, work.distance, size)
+        size -= 1
+        far = work.distance[node]
         if far >= bound:
             return np.inf, looked
-        if work.done[node]:
-            continue
         if node == goal:
             return far, looked
-        work.done[node] = True
         for p in range(planes.start[first + node], planes.start[first + node + 1]):
             arc = planes.arc[p]
             looked += 1
             rises = planes.tail[base + arc] == node
             other = planes.head[base + arc] if rises else planes.tail[base + arc]
-            if work.done[other] or arc == target_arc or other == node:
+            if arc == target_arc or work.distance[other] <= far:
                 continue
             way = 1 if rises else -1
             place = corner + (arc // wide) * high + (arc % wide) * deep
@@ -161,9 +122,8 @@ def _shortest(
                 if total >= bound:
                     break
             if total < work.distance[other] and total < bound:
-                work.distance[other] = total
                 work.via[other] = arc
-                size = _push(work, size, total, other)
+                size = lower(work.heap, work.spot, work.distance, size, other, total)
     return np.inf, looked
 
 
