@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
 from evosdc.arrays import Real
 from evosdc.parallel import LazyPool
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.general.level_programs import (
     AskedLevels,
     Basis,
-    Deviation,
     Level,
     attack_levels,
     programs_of,
 )
+from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.pool import make_knowledge
 from evosdc.suppress.problem.problem import Problem
 
@@ -62,8 +60,7 @@ class AttackCuts:
         self._owners = make_knowledge(
             problem.attackers, len(problem.attackers), len(problem.table)
         )
-        self._hideable = np.flatnonzero(problem.hideable)
-        self._known: dict[Level, Deviation] = {}
+        self._known: dict[Level, Move] = {}
         self._basis: Basis | None = None
 
     def first(self) -> Iterator[Cut]:
@@ -139,7 +136,7 @@ class AttackCuts:
         if known is None or level.attacker or len(level.cells) > 1:
             return []
         cell, (owners, found) = level.cells[0], (self._owners, list[Level]())
-        for moved, by in zip(self._hideable[known.moved], known.by, strict=True):
+        for moved, by in zip(known.cells, known.by, strict=True):
             for entry in owners.entry[owners.first[moved] : owners.first[moved + 1]]:
                 attacker = int(owners.attacker[entry])
                 room = (owners.up if by > 0 else owners.down)[entry]

@@ -28,7 +28,8 @@ from scipy import sparse
 
 from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.cut import MULTIPLIER_GRID, Cut, capacity_cut
-from evosdc.suppress.engine.general.model import Tight, load_program
+from evosdc.suppress.engine.general.model import Move, Tight
+from evosdc.suppress.engine.general.solver import load_program
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
@@ -43,14 +44,6 @@ _SHORT = 1e-6
 _LOADED = "level programs"
 # Where a solver begins: the state of each column and row.
 Basis = tuple[NDArray[np.int8], NDArray[np.int8]]
-
-
-@dataclass(frozen=True, eq=False)
-class Deviation:
-    """How far cells move in units of a level, by their place among the hideable."""
-
-    moved: Long
-    by: Real
 
 
 class Level(NamedTuple):
@@ -77,10 +70,13 @@ class AskedLevels:
 
 @dataclass(frozen=True, eq=False)
 class AttackedLevels:
-    """For each level a cut that forbids `x`, or a deviation; and where it ended."""
+    """For each level a cut that forbids `x`, or a deviation; and where it ended.
+
+    Deviations are in units of the level.
+    """
 
     cuts: tuple[Cut | None, ...]
-    deviations: tuple[Deviation | None, ...]
+    deviations: tuple[Move | None, ...]
     basis: Basis
 
 
@@ -132,11 +128,11 @@ class LevelPrograms:
             self._end(),
         )
 
-    def holds(self, level: Level, deviation: Deviation, x: Real) -> bool:
+    def holds(self, level: Level, deviation: Move, x: Real) -> bool:
         """Whether a deviation that covers a level fits into the room `x` leaves."""
         low, high = self._room(level, x, 0.0)
-        moved, by = deviation.moved, deviation.by
-        own = np.isin(moved, self._at[list(level.cells)])
+        moved, by = self._at[deviation.cells], deviation.by
+        own = np.isin(deviation.cells, level.cells)
         inside = (by <= high[moved] + _SHORT) & (by >= low[moved] - _SHORT)
         return bool(np.all(inside | own))
 
@@ -156,7 +152,7 @@ class LevelPrograms:
             np.array([int(s) for s in end.row_status], dtype=np.int8),
         )
 
-    def _attack(self, level: Level, x: Real) -> tuple[Cut | None, Deviation | None]:
+    def _attack(self, level: Level, x: Real) -> tuple[Cut | None, Move | None]:
         """Return a cut that forbids `x`, or else a deviation that covers a level.
 
         Neither for a level against an attacker that no pattern gives.
@@ -168,7 +164,7 @@ class LevelPrograms:
         d, y = answer
         if level.sign * float(d[own].sum()) >= 1.0 - _SHORT:
             moved = np.flatnonzero(d)
-            return None, Deviation(moved, d[moved])
+            return None, Move(self._cells[moved], d[moved])
         found = self._violated(level, y, x)
         # Of the cuts that are violated those are deep which ask little of cells that
         # are not suppressed.
@@ -219,12 +215,7 @@ class LevelPrograms:
         """Room of each cell as the attacker of a level sees it."""
         if not level.attacker:
             return self._up, self._down
-        part = self._attackers.entries(level.attacker)
-        tight = Tight(
-            self._attackers.cell[part],
-            self._attackers.up[part],
-            self._attackers.down[part],
-        )
+        tight = Tight.of(self._attackers, [level.attacker])
         return tight.within(self._cells, self._up, self._down, level.cells[0])
 
     def _cut(self, level: Level, y: Real) -> Cut | None:

@@ -18,7 +18,7 @@ simplex method: answers do not depend on what was asked before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -27,9 +27,15 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from evosdc.arrays import Int, Long, Real
+from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.general.paired_cells import PairedCells
+from evosdc.suppress.engine.general.solver import (
+    both_ways,
+    pass_program,
+    silent_solver,
+)
 from evosdc.suppress.structure.unpick import nearest
+from evosdc.table.attackers import Attackers
 
 # Deviations are solved in units of the amount asked for, so that tables of 1e15 and
 # of 1e-9 look alike to the solver. A cell counts as moved above this share.
@@ -50,10 +56,6 @@ _SAVING = 1e-6
 # points on 5,000 classes. At half of it more programs are begun in vain, at twice of it
 # those of dense cubes take twice as long.
 _ITERATIONS = 4_000
-# Costs are perturbed by this share of what HiGHS does: without any the programs of
-# tables of many levels take a half more iterations, with all of it those of dense cubes
-# take up to ten times more.
-_PERTURBATION = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,17 @@ class Tight:
     cells: Long
     up: Real
     down: Real
+
+    @classmethod
+    def of(cls, known: Attackers, attackers: Iterable[int]) -> Tight:
+        """Return the room that some attackers leave between them."""
+        at = [known.entries(a) for a in attackers]
+        cell = np.concatenate([known.cell[part] for part in at])
+        cells, place = np.unique(cell, return_inverse=True)
+        up, down = np.full(len(cells), np.inf), np.full(len(cells), np.inf)
+        np.minimum.at(up, place, np.concatenate([known.up[part] for part in at]))
+        np.minimum.at(down, place, np.concatenate([known.down[part] for part in at]))
+        return cls(cells, up, down)
 
     def within(self, cells: Long, up: Real, down: Real, but: int) -> tuple[Real, Real]:
         """Return the room of some cells, in order, as the attacker sees it.
@@ -379,11 +392,11 @@ class DeviationModel:
         back = cost if turned is None else turned
         if classes is None:
             part, both = self._by_column, np.concatenate([cost, back])
-            columns = _both_ways(part)
+            columns = both_ways(part)
             pass_program(self._solver, part.shape[0], columns, low, high, both)
             return None
         rows, part = _part_of(self._by_column, classes)
-        columns = _both_ways(sparse.csc_array(part))
+        columns = both_ways(sparse.csc_array(part))
         at = np.concatenate([classes, classes + len(cost)])
         both = np.concatenate([cost[classes], back[classes]])
         pass_program(self._solver, len(rows), columns, low[at], high[at], both)
@@ -437,70 +450,3 @@ def _level_prices(price: Real) -> Real:
     if len(positive):
         cost = np.minimum(cost / np.median(positive), 1e6)
     return cost
-
-
-def silent_solver() -> Any:
-    """Return a solver of small programs, whose answers are as exact as they can be."""
-    solver = highspy.Highs()
-    for option, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("solver", "simplex"),
-        ("presolve", "on"),
-        ("primal_feasibility_tolerance", 1e-9),
-        ("dual_feasibility_tolerance", 1e-7),
-        ("dual_simplex_cost_perturbation_multiplier", _PERTURBATION),
-    ):
-        solver.setOptionValue(option, value)
-    return solver
-
-
-def pass_program(
-    solver: Any,
-    rows: int,
-    columns: tuple[Int, Int, Real],
-    low: Real,
-    high: Real,
-    cost: Real,
-) -> None:
-    """Pass a program of equations whose right-hand sides are zero to a solver.
-
-    `columns` are the arrays of a CSC matrix. This is quicker than to change the bounds
-    and costs of a program that is there.
-    """
-    nothing = np.zeros(rows)
-    solver.passModel(
-        len(cost),
-        rows,
-        len(columns[2]),
-        int(highspy.MatrixFormat.kColwise),
-        int(highspy.ObjSense.kMinimize),
-        0.0,
-        cost,
-        low,
-        high,
-        nothing,
-        nothing,
-        *columns,
-        np.zeros(len(cost), dtype=np.int32),
-    )
-
-
-def _both_ways(matrix: Any) -> tuple[Int, Int, Real]:
-    """Columns of a matrix (CSC), each once upwards and once downwards."""
-    start = matrix.indptr.astype(np.int32)
-    index = matrix.indices.astype(np.int32)
-    return (
-        np.concatenate([start, start[1:] + matrix.nnz]),
-        np.concatenate([index, index]),
-        np.concatenate([matrix.data, -matrix.data]),
-    )
-
-
-def load_program(matrix: Any) -> Any:
-    """Load equations ``matrix @ x = 0`` (CSC) into a solver; all columns fixed at 0."""
-    start, index = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
-    solver, fixed = silent_solver(), np.zeros(matrix.shape[1])
-    columns = start, index, matrix.data
-    pass_program(solver, matrix.shape[0], columns, fixed, fixed, fixed)
-    return solver

@@ -165,16 +165,8 @@ class Programs:
 
     def against(self, attackers: Iterable[int]) -> Tight | None:
         """Return the room that some attackers leave between them; None for public."""
-        known = self.problem.knowledge
-        at = [known.entries(a) for a in attackers if a]
-        if not at:
-            return None
-        cell = np.concatenate([known.cell[part] for part in at])
-        cells, place = np.unique(cell, return_inverse=True)
-        up, down = np.full(len(cells), np.inf), np.full(len(cells), np.inf)
-        np.minimum.at(up, place, np.concatenate([known.up[part] for part in at]))
-        np.minimum.at(down, place, np.concatenate([known.down[part] for part in at]))
-        return Tight(cells, up, down)
+        others = [attacker for attacker in attackers if attacker]
+        return Tight.of(self.problem.knowledge, others) if others else None
 
     def movable(self, hidden: Flags) -> Flags:
         """Hidden cells that do not follow one after the other from the equations."""
