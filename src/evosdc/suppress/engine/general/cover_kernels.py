@@ -129,11 +129,17 @@ def _take_down(field: CoverArrays, places: int, amount: float) -> int:
     return size
 
 
+@kernel(inner=True)
+def _movable(field: CoverArrays, hidden: Flags, only_hidden: bool) -> Movable:
+    """What may move; a kernel, so that a flag is of one type whoever passes it."""
+    return Movable(field.up, field.down, field.price, hidden, only_hidden)
+
+
 @kernel
 def find_only_box(field: CoverArrays, cell: int, sign: int, amount: float) -> int:
     """Find the cheapest box; its cells are left in the field."""
     nothing = np.zeros(len(field.up), np.bool_)
-    cells = Movable(field.up, field.down, field.price, nothing, False)
+    cells = _movable(field, nothing, False)
     places, _ = cheapest_box(field.grid, field.work, cell, sign, amount, cells, np.inf)
     return _take_down(field, places, amount)
 
@@ -153,7 +159,7 @@ def _one_step(
     """
     cell, sign = field.rows.cell[row], field.rows.sign[row]
     grid, work = field.grid, field.work
-    cells = Movable(field.up, field.down, field.price, hidden, only_hidden)
+    cells = _movable(field, hidden, only_hidden)
     places, price = cheapest_box(grid, work, cell, sign, amount, cells, bound)
     if price > 0.0:
         longer, less = cheapest_cycle(
