@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evosdc.suppress.engine.base import Cells, Mask, Stopped
+from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped
+from evosdc.suppress.engine.general.model import Move
 from evosdc.suppress.engine.general.programs import Question
 from evosdc.suppress.problem.problem import Problem
 
@@ -85,21 +86,7 @@ def _replaced(
         for row in rows:
             if witnesses.covered[row] or not demands.amount[row]:
                 continue
-            move = None
-            if stopped():
-                witnesses.put_back(attempt)
-                witnesses.cover_like_base()
-                return False
-            if demands.attacker[row]:
-                among = np.array(rows)
-                among = among[demands.cell[among] == demands.cell[row]]
-                among = among[demands.sign[among] == demands.sign[row]]
-                among = among[~witnesses.covered[among] & (demands.attacker[among] > 0)]
-                # One deviation for all of them, if there is one, is one program.
-                if len(among) > 1:
-                    move = ask(table.demand(*among.tolist()), price)
-            if move is None:
-                move = ask(table.demand(row), price)
+            move = None if stopped() else _ask(state, ask, rows, row, price)
             if move is None:
                 # A demand that kept one cell is likely to keep the next: ask it first.
                 if row in recent:
@@ -116,3 +103,21 @@ def _replaced(
             rows = state.uncovered.tolist()
     witnesses.keep()
     return True
+
+
+def _ask(
+    state: GeneralState, ask: Question, rows: list[int], row: int, price: Costs
+) -> Move | None:
+    """Ask for one deviation for all open attackers of a level, else for its own."""
+    demands = state.table.rows
+    if demands.attacker[row]:
+        among = np.array(rows)
+        among = among[demands.cell[among] == demands.cell[row]]
+        among = among[demands.sign[among] == demands.sign[row]]
+        among = among[demands.attacker[among] > 0]
+        among = among[~state.witnesses.covered[among]]
+        if len(among) > 1:
+            move = ask(state.table.demand(*among.tolist()), price)
+            if move is not None:
+                return move
+    return ask(state.table.demand(row), price)
