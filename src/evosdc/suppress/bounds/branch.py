@@ -192,9 +192,7 @@ class Branch(OpenCells):
         self._loop.separate(x, stopped)
         found = 0
         for cut in self._loop.master.cuts:
-            if id(cut) in self._inside:
-                continue
-            if float(cut.coefficients @ x[cut.cells]) < cut.least - _SHORT:
+            if id(cut) not in self._inside and cut.missing(x) > _SHORT:
                 self.add(cut)
                 found += 1
         return found

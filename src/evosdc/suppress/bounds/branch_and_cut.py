@@ -190,13 +190,9 @@ class BranchAndCut(OpenCells):
 
 def _deepest(cuts: list[Cut], x: Real) -> list[Cut]:
     """Return the cuts that a relaxation violates most, by their distance from it."""
-    missing = [
-        (cut.least - float(cut.coefficients @ x[cut.cells]))
-        / float(np.linalg.norm(cut.coefficients))
-        for cut in cuts
-    ]
-    order = np.argsort(missing)[::-1][:_CUTS_PER_NODE]
-    return [cuts[at] for at in order if missing[at] > _LEAST_DISTANCE]
+    distance = [cut.distance(x) for cut in cuts]
+    order = np.argsort(distance)[::-1][:_CUTS_PER_NODE]
+    return [cuts[at] for at in order if distance[at] > _LEAST_DISTANCE]
 
 
 class _Cuts(Conshdlr):

@@ -206,7 +206,7 @@ class CutLoop:
         """Yield the learned cuts that a fractional pattern fails as well."""
         hidden = np.where(self._problem.primary, 1.0, x)
         for cut in self._learned():
-            if float(cut.coefficients @ hidden[cut.cells]) < cut.least - _FAILED:
+            if cut.missing(hidden) > _FAILED:
                 yield cut
 
     def _add_rounded(self) -> int:
@@ -215,7 +215,7 @@ class CutLoop:
         found = list(rounded(self.master.rows(), x))
         if len(found) > _MOST_ROUNDED:
             # Rounded cuts are rounded again: without a limit they double each round.
-            found.sort(key=lambda cut: _depth(cut, x))
+            found.sort(key=lambda cut: -cut.distance(x))
         return self._add(found[:_MOST_ROUNDED])
 
     def _add_combined(self) -> int:
@@ -274,12 +274,6 @@ def _no_cuts(_: Real) -> Iterator[Cut]:
 def _key(cut: Cut) -> bytes:
     """Tell cuts apart: bridgeless rows of the same cells differ in their signs."""
     return cut.cells.tobytes() + cut.coefficients.tobytes()
-
-
-def _depth(cut: Cut, x: Real) -> float:
-    """How far a solution is inside a cut, negative where it is violated."""
-    inside = float(cut.coefficients @ x[cut.cells]) - cut.least
-    return inside / float(np.linalg.norm(cut.coefficients))
 
 
 def node_bound(problem: Problem) -> Bound:

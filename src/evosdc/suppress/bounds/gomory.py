@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.arrays import Flags, Real
-from evosdc.suppress.bounds.master import Master
+from evosdc.suppress.bounds.master import Master, entries
 from evosdc.suppress.engine.cut import MULTIPLIER_GRID, Cut
 
 # Cells this far from whole are asked, so many in one round. Half as many cells give
@@ -62,9 +62,8 @@ def gomory_cuts(master: Master) -> Iterator[Cut]:
         cut = _round(combined[at], multiplier, rows, least, whole, x)
         if cut is None or len(cut.cells) > _MOST_CELLS:
             continue
-        share = x[cut.cells]
-        length = float(np.linalg.norm(cut.coefficients[share > _SAFE]))
-        violation = (cut.least - float(cut.coefficients @ share)) / max(length, _SAFE)
+        length = float(np.linalg.norm(cut.coefficients[x[cut.cells] > _SAFE]))
+        violation = cut.missing(x) / max(length, _SAFE)
         if violation > _LEAST_VIOLATION:
             found.append((violation, cut))
     found.sort(key=lambda pair: -pair[0])
@@ -90,20 +89,13 @@ def _rows(master: Master, x: Real) -> tuple[sparse.csr_array, Real, Flags]:
     number then, which makes combinations stronger.
     """
     cuts = master.rows()
+    row, cells, terms = entries(cuts)
     least = np.array([cut.least for cut in cuts])
-    whole = np.zeros(len(cuts), dtype=bool)
-    terms = []
-    for row, cut in enumerate(cuts):
-        up = np.ceil(cut.coefficients - 1e-9)
-        whole[row] = (
-            cut.least in (0.0, 1.0) and float(up @ x[cut.cells]) < cut.least + _SAFE
-        )
-        terms.append(up if whole[row] else cut.coefficients)
-    start = np.concatenate([[0], np.cumsum([len(cut.cells) for cut in cuts])])
-    cells = np.concatenate([cut.cells for cut in cuts])
-    matrix = sparse.csr_array(
-        (np.concatenate(terms), cells, start), shape=(len(cuts), len(x))
-    )
+    up = np.ceil(terms - 1e-9)
+    tight = np.bincount(row, up * x[cells], minlength=len(cuts)) < least + _SAFE
+    whole = tight & ((least == 0.0) | (least == 1.0))
+    terms = np.where(whole[row], up, terms)
+    matrix = sparse.csr_array((terms, (row, cells)), shape=(len(cuts), len(x)))
     return matrix, least, whole
 
 

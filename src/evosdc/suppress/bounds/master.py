@@ -46,7 +46,7 @@ class Master:
             return
         self._column[fresh] = len(self._cells) + np.arange(len(fresh))
         cuts = [self.cuts[cut] for cut in self._alive]
-        row, cells_in, terms = _entries(cuts)
+        row, cells_in, terms = entries(cuts)
         inside = np.isin(cells_in, fresh)
         row, terms = row[inside], terms[inside]
         place = self._column[cells_in[inside]] - len(self._cells)
@@ -75,7 +75,7 @@ class Master:
             return
         cuts = [self.cuts[at] for at in self._waiting]
         self.add_cells(np.concatenate([self._seeds(cut) for cut in cuts]))
-        row, cells, terms = _entries(cuts)
+        row, cells, terms = entries(cuts)
         inside = self._column[cells] >= 0
         count = len(cuts)
         self._lp.addRows(
@@ -155,7 +155,7 @@ class Master:
         """Cost of each cell less what the cuts pay for it."""
         paid = np.flatnonzero(self.duals > 0)
         reduced = self.cost.copy()
-        row, cells, terms = _entries([self.cuts[self._alive[r]] for r in paid])
+        row, cells, terms = entries([self.cuts[self._alive[r]] for r in paid])
         np.subtract.at(reduced, cells, self.duals[paid][row] * terms)
         return reduced
 
@@ -178,7 +178,7 @@ class Master:
         return len(cells)
 
 
-def _entries(cuts: list[Cut]) -> tuple[Long, Long, Real]:
+def entries(cuts: list[Cut]) -> tuple[Long, Long, Real]:
     """Return the terms of cuts as triplets: number of the cut, cell, coefficient."""
     if not cuts:
         none = np.zeros(0, dtype=np.int64)

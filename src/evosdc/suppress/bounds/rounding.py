@@ -49,9 +49,9 @@ def rounded(cuts: Sequence[Cut], x: Real) -> Iterator[Cut]:
     for cut in cuts:
         if cut.least != 1.0:
             continue
-        share = x[cut.cells]
-        if float(cut.coefficients @ share) > 1.0 + _MOST_SLACK:
+        if cut.missing(x) < -_MOST_SLACK:
             continue
+        share = x[cut.cells]
         support = np.flatnonzero(share > 1e-9)
         part = share[support]
         if not np.any((part > 1e-6) & (part < 1 - 1e-6)):

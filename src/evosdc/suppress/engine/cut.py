@@ -17,6 +17,14 @@ class Cut:
     coefficients: Real
     least: float = 1.0
 
+    def missing(self, x: Real) -> float:
+        """By how much a pattern violates the cut; negative where it has slack."""
+        return self.least - float(self.coefficients @ x[self.cells])
+
+    def distance(self, x: Real) -> float:
+        """How far a pattern is from satisfying the cut, negative where it does."""
+        return self.missing(x) / float(np.linalg.norm(self.coefficients))
+
 
 # Multipliers of tables are halves, thirds and the like; this grid holds them exactly.
 MULTIPLIER_GRID = 720720

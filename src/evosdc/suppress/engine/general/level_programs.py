@@ -176,7 +176,7 @@ class LevelPrograms:
     def _violated(self, level: Level, y: Real, x: Real) -> Cut | None:
         """Return the cut of some multipliers, if `x` violates it and patterns exist."""
         cut = self._cut(level, y)
-        if cut is None or float(cut.coefficients @ x[cut.cells]) > 1.0 - _SHORT:
+        if cut is None or cut.missing(x) < _SHORT:
             return None
         return cut if float(cut.coefficients.sum()) >= 1.0 - _SHORT else None
 
