@@ -50,10 +50,11 @@ _LEAST_DISTANCE = 0.02
 # Nodes between two whole patterns that are nearly safe and are repaired. At half of it
 # twice the time goes into repairs, at twice of it better patterns are found later.
 _NODES_PER_REPAIR = 20
-# Seconds that SCIP's last questions may take once a slice is over. At half of it trees
-# of tables with slow programs are given up more often, at twice of it limits of time
-# are passed by as much more.
-_GRACE_SECONDS = 0.5
+# Seconds that SCIP's last questions may take once a slice is over, and the share of the
+# time left of the run where that is longer: a tree that is given up is lost. At half of
+# them trees of tables with slow programs are given up more often, at twice of them other
+# operators wait longer, and limits of time are passed by half a second more.
+_GRACE_SECONDS, _GRACE_SHARE = 0.5, 0.1
 
 
 class BranchAndCut(OpenCells):
@@ -149,8 +150,11 @@ class BranchAndCut(OpenCells):
         found: Callable[[Flags], None],
         follow: Callable[[float], None] = lambda _: None,
         nearly: Callable[[Flags], None] = lambda _: None,
+        left: float = 0.0,
     ) -> tuple[float, bool]:
         """Go on with the tree; return the bound and whether nothing is left of it.
+
+        `left` are the seconds left of the run, of which this is a slice.
 
         `found` is told of every pattern that no cut forbids, `nearly` of some cheap
         ones that may be worth mending, `follow` of the bound as it rises: one on all
@@ -164,8 +168,9 @@ class BranchAndCut(OpenCells):
             model.setParam("limits/totalnodes", model.getNTotalNodes() + nodes)
         self.lower(self._best)
         with held_back() as asked:
+            grace = max(_GRACE_SECONDS, _GRACE_SHARE * (left - seconds))
             handler.found, handler.nearly, handler.follow = found, nearly, follow
-            handler.begin(seconds, lambda: bool(asked) or stopped())
+            handler.begin(seconds, grace, lambda: bool(asked) or stopped())
             model.optimize()
             if handler.raised is not None:
                 raise handler.raised
@@ -216,9 +221,10 @@ class _Cuts(Conshdlr):
     nearly: Callable[[Flags], None]
     follow: Callable[[float], None]
 
-    def begin(self, seconds: float, stopped: Callable[[], bool]) -> None:
-        """Begin a slice of so many seconds."""
-        self._end, self._stopped = time.monotonic() + seconds, stopped
+    def begin(self, seconds: float, grace: float, stopped: Callable[[], bool]) -> None:
+        """Begin a slice of so many seconds, and of some more for the last answers."""
+        self._end = time.monotonic() + seconds
+        self._given_up, self._stopped = self._end + grace, stopped
         self._told = self._now()
 
     def _now(self) -> float:
@@ -237,7 +243,7 @@ class _Cuts(Conshdlr):
 
     def _late(self) -> bool:
         """Whether answers take so long after the end that they are no longer true."""
-        if self.bound_at_end is None and time.monotonic() > self._end + _GRACE_SECONDS:
+        if self.bound_at_end is None and time.monotonic() > self._given_up:
             self.bound_at_end = self._tree.bound()
         return self.bound_at_end is not None
 
