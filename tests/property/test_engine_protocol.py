@@ -220,7 +220,7 @@ def test_a_safe_pattern_is_taken_up_unchanged(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Boxes are hints: what hidden cells cover by a program needs no more cells."""
-    monkeypatch.setattr(programs, "_QUICKLY", 3)
+    monkeypatch.setattr(programs, "_MOST_LEVELS_TIMES_CELLS", 3)
     for number in range(4):
         problem = replace(drawn(kind, number))  # of which nothing was measured
         engine = GeneralEngine(problem)
@@ -242,7 +242,7 @@ def test_a_safe_pattern_is_taken_up_unchanged(
 def test_programs_over_the_whole_table_are_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(programs, "_QUICKLY", 3)
+    monkeypatch.setattr(programs, "_MOST_LEVELS_TIMES_CELLS", 3)
     # The search asks for patterns that programs make cheaper than boxes do.
     table = make("random", seed=3, shape=(6, 5, 4), sensitive=0.2)
     first = GeneralEngine(Problem.of(table))

@@ -57,7 +57,7 @@ def test_always_safe(name: str, table: Table) -> None:
 def test_neighbourhoods_are_safe_too(all_equations: bool, table: Table) -> None:
     """Small neighbourhoods in a small table, growing up to the whole."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(programs, "_QUICKLY", 0)
+        patch.setattr(programs, "_MOST_LEVELS_TIMES_CELLS", 0)
         patch.setattr(model, "NEIGHBOURS", 3)
         if all_equations:
             patch.setattr(programs, "up_sets", lambda _: None)

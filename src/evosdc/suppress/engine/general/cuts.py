@@ -24,7 +24,7 @@ from evosdc.suppress.problem.problem import Problem
 _CUTS_A_ROUND = 60
 # Levels that are asked in vain after a cut, for each cut so far, before a round ends.
 # At half of it rounds are short, at twice of it most programs find no cut.
-_FRUITLESS = 8
+_LEVELS_IN_VAIN = 8
 # Levels that one worker is asked for at a time. Half as many are more messages, twice
 # as many wait longer for the slowest worker.
 _LEVELS_A_TASK = 4
@@ -79,7 +79,7 @@ class AttackCuts:
         waiting, violated, covered = deque(self._levels), list[Level](), list[Level]()
         parts, since = 1, 0
         while waiting and len(violated) < _CUTS_A_ROUND and not stopped():
-            if violated and since > _FRUITLESS * (1 + len(violated)):
+            if violated and since > _LEVELS_IN_VAIN * (1 + len(violated)):
                 break
             wave: list[Level] = []
             while waiting and len(wave) < parts * self._size:

@@ -51,11 +51,11 @@ NEIGHBOURS = 200
 _LEAST_GAIN = 0.02
 # A class enters when it would save more than this share of the typical price: a
 # tolerance.
-_SAVING = 1e-6
+_LEAST_SAVING = 1e-6
 # Iterations of the dual simplex method, which take as long as a solution by interior
 # points on 5,000 classes. At half of it more programs are begun in vain, at twice of it
 # those of dense cubes take twice as long.
-_ITERATIONS = 4_000
+_MOST_ITERATIONS = 4_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,7 @@ class DeviationModel:
         self._down = self._wide_down = down[cells]
         self._rows, self._part = _part_of(columns, cells)
         self._solver = silent_solver()
-        self._solver.setOptionValue("simplex_iteration_limit", _ITERATIONS)
+        self._solver.setOptionValue("simplex_iteration_limit", _MOST_ITERATIONS)
         for option, value in _BY_DUAL_SIMPLEX:
             self._solver.setOptionValue(option, value)
         self._ray: Real | None = None
@@ -223,7 +223,7 @@ class DeviationModel:
         return self._as_move(d, k, unit)
 
     def takes_long(self, asked: Demand, price: Real) -> bool:
-        """Whether the program of all classes takes more than `_ITERATIONS`."""
+        """Whether the program of all classes takes more than `_MOST_ITERATIONS`."""
         self._look_at(asked)
         self._pass(None, *self._program([asked], asked.amount, price)[1:])
         self._solver.run()
@@ -271,11 +271,11 @@ class DeviationModel:
                 room = np.where(z > 0, high[:n], high[n:]) > 0
                 worth = np.where(room & ~inside, np.abs(z) - cost, 0.0)
                 now = float(cost @ np.abs(found))
-                if worth.max() <= _SAVING or now > cheapest * (1.0 - _LEAST_GAIN):
+                if worth.max() <= _LEAST_SAVING or now > cheapest * (1.0 - _LEAST_GAIN):
                     return found
                 best, cheapest = found, now
                 entering = np.argsort(-worth, kind="stable")[: max(many // 4, 1)]
-                inside[entering[worth[entering] > _SAVING]] = True
+                inside[entering[worth[entering] > _LEAST_SAVING]] = True
             if not self._slow:
                 break
             many = int(inside.sum()) if found is not None else 2 * many

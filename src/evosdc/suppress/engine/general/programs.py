@@ -17,12 +17,12 @@ from evosdc.suppress.structure.upsets import independent_equations, up_sets
 # Levels times cells up to which programs are taken to build a pattern in seconds.
 # At half of it, tables of 3,000 cells of which a third are sensitive begin with boxes,
 # which hide more; at twice as much, a first pattern may take ten seconds.
-_QUICKLY = 10_000_000
+_MOST_LEVELS_TIMES_CELLS = 10_000_000
 
 _QUICK, _SLOW = "programs are quick", "programs over all cells are slow"
 # Programs, those of the largest levels, by which it is told whether they are slow. One
 # alone may be misleading; twice as many delay the first pattern by some seconds.
-_TRIALS = 3
+_PROGRAMS_TRIED = 3
 
 
 # A way to ask for a deviation that meets a demand. The price of moving a cell has one
@@ -37,7 +37,7 @@ def are_quick(problem: Problem) -> bool:
     """
     if _QUICK not in problem.derived:
         levels, cells = len(problem.levels), int(problem.hideable.sum())
-        problem.derived[_QUICK] = levels * cells <= _QUICKLY
+        problem.derived[_QUICK] = levels * cells <= _MOST_LEVELS_TIMES_CELLS
     return bool(problem.derived[_QUICK])
 
 
@@ -76,7 +76,7 @@ class Programs:
         problem = self.problem
         if _SLOW not in problem.derived:
             levels = problem.levels
-            largest = np.argsort(-levels.amount, kind="stable")[:_TRIALS]
+            largest = np.argsort(-levels.amount, kind="stable")[:_PROGRAMS_TRIED]
             model = DeviationModel(
                 self._columns,
                 np.flatnonzero(problem.hideable),

@@ -23,10 +23,10 @@ from evosdc.suppress.problem.pattern import Pattern
 
 # Deviations that are remembered from one repair to the next. With half as many more
 # levels are asked about again, with twice as many looking through them takes longer.
-_REMEMBERED = 5000
+_MOST_REMEMBERED = 5000
 # A level that no pattern gives is lowered to what can be had less this share: a
 # tolerance, well above that of a solver.
-_LESS = 1e-6
+_LOWERED_BY = 1e-6
 
 
 # Demands by number, in order; None stands for all.
@@ -60,7 +60,7 @@ class GeneralState:
             self.hidden |= hidden & table.problem.hideable
         self._known: list[Move] = []
         if after is not None:
-            self.remember(after._known[-_REMEMBERED:])
+            self.remember(after._known[-_MOST_REMEMBERED:])
 
     @property
     def secondaries(self) -> Cells:
@@ -269,7 +269,7 @@ class GeneralState:
         if far >= amount * (1 - SHORT) and move is not None:
             self.take(row, move)  # only rounding kept it from being covered
             return
-        table.lower(row, far * (1 - _LESS) if far > _LESS * amount else 0.0)
+        table.lower(row, far * (1 - _LOWERED_BY) if far > _LOWERED_BY * amount else 0.0)
         self.witnesses.follow(table.rows)
 
     def cover_free(
