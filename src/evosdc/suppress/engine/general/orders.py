@@ -116,7 +116,10 @@ class ProgramEvaluator(GroupEvaluator):
         """
         table, problem = self._table, self._problem
         for sign in (1, -1):
-            waiting = [[row for row in rows if table.rows.sign[row] == sign]]
+            # What one deviation gives the public it may not give every attacker.
+            among = np.array(rows, dtype=np.int64)
+            here = (table.rows.sign[among] == sign) & (table.rows.attacker[among] == 0)
+            waiting = [among[here].tolist()]
             while waiting:
                 part = state.open_rows(waiting.pop())
                 if len(part) < 2 or self._search.stopped():
