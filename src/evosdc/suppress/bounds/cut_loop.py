@@ -83,7 +83,7 @@ class CutLoop:
         self._rows = BridgelessRows(problem).violated if bridgeless else _no_cuts
         # The cuts of a network's own engine are those of the one plane there is.
         general = not self.is_network
-        self._combinations = _no_cuts
+        self._combinations: Callable[[Real], Iterator[Cut]] = _no_cuts
         if combined and general:
             self._combinations = CombinedEquations(problem).violated
         self._planes = PlaneCuts(problem) if planes and general else None
