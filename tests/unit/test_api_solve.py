@@ -240,7 +240,7 @@ def test_cells_without_time_are_protected_as_in_the_pattern_judged_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The last pattern leaves one level open: the first one's witness closes it."""
-    table = make("random", 4, shape=(6, 5, 4), sensitive=0.15)
+    table = make("random", 2, shape=(6, 5, 4), sensitive=0.15)
     said: list[tuple[Verdict, Any]] = []
     judged = solving.judge_all
 
@@ -253,7 +253,7 @@ def test_cells_without_time_are_protected_as_in_the_pattern_judged_first(
         return verdict, certificate
 
     monkeypatch.setattr(solving, "judge_all", unsure)
-    # No pattern is judged in between, and the first one is expensive.
+    # No pattern is judged in between.
     monkeypatch.setattr(solving, "_JUDGED_FROM", 2.0)
     result = evosdc.protect(table, time_limit=30.0, evaluations=40)
     assert len(said) == 3
