@@ -42,22 +42,8 @@ SHORT = 1e-3
 _MOST_GROWTH = 0.5
 
 
-class Sums(NamedTuple):
-    """Equations of the cells that can move, how far these can, and a sum of equations.
-
-    Attributes
-    ----------
-    start, cells, terms
-        The equations by rows.
-    cell_start, rows, cell_terms
-        The same by cells.
-    share
-        To what extent each cell is hidden.
-    by, met, is_met, used
-        The sum at hand: its coefficients, the cells that it has met, its equations.
-    served
-        Cells that a sum was found for already.
-    """
+class Equations(NamedTuple):
+    """Equations by rows and by columns, of the cells that can move."""
 
     start: Long
     cells: Long
@@ -65,10 +51,23 @@ class Sums(NamedTuple):
     cell_start: Long
     rows: Long
     cell_terms: Real
+
+
+class Cells(NamedTuple):
+    """To what extent cells are hidden, and how far they can move."""
+
     share: Real
     primary: Flags
     up: Real
     down: Real
+
+
+class Scratch(NamedTuple):
+    """The combination at hand: coefficients, the cells it has met, its equations.
+
+    `served` cells have a combination already.
+    """
+
     by: Real
     met: Long
     is_met: Flags
@@ -86,7 +85,7 @@ class Found(NamedTuple):
 
 
 @kernel(inner=True, borrows=True)
-def _weight(by: float, scale: float, sums: Sums, i: int) -> float:
+def _weight(by: float, scale: float, cells: Cells, i: int) -> float:
     """How far a cell lets the one move that the combination is about.
 
     Without a `scale` any hidden cell is enough. Otherwise it is that of a level:
@@ -95,111 +94,135 @@ def _weight(by: float, scale: float, sums: Sums, i: int) -> float:
     if by == 0.0:
         return 0.0
     if scale == 0.0:
-        return HEAVY if sums.primary[i] else sums.share[i]
+        return HEAVY if cells.primary[i] else cells.share[i]
     moves = by * scale
-    room = moves * sums.up[i] if moves > 0 else -moves * sums.down[i]
-    if sums.primary[i]:
+    room = moves * cells.up[i] if moves > 0 else -moves * cells.down[i]
+    if cells.primary[i]:
         return min(room, HEAVY)
-    return min(room, 1.0) * sums.share[i]
+    return min(room, 1.0) * cells.share[i]
 
 
 @kernel(inner=True, borrows=True)
-def _heaviest(about: int, count: int, scale: float, sums: Sums) -> int:
+def _heaviest(
+    about: int, count: int, scale: float, cells: Cells, scratch: Scratch
+) -> int:
     """The cell of a combination that weighs most, or -1."""
     best, most = -1, 1e-9
     for at in range(count):
-        i = sums.met[at]
+        i = scratch.met[at]
         if i == about:
             continue
-        weight = _weight(sums.by[i], scale, sums, i)
+        weight = _weight(scratch.by[i], scale, cells, i)
         if weight > most:
             best, most = i, weight
     return best
 
 
 @kernel(inner=True, borrows=True)
-def _change(row: int, by: float, about: int, scale: float, sums: Sums) -> float:
+def _change(
+    row: int,
+    by: float,
+    about: int,
+    scale: float,
+    equations: Equations,
+    cells: Cells,
+    scratch: Scratch,
+) -> float:
     """How much heavier taking off a multiple of an equation makes a combination."""
     change = 0.0
-    for at in range(sums.start[row], sums.start[row + 1]):
-        i = sums.cells[at]
+    for at in range(equations.start[row], equations.start[row + 1]):
+        i = equations.cells[at]
         if i == about:
             return np.inf
-        now = sums.by[i]
-        change += _weight(now - by * sums.terms[at], scale, sums, i)
-        change -= _weight(now, scale, sums, i)
+        now = scratch.by[i]
+        change += _weight(now - by * equations.terms[at], scale, cells, i)
+        change -= _weight(now, scale, cells, i)
     return change
 
 
 @kernel(inner=True, borrows=True)
-def _take_off(row: int, by: float, count: int, sums: Sums) -> int:
+def _take_off(
+    row: int, by: float, count: int, equations: Equations, scratch: Scratch
+) -> int:
     """Take off a multiple of an equation; return how many cells have been met."""
-    for at in range(sums.start[row], sums.start[row + 1]):
-        i = sums.cells[at]
-        if not sums.is_met[i]:
-            sums.is_met[i] = True
-            sums.met[count] = i
+    for at in range(equations.start[row], equations.start[row + 1]):
+        i = equations.cells[at]
+        if not scratch.is_met[i]:
+            scratch.is_met[i] = True
+            scratch.met[count] = i
             count += 1
-        sums.by[i] -= by * sums.terms[at]
+        scratch.by[i] -= by * equations.terms[at]
     return count
 
 
 @kernel(inner=True, borrows=True)
 def _combine(
-    about: int, first: int, steps: int, level: float, sums: Sums
+    about: int,
+    first: int,
+    steps: int,
+    level: float,
+    equations: Equations,
+    cells: Cells,
+    scratch: Scratch,
 ) -> tuple[int, float]:
     """Add up equations, beginning with one of a cell; return cells met and weight.
 
     `level` is what the cell must move by, up or down (negative); 0 asks only whether
     it can move at all.
     """
-    count = _take_off(first, -1.0, 0, sums)
-    scale = 0.0 if level == 0.0 else -1.0 / (sums.by[about] * level)
-    needed = sums.share[about] if level == 0.0 else 1.0
+    count = _take_off(first, -1.0, 0, equations, scratch)
+    scale = 0.0 if level == 0.0 else -1.0 / (scratch.by[about] * level)
+    needed = cells.share[about] if level == 0.0 else 1.0
     weight = 0.0
     for at in range(count):
-        i = sums.met[at]
+        i = scratch.met[at]
         if i != about:
-            weight += _weight(sums.by[i], scale, sums, i)
-    sums.used[0] = first
+            weight += _weight(scratch.by[i], scale, cells, i)
+    scratch.used[0] = first
     for step in range(1, steps):
         if weight < needed - SHORT:
             break
-        gone = _heaviest(about, count, scale, sums)
+        gone = _heaviest(about, count, scale, cells, scratch)
         if gone < 0:
             break
         best, least, best_by = -1, np.inf, 0.0
-        for at in range(sums.cell_start[gone], sums.cell_start[gone + 1]):
-            row, term = sums.rows[at], sums.cell_terms[at]
+        for at in range(equations.cell_start[gone], equations.cell_start[gone + 1]):
+            row, term = equations.rows[at], equations.cell_terms[at]
             if abs(term) != 1.0:
                 continue
             used = False
             for before in range(step):
-                used = used or sums.used[before] == row
+                used = used or scratch.used[before] == row
             if used:
                 continue
-            by = sums.by[gone] / term
-            change = _change(row, by, about, scale, sums)
+            by = scratch.by[gone] / term
+            change = _change(row, by, about, scale, equations, cells, scratch)
             if change < least:
                 best, least, best_by = row, change, by
         if best < 0 or (step > 1 and least > _MOST_GROWTH * weight):
             break
-        count = _take_off(best, best_by, count, sums)
-        sums.used[step] = best
+        count = _take_off(best, best_by, count, equations, scratch)
+        scratch.used[step] = best
         weight += least
     return count, weight
 
 
 @kernel(inner=True, borrows=True)
-def _clear(count: int, sums: Sums) -> None:
+def _clear(count: int, scratch: Scratch) -> None:
     for at in range(count):
-        sums.by[sums.met[at]] = 0.0
-        sums.is_met[sums.met[at]] = False
+        scratch.by[scratch.met[at]] = 0.0
+        scratch.is_met[scratch.met[at]] = False
 
 
 @kernel(borrows=True)
 def combinations(
-    about: Long, levels: Real, steps: int, sums: Sums, found: Found
+    about: Long,
+    levels: Real,
+    steps: int,
+    equations: Equations,
+    cells: Cells,
+    scratch: Scratch,
+    found: Found,
 ) -> int:
     """Look for a combination for each cell and level; return how many there are.
 
@@ -207,26 +230,28 @@ def combinations(
     level, one serves every cell in it that weighs more than all others together.
     """
     count, end = 0, 0
-    sums.served[:] = False
+    scratch.served[:] = False
     for number in range(len(about)):
         k, level = about[number], levels[number]
         if count + 1 >= len(found.start):
             break
-        if sums.served[k] and level == 0.0:
+        if scratch.served[k] and level == 0.0:
             continue
-        needed = sums.share[k] if level == 0.0 else 1.0
+        needed = cells.share[k] if level == 0.0 else 1.0
         best, size = needed - SHORT, 0
-        for at in range(sums.cell_start[k], sums.cell_start[k + 1]):
-            met, weight = _combine(k, sums.rows[at], steps, level, sums)
+        for at in range(equations.cell_start[k], equations.cell_start[k + 1]):
+            met, weight = _combine(
+                k, equations.rows[at], steps, level, equations, cells, scratch
+            )
             if weight < best and end + met <= len(found.cells):
                 best, size = weight, 0
                 for place in range(met):
-                    i = sums.met[place]
-                    if sums.by[i] != 0.0:
+                    i = scratch.met[place]
+                    if scratch.by[i] != 0.0:
                         found.cells[end + size] = i
-                        found.by[end + size] = sums.by[i]
+                        found.by[end + size] = scratch.by[i]
                         size += 1
-            _clear(met, sums)
+            _clear(met, scratch)
         if size == 0:
             continue
         found.about[count], found.start[count] = number, end
@@ -235,8 +260,8 @@ def combinations(
         if level == 0.0:
             for place in range(found.start[count - 1], end):
                 i = found.cells[place]
-                if 2.0 * sums.share[i] > best + sums.share[k] + SHORT:
-                    sums.served[i] = True
+                if 2.0 * cells.share[i] > best + cells.share[k] + SHORT:
+                    scratch.served[i] = True
     return count
 
 
@@ -257,8 +282,15 @@ class CombinedEquations:
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
-        self._sums = _sums(problem)
+        self._equations = _equations(problem)
         count = len(problem.cost)
+        self._scratch = Scratch(
+            np.zeros(count),
+            np.empty(count, dtype=np.int64),
+            np.zeros(count, dtype=np.bool_),
+            np.empty(_MOST_EQUATIONS, dtype=np.int64),
+            np.zeros(count, dtype=np.bool_),
+        )
         self._found = Found(
             np.zeros(_MOST_COMBINATIONS + 1, dtype=np.int64),
             np.empty(max(_MOST_CELLS, 2 * count), dtype=np.int64),
@@ -279,8 +311,11 @@ class CombinedEquations:
         self, share: Real, about: Long, levels: Real
     ) -> Iterator[tuple[int, Long, Real]]:
         """Yield the number of a question, and cells and terms of its combination."""
-        found, sums = self._found, self._sums._replace(share=share)
-        count = combinations(about, levels, _MOST_EQUATIONS, sums, found)
+        problem, found = self._problem, self._found
+        cells = Cells(share, problem.primary, problem.up, problem.down)
+        count = combinations(
+            about, levels, _MOST_EQUATIONS, self._equations, cells, self._scratch, found
+        )
         for number in range(count):
             part = slice(*found.start[number : number + 2])
             yield int(found.about[number]), found.cells[part], found.by[part]
@@ -319,7 +354,7 @@ class CombinedEquations:
         self._next = (last + 1) % len(levels)
 
 
-def _sums(problem: Problem) -> Sums:
+def _equations(problem: Problem) -> Equations:
     """Return the equations in whole numbers, without cells that cannot move."""
     matrix = moving_equations(problem)
     exact = (matrix.data == np.rint(matrix.data)) & (
@@ -330,21 +365,11 @@ def _sums(problem: Problem) -> Sums:
     broken[rows[~exact]] = True
     matrix = sparse.csr_array(matrix[~broken])
     columns = sparse.csc_array(matrix)
-    count = len(problem.cost)
-    return Sums(
-        start=matrix.indptr.astype(np.int64),
-        cells=matrix.indices.astype(np.int64),
-        terms=np.asarray(matrix.data, dtype=np.float64),
-        cell_start=columns.indptr.astype(np.int64),
-        rows=columns.indices.astype(np.int64),
-        cell_terms=np.asarray(columns.data, dtype=np.float64),
-        share=np.zeros(count),
-        primary=problem.primary,
-        up=problem.up,
-        down=problem.down,
-        by=np.zeros(count),
-        met=np.empty(count, dtype=np.int64),
-        is_met=np.zeros(count, dtype=np.bool_),
-        used=np.empty(_MOST_EQUATIONS, dtype=np.int64),
-        served=np.zeros(count, dtype=np.bool_),
+    return Equations(
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int64),
+        np.asarray(matrix.data, dtype=np.float64),
+        columns.indptr.astype(np.int64),
+        columns.indices.astype(np.int64),
+        np.asarray(columns.data, dtype=np.float64),
     )
