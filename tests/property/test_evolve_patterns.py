@@ -171,15 +171,15 @@ def test_a_walk_with_nothing_to_ruin_ends() -> None:
     assert walker.steps == 10
 
 
-def test_what_sliding_levels_reach_is_asked_of_one_graph(
+def test_what_sliding_levels_reach_is_asked_of_one_network(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn = (random_problem(seed, "sliding") for seed in range(400))
     problem = next(p for p in drawn if len(p.levels.slide) > 2)
     made: list[int] = []
-    plain = levels.graph_of
+    plain = levels.hidden_network
     monkeypatch.setattr(
-        levels, "graph_of", lambda *more: (made.append(1), plain(*more))[1]
+        levels, "hidden_network", lambda *more: (made.append(1), plain(*more))[1]
     )
     with suppress(LevelError):
         TableNetwork(problem)

@@ -17,9 +17,10 @@ from evosdc.suppress.engine.evaluator import Prefix
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.arrays import Net, NetworkDemands
 from evosdc.suppress.engine.network.cheapest_flow import make_flows
-from evosdc.suppress.engine.network.cover import drop_flow, level_ends
+from evosdc.suppress.engine.network.cover import level_ends
 from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.engine.network.order_kernels import run_order
+from evosdc.suppress.engine.network.paths import drop_flow
 from evosdc.suppress.engine.network.simplex import send_by_simplex
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.problem.problem import Problem

@@ -14,8 +14,12 @@ import numpy as np
 from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Net, Work
-from evosdc.suppress.engine.network.cover import drop_flow
-from evosdc.suppress.engine.network.paths import slot_end, slot_origin, touch
+from evosdc.suppress.engine.network.paths import (
+    drop_flow,
+    slot_end,
+    slot_origin,
+    touch,
+)
 from evosdc.suppress.engine.network.simplex import send_by_simplex
 from evosdc.suppress.structure import heap
 

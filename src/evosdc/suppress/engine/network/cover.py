@@ -21,6 +21,7 @@ from evosdc.suppress.engine.network.arrays import (
 from evosdc.suppress.engine.network.cheapest import cheapest_path
 from evosdc.suppress.engine.network.paths import (
     augment,
+    drop_flow,
     hidden_path,
     hide,
     hide_path,
@@ -50,23 +51,13 @@ def level_ends(arcs: Arcs, demands: NetworkDemands, level: int) -> tuple[int, in
 
 
 @kernel(inner=True)
-def drop_flow(work: Work) -> None:
-    """Set every flow back to zero."""
-    for i in range(work.touches[0]):
-        cell = work.touched[i]
-        work.flow[cell] = 0
-        work.listed[cell] = False
-    work.touches[0] = 0
-
-
-@kernel(inner=True)
 def send_hidden(net: Net, source: int, target: int, banned: int, amount: int) -> int:
     """Send what hidden cells take, at most `amount`; return what is left to send."""
     for _ in range(_PATHS):
         if amount == 0 or not hidden_path(net, source, target, banned):
             return amount
         amount -= augment(net.arcs, net.work, source, target, amount)
-    return send_in_phases(net, source, target, banned, amount)
+    return send_in_phases(net, source, target, banned, amount, 0)
 
 
 @kernel(inner=True)

@@ -13,8 +13,8 @@ from evosdc.arrays import Int, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Net, NetworkDemands, Work
 from evosdc.suppress.engine.network.cheapest_flow import Flows, send_cheapest
-from evosdc.suppress.engine.network.cover import drop_flow, level_ends, send_hidden
-from evosdc.suppress.engine.network.paths import hide
+from evosdc.suppress.engine.network.cover import level_ends, send_hidden
+from evosdc.suppress.engine.network.paths import drop_flow, hide
 from evosdc.suppress.engine.sort import order_of
 
 

@@ -18,16 +18,17 @@ from evosdc.errors import MethodError
 from evosdc.suppress.engine.base import Cells, Costs, Mask, Stopped, never
 from evosdc.suppress.engine.network import cover
 from evosdc.suppress.engine.network.arrays import (
+    Graph,
     Net,
     NetworkDemands,
     PatternArrays,
     copy_live,
+    graph_of,
     make_arcs,
     make_live,
     make_work,
 )
 from evosdc.suppress.engine.network.cheapest_flow import make_flows
-from evosdc.suppress.engine.network.flow import Graph, graph_of
 from evosdc.suppress.engine.network.levels import network_levels, whole_capacities
 from evosdc.suppress.engine.network.mend_kernels import forget, make_log, prune
 from evosdc.suppress.engine.network.order_kernels import run_order
