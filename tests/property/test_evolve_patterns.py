@@ -127,7 +127,7 @@ def test_an_undone_step_leaves_no_trace(problem, seed):
     ruin(state.net, log, problem.cost, random_state, 4)
     result = recreate(state.net, log, random_state, problem.cost, levels, np.inf)
     assert result != FAILED
-    undo(network.arcs, state.live, log)
+    undo(state.net, log)
     np.testing.assert_array_equal(state.hidden, hidden)
     for level, (cells, flow) in enumerate(before):
         np.testing.assert_array_equal(state.witness(level)[0], cells)

@@ -15,7 +15,7 @@ from evosdc.arrays import Flags, Int, Long, Real
 from evosdc.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Net, Work
 from evosdc.suppress.engine.network.paths import (
-    drop_flow,
+    ask_again,
     slot_end,
     slot_origin,
     touch,
@@ -360,13 +360,9 @@ def send_cheapest(net: Net, flows: Flows, cost: Real) -> int:
 
 @kernel(inner=True)
 def _send_many(net: Net, flows: Flows, cost: Real) -> int:
-    """Begin anew by the simplex method, with what was sent and what was not."""
+    """Start over by the simplex method, with what was sent and what was not."""
     supply = flows.excess.copy()
-    for i in range(net.work.touches[0]):
-        cell = net.work.touched[i]
-        supply[net.arcs.tail[cell]] += net.work.flow[cell]
-        supply[net.arcs.head[cell]] -= net.work.flow[cell]
-    drop_flow(net.work)
+    ask_again(net, supply)
     left = send_by_simplex(net, flows.shut, supply, cost)
     for i in range(flows.tally[0]):
         flows.excess[flows.ends[i]] = 0

@@ -20,6 +20,7 @@ from evosdc.suppress.engine.network.arrays import (
 )
 from evosdc.suppress.engine.network.cheapest import cheapest_path
 from evosdc.suppress.engine.network.paths import (
+    ask_again,
     augment,
     drop_flow,
     hidden_path,
@@ -96,11 +97,7 @@ def _hide_by_simplex(
         supply = np.zeros(len(net.live.first), dtype=np.int64)
         supply[source] += sent
         supply[target] -= sent
-        for i in range(net.work.touches[0]):
-            cell = net.work.touched[i]
-            supply[net.arcs.tail[cell]] += net.work.flow[cell]
-            supply[net.arcs.head[cell]] -= net.work.flow[cell]
-        drop_flow(net.work)
+        ask_again(net, supply)
         left = send_by_simplex(net, shut, supply, cost)
         amount -= sent - left
         if left > 0:

@@ -40,6 +40,16 @@ def residual(arcs: Arcs, work: Work, slot: int) -> int:
     return arcs.up[cell] - work.flow[cell]
 
 
+@kernel
+def degree(live: PatternArrays, node: int) -> int:
+    """How many hidden cells meet at a node."""
+    count, slot = 0, live.first[node]
+    while slot >= 0:
+        count += 1
+        slot = live.following[slot]
+    return count
+
+
 @kernel(inner=True)
 def _insert(first: np.ndarray, following: np.ndarray, node: int, slot: int) -> None:
     at = first[node]
@@ -190,6 +200,16 @@ def drop_flow(work: Work) -> None:
         work.flow[cell] = 0
         work.listed[cell] = False
     work.touches[0] = 0
+
+
+@kernel(inner=True)
+def ask_again(net: Net, supply: Long) -> None:
+    """Drop the flow and add what it sent to the supply of each node."""
+    for i in range(net.work.touches[0]):
+        cell = net.work.touched[i]
+        supply[net.arcs.tail[cell]] += net.work.flow[cell]
+        supply[net.arcs.head[cell]] -= net.work.flow[cell]
+    drop_flow(net.work)
 
 
 @kernel(inner=True)
