@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evosdc.suppress.engine.general.paired_cells import PairedCells
+from evosdc.suppress.structure.equations import Equations
 from evosdc.suppress.structure.unpick import nearest
 
 # Deviations are solved in units of the amount asked for, so that tables of 1e15 and
@@ -232,8 +233,8 @@ class DeviationModel:
         best, cheapest = None, np.inf
         while many < n:
             if best is None:
-                graph = matrix.indptr, matrix.indices, columns.indptr, columns.indices
-                inside[nearest(asked, many, steps, *graph)] = True
+                equations = Equations.of(matrix, columns)
+                inside[nearest(asked, many, steps, equations)] = True
                 inside[shut] = False
                 inside[asked] = True
             found = self._run(np.flatnonzero(inside), low, high, cost)
