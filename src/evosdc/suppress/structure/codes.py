@@ -6,7 +6,7 @@ their totals stand together in an equation again. Parallel equations are put tog
 equations of a total and of its parts are put into one dimension, and the code of a cell
 in a dimension is what the equations along all the others have in common.
 
-Nothing is taken on trust: where two cells get the same codes, or a code two totals, the
+Everything is checked: where two cells get the same codes, or a code two totals, the
 table is left without dimensions, and deviations found with them are checked one by one.
 """
 
@@ -21,7 +21,7 @@ from evosdc.kernels import kernel
 from evosdc.suppress.structure.equations import Equations, totals_of
 from evosdc.table import Dimension, Hierarchy, Table
 
-# More dimensions than this are no dimensions but leftovers.
+# With more than this, equations that fit nowhere have been taken for dimensions.
 MOST_DIMENSIONS = 6
 
 

@@ -4,7 +4,7 @@ An attacker who knows only some of the equations is weaker, so whatever cut hold
 some equations holds for all. Equations chosen so that each cell stands in at most two
 of them, entering one and leaving the other, form a network: a plane of a table of three
 dimensions, or a tree with what crosses it once. Cuts of networks are minimum cuts,
-thousands a second.
+thousands per second.
 
 Each set is packed greedily: of the equations that still fit, the one joins that closes
 most cells, those first whose two equations have not met in an earlier set. In a table
@@ -51,7 +51,7 @@ def subnetworks(problem: Problem, most: int) -> Iterator[Long]:
     for _ in range(most):
         packing = _Packing(matrix, met)
         chosen = packing.run()
-        # A set that brings hardly anything together anew has been had.
+        # A set with hardly any new pair gives the cuts of earlier sets again.
         if len(packing.fresh) <= _WORTH * len(met):
             return
         yield chosen

@@ -62,7 +62,8 @@ class PatternArrays(NamedTuple):
     the hidden cells that are not sensitive, ``place`` says where each one stands there.
 
     The witness of level `l` is ``length[l]`` entries of the pool from ``begin[l]`` on
-    (-1: no witness), in a stretch of ``space[l]``; ``tally[1]`` is the pool's end.
+    (-1: no witness), where there is room for ``space[l]``; ``tally[1]`` is where the
+    pool is free.
     """
 
     hidden: Flags

@@ -110,7 +110,7 @@ def _along_hidden(
         flow = net.work.flow[cell]
         room = net.arcs.down[cell] + flow if slot & 1 else net.arcs.up[cell] - flow
         end = slot_end(net.arcs, slot)
-        # Rounding may leave a reduced cost a hair below zero.
+        # Rounding may leave a reduced cost slightly below zero.
         through = max(here, here + potential[node] - potential[end])
         if through < flows.distance[end] and room > 0 and not flows.shut[cell]:
             size, best = _reach(flows, slot, end, through, size, best)

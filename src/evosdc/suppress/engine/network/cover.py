@@ -216,8 +216,8 @@ def reroute(net: Net, level: int, may_hide: bool) -> int:
     then, where cells may be hidden, along cheapest paths. If one cell was published,
     that fails only where the level is lost. With several cells the ends may have to be
     paired differently, so that a failure is certain only once the whole amount has been
-    sent anew. FULL where the pool is full, FAILED where no flow covers the level: the
-    old witness stays, and a larger pool would not help.
+    sent from its ends. FULL where the pool is full, FAILED where no flow covers the
+    level: the old witness stays, and a larger pool would not help.
     """
     live, work = net.live, net.work
     banned = net.demands.cell[level]

@@ -84,7 +84,7 @@ EPSILON = 1e-7
 
 
 @kernel
-def crossing(
+def capacity_cut(
     piece: Piece, side: Flags, cell: int, amount: float
 ) -> tuple[float, Long, Real]:
     """Write the cut of a node set: its right-hand side, cells and coefficients."""
@@ -94,11 +94,11 @@ def crossing(
     for i in range(len(tail)):
         if side[tail[i]] == side[head[i]] or i == cell:
             continue
-        lends = piece.up[i] if side[tail[i]] else piece.down[i]
+        out = piece.up[i] if side[tail[i]] else piece.down[i]
         if piece.primary[i]:
-            rest -= min(lends, amount)
-        elif lends > 0:
-            cells[count], room[count] = i, lends
+            rest -= min(out, amount)
+        elif out > 0:
+            cells[count], room[count] = i, out
             count += 1
     return rest, cells[:count].copy(), np.minimum(room[:count], rest)
 
@@ -106,7 +106,7 @@ def crossing(
 # Bridge cuts of a network table: a secondary lies on a cycle of hidden cells.
 #
 # A secondary that is a bridge among the hidden cells cannot move: whatever leaves a set
-# of nodes through it finds no way back. It lends nothing to any level and may be
+# of nodes through it finds no way back. It is of use to no level and may be
 # published. So among the cheapest safe patterns there is one in which, for each free
 # cell i and each set of nodes S that holds one end of it and is crossed by no sensitive
 # cell,
@@ -124,7 +124,7 @@ _HIDDEN = 1e-9
 # More than any cell is hidden.
 _ANY = 4.0
 # Cells asked for in one call of the kernel, between two looks at the clock.
-_CELLS_A_CALL = 256
+_CELLS_PER_CALL = 256
 
 
 @kernel
@@ -324,8 +324,8 @@ class _PieceCuts:
         net = _network_of(piece, support, share, share)
         up, down = piece.up[support] > 0, piece.down[support] > 0
         asked = np.flatnonzero(~piece.primary[support] & (share > _VIOLATED))
-        for first in range(0, len(asked), _CELLS_A_CALL):
-            part = asked[first : first + _CELLS_A_CALL]
+        for first in range(0, len(asked), _CELLS_PER_CALL):
+            part = asked[first : first + _CELLS_PER_CALL]
             found, near, far = bridges(net, up, down, part, _VIOLATED)
             for at, cell in enumerate(support[found].tolist()):
                 cut = self._bridge_cut(cell, near[at])
@@ -353,8 +353,8 @@ class _PieceCuts:
         )
 
     def _cut(self, row: int, side: Flags) -> Iterator[Cut]:
-        """Write the cut of a node set for a level, unless it asks for nothing."""
-        rest, cells, coefficients = crossing(
+        """Yield the cut of a node set for a level, unless it says nothing."""
+        rest, cells, coefficients = capacity_cut(
             self._piece, side, self._cell[row], self._amount[row]
         )
         # The margin keeps the cut valid where `rest` is only the noise of a sum.

@@ -104,7 +104,7 @@ def _room(value: Real, bound: Real, room: Real, scale: float, most: int) -> Long
     difference = np.full(len(value), np.inf)
     np.subtract(units[1], units[0], out=difference, where=exact)
     whole = np.where(exact, np.abs(difference), rounded)
-    # A value a hair outside its bounds has no room.
+    # A value outside its bounds by rounding has no room.
     whole[room == 0] = 0
     return np.clip(whole, 0, most).astype(np.int64)
 

@@ -76,7 +76,7 @@ def note_cell(log: Log, cell: int, mark: int) -> None:
 
 @kernel(inner=True)
 def note_level(log: Log, live: PatternArrays, level: int) -> None:
-    """Log a witness before it changes, once a step."""
+    """Log a witness before it changes, once per step."""
     if log.logged[level]:
         return
     log.logged[level] = True
@@ -142,8 +142,8 @@ def gain_of(live: PatternArrays, log: Log, cost: Real) -> float:
     return gain
 
 
-# Cells a step looks at for redundancy at most.
-_TIDIED = 48
+# Most cells that a step looks at for redundancy.
+_MOST_TIDIED = 48
 
 
 @kernel
@@ -280,7 +280,7 @@ def tidy(net: Net, log: Log, cost: Real, levels: Long, critic: np.ndarray) -> bo
 
     False where the pool is full.
     """
-    chosen = np.empty(_TIDIED, dtype=np.int64)
+    chosen = np.empty(_MOST_TIDIED, dtype=np.int64)
     count = _near_changes(net, log, chosen)
     for i in range(count):
         net.work.listed[chosen[i]] = False

@@ -2,7 +2,7 @@
 
 For one level the attacker's program (Smith et al. 2011) is a minimum cost flow: the
 level's amount from one end of its cell to the other, hidden cells free, others at their
-cost a unit.
+cost per unit.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _ask(net: Net, flows: Flows, level: int, amount: int) -> None:
 
 
 @kernel(inner=True)
-def _settle(net: Net, flows: Flows, levels: np.ndarray, hide_moved: bool) -> None:
+def _end_flow(net: Net, flows: Flows, levels: np.ndarray, hide_moved: bool) -> None:
     """Hide what moved if asked to, and leave no trace of the flow."""
     if hide_moved:
         # By number, so that the answer does not depend on how the flow came about.
@@ -74,13 +74,13 @@ def protect_level(net: Net, flows: Flows, cost: Real, levels: np.ndarray) -> int
     if left > 0:
         _ask(net, flows, level, left)
         left = send_cheapest(net, flows, cost)
-    flows.tally[1] = left == 0 and _turns(net.arcs, net.work)
-    _settle(net, flows, levels, left == 0)
+    flows.tally[1] = left == 0 and _reversible(net.arcs, net.work)
+    _end_flow(net, flows, levels, left == 0)
     return left
 
 
 @kernel(inner=True)
-def _turns(arcs: Arcs, work: Work) -> bool:
+def _reversible(arcs: Arcs, work: Work) -> bool:
     """Say whether the cells have room for the same flow the other way round."""
     for i in range(work.touches[0]):
         cell = work.touched[i]
@@ -91,10 +91,10 @@ def _turns(arcs: Arcs, work: Work) -> bool:
 
 
 @kernel(inner=True)
-def _covered_by_turn(
+def _covered_by_reversal(
     demands: NetworkDemands, flows: Flows, last: int, level: int
 ) -> bool:
-    """Say whether the flow of the level before, turned round, covers a level."""
+    """Say whether the flow of the level before, reversed, covers a level."""
     return (
         flows.tally[1] != 0
         and demands.cell[last] == demands.cell[level]
@@ -142,7 +142,7 @@ def protect_together(
         for i in range(a, b):
             _ask(net, flows, wanted[i], net.demands.amount[wanted[i]])
         short = send_cheapest(net, flows, cost)
-        _settle(net, flows, wanted[a:b], short == 0)
+        _end_flow(net, flows, wanted[a:b], short == 0)
         if short > 0:
             middle = (a + b) // 2
             begin[open_ranges], end[open_ranges] = middle, b
@@ -176,7 +176,7 @@ def run_order(
                     return level, short
         else:
             for j in range(len(part)):
-                if j and _covered_by_turn(net.demands, flows, part[j - 1], part[j]):
+                if j and _covered_by_reversal(net.demands, flows, part[j - 1], part[j]):
                     continue
                 short = protect_level(net, flows, cost, part[j : j + 1])
                 if short > 0:

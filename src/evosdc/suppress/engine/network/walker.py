@@ -32,7 +32,7 @@ from evosdc.suppress.problem.pattern import Pattern
 # paths, publishes what became redundant nearby, and is taken back unless accepted.
 
 # How a step chooses the cells to publish; else at random.
-_NEAR, _DEAR, _WITNESS = 1, 2, 3
+_NEAR, _EXPENSIVE, _WITNESS = 1, 2, 3
 
 
 class WalkArrays(NamedTuple):
@@ -110,7 +110,7 @@ def ruin(net: Net, log: Log, cost: Real, state: np.ndarray, most: int) -> None:
         return
     for _ in range(many):
         cell = net.live.extra[draw(state, net.live.tally[0])]
-        if way == _DEAR:
+        if way == _EXPENSIVE:
             other = net.live.extra[draw(state, net.live.tally[0])]
             if cost[other] > cost[cell]:
                 cell = other
@@ -177,7 +177,7 @@ def walk_on(
 
 
 DEFAULT = WalkOptions(most=3, blur=0.8, turn=40, memory=20, patience=400)
-# Steps per secondary without a better pattern before the walk begins anew, and shares
+# Steps per secondary without a better pattern before the walk starts over, and shares
 # of the secondaries that are published then.
 _STEPS_PER_SECONDARY = 20
 _SHARES = (0.3, 0.6, 1.0)
@@ -227,7 +227,7 @@ class NetworkWalker:
     def turn(self, stopped: Stopped, most: int | None = None) -> bool:
         cost = self._network.problem.cost
         if self._is_stuck():
-            self._begin_anew(stopped)
+            self._start_over(stopped)
         arcs = self._blurred().arcs
         turn = self._options.turn
         end = self.steps + (turn if most is None else min(turn, most))
@@ -256,7 +256,7 @@ class NetworkWalker:
         patience = max(patience, _STEPS_PER_SECONDARY * int(self._walk.size[0]))
         return self.steps - self._since >= patience
 
-    def _begin_anew(self, stopped: Stopped) -> None:
+    def _start_over(self, stopped: Stopped) -> None:
         """Publish a large share of the cells and rebuild under blurred costs.
 
         Steps of a few cells end in patterns that no few cells improve, on the smallest
