@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from evosdc.arrays import Flags, Int, Long, Real
+from evosdc.suppress.structure.heap import Heap, make_heap
 from evosdc.table import Network
 
 # Whole units; real numbers where flows are sought for cuts.
@@ -94,9 +95,7 @@ class Side(NamedTuple):
     pointer: Long
     queue: Int
     size: Long
-    heap: Int
-    spot: Int
-    key: Real
+    heap: Heap
 
 
 class Work(NamedTuple):
@@ -160,9 +159,7 @@ def _make_side(nodes: int) -> Side:
         pointer=np.zeros(nodes, dtype=np.int64),
         queue=np.zeros(nodes, dtype=np.int32),
         size=np.zeros(4, dtype=np.int64),
-        heap=np.zeros(nodes, dtype=np.int32),
-        spot=np.full(nodes, -1, dtype=np.int32),
-        key=np.zeros(nodes, dtype=np.float64),
+        heap=make_heap(nodes),
     )
 
 

@@ -57,10 +57,7 @@ def _push_next(
             upward = (slot & 1 == 0) == forward
             room = arcs.up[cell] if upward else arcs.down[cell]
             if room > 0 and (value > limit or side.seen[slot_end(arcs, slot)] != now):
-                size = heap.lower(
-                    side.heap, side.spot, side.key, side.size[2], node, value
-                )
-                side.size[2] = size
+                side.size[2] = heap.lower(side.heap, side.size[2], node, value)
                 break
         at += 1
     side.pointer[node] = at
@@ -103,7 +100,7 @@ def _reach(side: Side) -> float:
     if side.size[3] < side.size[0]:
         reach = side.distance[side.queue[side.size[3]]]
     if side.size[2] > 0:
-        reach = min(reach, side.key[side.heap[0]])
+        reach = min(reach, heap.least(side.heap))
     return reach
 
 
@@ -118,9 +115,9 @@ def _step(
         _push_next(arcs, live, side, node, forward, now, side.distance[node], best)
     if side.size[2] == 0:
         return
-    node = heap.take(side.heap, side.spot, side.key, side.size[2])
+    node = heap.take(side.heap, side.size[2])
     side.size[2] -= 1
-    value = side.key[node]
+    value = side.heap.key[node]
     slot = arcs.slot[side.pointer[node]]
     end = slot_end(arcs, slot)
     if side.seen[end] != now:
@@ -190,8 +187,8 @@ def cheapest_path(net: Net, source: int, target: int, banned: int) -> float:
             _step(net.arcs, net.live, ahead, True, now, best)
         else:
             _step(net.arcs, net.live, back, False, now, best)
-    heap.clear(ahead.heap, ahead.spot, ahead.size[2])
-    heap.clear(back.heap, back.spot, back.size[2])
+    heap.clear(ahead.heap, ahead.size[2])
+    heap.clear(back.heap, back.size[2])
     if best == np.inf:
         return best
     # A crossing arc is looked for from one side only: it would be found from either.

@@ -168,16 +168,6 @@ def load_witness(live: PatternArrays, work: Work, level: int) -> None:
 
 
 @kernel
-def covered_without_hiding(net: Net) -> np.ndarray:
-    """Say which levels the hidden cells cover; nothing is kept."""
-    covered = np.zeros(len(net.demands.cell), dtype=np.bool_)
-    for level in range(len(net.demands.cell)):
-        covered[level] = cover_level(net, level, False) == 0
-        drop_flow(net.work)
-    return covered
-
-
-@kernel
 def cover_levels(
     net: Net, order: np.ndarray, position: int, may_hide: bool, left: np.ndarray
 ) -> int:

@@ -84,7 +84,7 @@ EPSILON = 1e-7
 
 
 @kernel
-def capacity_cut(
+def cut_of_nodes(
     piece: Piece, side: Flags, cell: int, amount: float
 ) -> tuple[float, Long, Real]:
     """Write the cut of a node set: its right-hand side, cells and coefficients."""
@@ -266,8 +266,8 @@ class _PieceCuts:
         cell = np.searchsorted(piece.cells, levels.cell[here]).astype(np.int64)
         up = levels.sign[here] > 0
         self._cell = cell
-        self._source = np.where(up, piece.head[cell], piece.tail[cell])
-        self._sink = np.where(up, piece.tail[cell], piece.head[cell])
+        self._source = np.where(up, piece.head[cell], piece.tail[cell]).astype(np.int64)
+        self._sink = np.where(up, piece.tail[cell], piece.head[cell]).astype(np.int64)
         self._amount = levels.amount[here]
         # Levels that the primaries alone cover need no cut; a level is looked at when
         # it is asked for the first time, since in large tables most are covered.
@@ -354,7 +354,7 @@ class _PieceCuts:
 
     def _cut(self, row: int, side: Flags) -> Iterator[Cut]:
         """Yield the cut of a node set for a level, unless it says nothing."""
-        rest, cells, coefficients = capacity_cut(
+        rest, cells, coefficients = cut_of_nodes(
             self._piece, side, self._cell[row], self._amount[row]
         )
         # The margin keeps the cut valid where `rest` is only the noise of a sum.
