@@ -59,7 +59,8 @@ def assert_fit(table: Table) -> bool:
     dims, codes = found
     assert codes.shape == (len(table), len(dims))
     assert len(np.unique(codes, axis=0)) == len(table)
-    _, heads, _ = totals_of(table.matrix)
+    heads = totals_of(table.matrix)
+    assert heads is not None
     matrix = table.matrix
     for row, head in enumerate(heads.tolist()):
         cells = matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]

@@ -35,10 +35,9 @@ def dimensions_of(table: Table) -> tuple[tuple[Dimension, ...], Int] | None:
 
 def find_codes(table: Table) -> tuple[tuple[Dimension, ...], Int] | None:
     """Return dimensions and the codes of each cell, or None where there are none."""
-    relation = totals_of(table.matrix)
-    if relation is None:
+    heads = totals_of(table.matrix)
+    if heads is None:
         return None
-    heads = relation[1]
     axis = _axes(table, heads)
     if axis is None:
         return None

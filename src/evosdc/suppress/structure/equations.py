@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from evosdc.arrays import Flags, Int, Long, Real
 
@@ -46,17 +45,9 @@ def single_totals(matrix: Any) -> tuple[Long, Flags]:
     return heads, is_head
 
 
-def totals_of(matrix: Any) -> tuple[Any, Long, Any] | None:
-    """Part -> total relation, total of each equation, and cell -> equation of parts."""
-    rows, n = matrix.shape
-    if not rows or np.any(np.abs(matrix.data) != 1.0):
+def totals_of(matrix: Any) -> Long | None:
+    """Total of each equation; None where one is not "parts - total = 0"."""
+    if not matrix.shape[0] or np.any(np.abs(matrix.data) != 1.0):
         return None
-    row = np.repeat(np.arange(rows), np.diff(matrix.indptr))
-    heads, is_head = single_totals(matrix)
-    if (heads < 0).any():
-        return None
-    cells, equation = matrix.indices[~is_head], row[~is_head]
-    ones = np.ones(len(cells))
-    above = sparse.csr_array((ones, (cells, heads[equation])), shape=(n, n))
-    parts = sparse.csr_array((ones, (cells, equation)), shape=(n, rows))
-    return above, heads, parts
+    heads, _ = single_totals(matrix)
+    return None if (heads < 0).any() else heads

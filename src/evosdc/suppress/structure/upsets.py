@@ -59,11 +59,16 @@ class UpSets:
 
 def up_sets(table: Table) -> UpSets | None:
     """Return the up-sets, or None where an equation is not "parts - total = 0"."""
-    relation = totals_of(table.matrix)
-    if relation is None:
+    heads = totals_of(table.matrix)
+    if heads is None:
         return None
-    above, heads, parts = relation
-    n = len(table)
+    rows, n = table.matrix.shape
+    row = np.repeat(np.arange(rows), np.diff(table.matrix.indptr))
+    is_part = table.matrix.indices != heads[row]
+    cells, equation = table.matrix.indices[is_part], row[is_part]
+    ones = np.ones(len(cells))
+    above = sparse.csr_array((ones, (cells, heads[equation])), shape=(n, n))
+    parts = sparse.csr_array((ones, (cells, equation)), shape=(n, rows))
     inner = np.flatnonzero(np.bincount(heads, minlength=n) == 0)
     if not len(inner):
         return None

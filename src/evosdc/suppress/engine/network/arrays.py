@@ -86,9 +86,10 @@ class Side(NamedTuple):
     Labels count where ``seen`` holds the search's number. ``queue[:size[0]]`` are the
     nodes labelled, nearest first. The hidden cells of ``size[1]`` of them have been
     followed; ``size[3]`` have been sent to the heap, where ``size[2]`` wait for the arc
-    at their ``pointer``.
+    at their ``pointer``. ``size[4]`` is the number of the search.
     """
 
+    forward: bool
     seen: Long
     distance: Real
     via: Int
@@ -151,14 +152,15 @@ def make_arcs(network: Network, up: Long, down: Long, free: Flags, cost: Real) -
     )
 
 
-def _make_side(nodes: int) -> Side:
+def _make_side(nodes: int, forward: bool) -> Side:
     return Side(
+        forward=forward,
         seen=np.zeros(nodes, dtype=np.int64),
         distance=np.zeros(nodes, dtype=np.float64),
         via=np.zeros(nodes, dtype=np.int32),
         pointer=np.zeros(nodes, dtype=np.int64),
         queue=np.zeros(nodes, dtype=np.int32),
-        size=np.zeros(4, dtype=np.int64),
+        size=np.zeros(5, dtype=np.int64),
         heap=make_heap(nodes),
     )
 
@@ -173,8 +175,8 @@ def make_work(nodes: int, cells: int, kind: DTypeLike = np.int64) -> Work:
         clock=np.zeros(1, dtype=np.int64),
         near=np.zeros(nodes, dtype=np.int64),
         last=np.zeros(nodes, dtype=np.int32),
-        ahead=_make_side(nodes),
-        back=_make_side(nodes),
+        ahead=_make_side(nodes, forward=True),
+        back=_make_side(nodes, forward=False),
     )
 
 

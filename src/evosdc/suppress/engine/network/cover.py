@@ -62,12 +62,16 @@ def send_hidden(net: Net, source: int, target: int, banned: int, amount: int) ->
 
 
 @kernel(inner=True)
-def send_and_hide(net: Net, source: int, target: int, banned: int, amount: int) -> int:
-    """Send a flow, hiding cells along cheapest paths where hidden ones do not do.
+def send(
+    net: Net, source: int, target: int, banned: int, amount: int, may_hide: bool
+) -> int:
+    """Send a flow; where hidden cells do not do, hide others along cheapest paths.
 
     What cannot be sent is returned.
     """
     amount = send_hidden(net, source, target, banned, amount)
+    if not may_hide:
+        return amount
     for _ in range(_SEARCHES):
         if amount == 0:
             return amount
@@ -121,10 +125,7 @@ def cover_level(net: Net, level: int, may_hide: bool) -> int:
     if source == target:
         return 0
     banned = net.demands.cell[level]
-    amount = net.demands.amount[level]
-    if may_hide:
-        return send_and_hide(net, source, target, banned, amount)
-    return send_hidden(net, source, target, banned, amount)
+    return send(net, source, target, banned, net.demands.amount[level], may_hide)
 
 
 @kernel(inner=True)
@@ -222,10 +223,7 @@ def reroute(net: Net, level: int, may_hide: bool) -> int:
         source, target = net.arcs.tail[cell], net.arcs.head[cell]
         if left < 0:
             source, target, left = target, source, -left
-        if may_hide:
-            left = send_and_hide(net, source, target, banned, left)
-        else:
-            left = send_hidden(net, source, target, banned, left)
+        left = send(net, source, target, banned, left, may_hide)
         if left > 0:
             break
     if left > 0:

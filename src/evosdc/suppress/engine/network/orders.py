@@ -122,11 +122,8 @@ class FlowEvaluator(GroupEvaluator):
 
     def _reset(self, worker: _Worker, hidden: Long) -> None:
         live, bare = worker.live, self._bare
-        np.copyto(live.hidden, bare.hidden)
-        np.copyto(live.first, bare.first)
-        np.copyto(live.following, bare.following)
-        np.copyto(live.place, bare.place)
-        np.copyto(live.tally, bare.tally)
+        for name in ("hidden", "first", "following", "place", "tally"):
+            np.copyto(getattr(live, name), getattr(bare, name))
         cover.change(self.network.arcs, live, hidden, True)
 
     def _state(self, worker: _Worker) -> PatternState:
