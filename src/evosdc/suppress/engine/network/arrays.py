@@ -6,7 +6,7 @@ A *slot* is a cell seen from one of its ends: slot ``2 c`` leaves the tail of ce
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -16,7 +16,7 @@ from evosdc.suppress.structure.heap import Heap, make_heap
 from evosdc.table import Network
 
 # Whole units; real numbers where flows are sought for cuts.
-Capacity = Long | Real
+Capacity = NDArray[Any]
 
 
 class Arcs(NamedTuple):
