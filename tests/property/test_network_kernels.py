@@ -83,15 +83,18 @@ def test_max_flow_takes_real_capacities(seed):
 def test_heap_takes_smallest_keys_first(seed):
     rng = np.random.default_rng(seed)
     keys = rng.integers(0, 6, 12).astype(float)
-    waiting, size = heap.make_heap(12), 0
+    order = np.zeros(12, dtype=np.int32)
+    spot = np.full(12, -1, dtype=np.int32)
+    key = np.zeros(12)
+    size = 0
     for node in rng.permutation(12):
-        size = heap.lower(waiting, size, node, keys[node] + 5)
+        size = heap.lower(order, spot, key, size, node, keys[node] + 5)
         if node % 2:
-            size = heap.lower(waiting, size, node, keys[node])
+            size = heap.lower(order, spot, key, size, node, keys[node])
     want = sorted(range(12), key=lambda v: (keys[v] + (0 if v % 2 else 5), v))
-    got = [heap.take(waiting, size - i) for i in range(12)]
+    got = [heap.take(order, spot, key, size - i) for i in range(12)]
     assert got == want
-    assert (waiting.spot == -1).all()
+    assert (spot == -1).all()
 
 
 @pytest.mark.parametrize("seed", range(25))

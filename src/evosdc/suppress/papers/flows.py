@@ -58,11 +58,13 @@ def stratified_path(
     distance = np.full(nodes, np.inf)
     via = np.full(nodes, -1, dtype=np.int32)
     final = np.zeros(nodes, dtype=np.bool_)
-    order = heap.make_heap(nodes)
+    order = np.empty(nodes, dtype=np.int32)
+    spot = np.full(nodes, -1, dtype=np.int32)
+    key = np.empty(nodes)
     distance[source] = 0.0
-    size = heap.lower(order, 0, source, 0.0)
+    size = heap.lower(order, spot, key, 0, source, 0.0)
     while size:
-        node = heap.take(order, size)
+        node = heap.take(order, spot, key, size)
         size -= 1
         final[node] = True
         if node == target:
@@ -81,7 +83,7 @@ def stratified_path(
             if through < distance[other]:
                 distance[other] = through
                 via[other] = slot
-                size = heap.lower(order, size, other, through)
+                size = heap.lower(order, spot, key, size, other, through)
     if not final[target]:
         return np.empty(0, dtype=np.int32)
     return trace(graph, via, source, target)

@@ -68,14 +68,15 @@ def nearest(start: int, most: int, price: Real, equations: Equations) -> Long:
     """
     row_start, column_start = equations.row_start, equations.column_start
     n = len(price)
-    waiting = heap.make_heap(n)
-    distance = waiting.key
+    distance = np.full(n, np.inf)
+    waiting = np.empty(n, dtype=np.int32)
+    spot = np.full(n, -1, dtype=np.int32)
     opened = np.zeros(len(row_start) - 1, dtype=np.bool_)
     found = np.empty(min(most, n), dtype=np.int64)
-    size = heap.lower(waiting, 0, start, 0.0)
+    size = heap.lower(waiting, spot, distance, 0, start, 0.0)
     count = 0
     while size > 0 and count < len(found):
-        cell = heap.take(waiting, size)
+        cell = heap.take(waiting, spot, distance, size)
         size -= 1
         found[count] = cell
         count += 1
@@ -88,7 +89,7 @@ def nearest(start: int, most: int, price: Real, equations: Equations) -> Long:
                 other = equations.cell[p]
                 far = distance[cell] + price[other]
                 if far < distance[other]:
-                    size = heap.lower(waiting, size, other, far)
+                    size = heap.lower(waiting, spot, distance, size, other, far)
     return found[:count]
 
 

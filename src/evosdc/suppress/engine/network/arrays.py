@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from evosdc.arrays import Flags, Int, Long, Real
-from evosdc.suppress.structure.heap import Heap, make_heap
 from evosdc.table import Network
 
 # Whole units; real numbers where flows are sought for cuts.
@@ -86,17 +85,18 @@ class Side(NamedTuple):
     Labels count where ``seen`` holds the search's number. ``queue[:size[0]]`` are the
     nodes labelled, nearest first. The hidden cells of ``size[1]`` of them have been
     followed; ``size[3]`` have been sent to the heap, where ``size[2]`` wait for the arc
-    at their ``pointer``. ``size[4]`` is the number of the search.
+    at their ``pointer``.
     """
 
-    forward: bool
     seen: Long
     distance: Real
     via: Int
     pointer: Long
     queue: Int
     size: Long
-    heap: Heap
+    heap: Int
+    spot: Int
+    key: Real
 
 
 class Work(NamedTuple):
@@ -152,16 +152,17 @@ def make_arcs(network: Network, up: Long, down: Long, free: Flags, cost: Real) -
     )
 
 
-def _make_side(nodes: int, forward: bool) -> Side:
+def _make_side(nodes: int) -> Side:
     return Side(
-        forward=forward,
         seen=np.zeros(nodes, dtype=np.int64),
         distance=np.zeros(nodes, dtype=np.float64),
         via=np.zeros(nodes, dtype=np.int32),
         pointer=np.zeros(nodes, dtype=np.int64),
         queue=np.zeros(nodes, dtype=np.int32),
-        size=np.zeros(5, dtype=np.int64),
-        heap=make_heap(nodes),
+        size=np.zeros(4, dtype=np.int64),
+        heap=np.zeros(nodes, dtype=np.int32),
+        spot=np.full(nodes, -1, dtype=np.int32),
+        key=np.zeros(nodes, dtype=np.float64),
     )
 
 
@@ -175,8 +176,8 @@ def make_work(nodes: int, cells: int, kind: DTypeLike = np.int64) -> Work:
         clock=np.zeros(1, dtype=np.int64),
         near=np.zeros(nodes, dtype=np.int64),
         last=np.zeros(nodes, dtype=np.int32),
-        ahead=_make_side(nodes, forward=True),
-        back=_make_side(nodes, forward=False),
+        ahead=_make_side(nodes),
+        back=_make_side(nodes),
     )
 
 

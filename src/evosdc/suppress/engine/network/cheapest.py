@@ -17,9 +17,11 @@ from evosdc.suppress.structure import heap
 
 
 @kernel(inline="always")
-def _label(arcs: Arcs, side: Side, node: int, distance: float, slot: int) -> None:
+def _label(
+    arcs: Arcs, side: Side, node: int, distance: float, slot: int, now: int
+) -> None:
     side.pointer[node] = arcs.start[node]
-    side.seen[node] = side.size[4]
+    side.seen[node] = now
     side.distance[node] = distance
     side.via[node] = slot
     side.queue[side.size[0]] = node
@@ -28,14 +30,21 @@ def _label(arcs: Arcs, side: Side, node: int, distance: float, slot: int) -> Non
 
 @kernel(inner=True)
 def _push_next(
-    arcs: Arcs, live: PatternArrays, side: Side, node: int, limit: float, best: float
+    arcs: Arcs,
+    live: PatternArrays,
+    side: Side,
+    node: int,
+    forward: bool,
+    now: int,
+    limit: float,
+    best: float,
 ) -> None:
     """Let a node wait for its next arc through a published cell, if it can matter.
 
     Nodes labelled already are passed over, but only up to the limit: arcs further away
     may never have their turn.
     """
-    now, base = side.size[4], side.distance[node]
+    base = side.distance[node]
     end = arcs.start[node + 1]
     at = side.pointer[node]
     while at < end:
@@ -45,10 +54,13 @@ def _push_next(
         if value >= best:
             break
         if not live.hidden[cell]:
-            upward = (slot & 1 == 0) == side.forward
+            upward = (slot & 1 == 0) == forward
             room = arcs.up[cell] if upward else arcs.down[cell]
             if room > 0 and (value > limit or side.seen[slot_end(arcs, slot)] != now):
-                side.size[2] = heap.lower(side.heap, side.size[2], node, value)
+                size = heap.lower(
+                    side.heap, side.spot, side.key, side.size[2], node, value
+                )
+                side.size[2] = size
                 break
         at += 1
     side.pointer[node] = at
@@ -56,10 +68,16 @@ def _push_next(
 
 @kernel(inner=True)
 def _spread(
-    net: Net, side: Side, other: Side, banned: int, best: float, meet: int
+    net: Net,
+    side: Side,
+    other: Side,
+    forward: bool,
+    banned: int,
+    now: int,
+    best: float,
+    meet: int,
 ) -> tuple[float, int]:
     """Label what hidden cells reach for free; return the best meeting of both sides."""
-    now = side.size[4]
     while side.size[1] < side.size[0]:
         node = side.queue[side.size[1]]
         side.size[1] += 1
@@ -69,11 +87,11 @@ def _spread(
             meet = node
         slot = net.live.first[node]
         while slot >= 0:
-            through = slot if side.forward else slot ^ 1
+            through = slot if forward else slot ^ 1
             if slot >> 1 != banned and residual(net.arcs, net.work, through) > 0:
                 end = slot_end(net.arcs, slot)
                 if side.seen[end] != now:
-                    _label(net.arcs, side, end, distance, through)
+                    _label(net.arcs, side, end, distance, through, now)
             slot = net.live.following[slot]
     return best, meet
 
@@ -85,40 +103,48 @@ def _reach(side: Side) -> float:
     if side.size[3] < side.size[0]:
         reach = side.distance[side.queue[side.size[3]]]
     if side.size[2] > 0:
-        reach = min(reach, heap.least(side.heap))
+        reach = min(reach, side.key[side.heap[0]])
     return reach
 
 
 @kernel(inner=True)
-def _step(arcs: Arcs, live: PatternArrays, side: Side, best: float) -> None:
+def _step(
+    arcs: Arcs, live: PatternArrays, side: Side, forward: bool, now: int, best: float
+) -> None:
     """Follow the nearest arc of a side."""
     while side.size[3] < side.size[0]:
         node = side.queue[side.size[3]]
         side.size[3] += 1
-        _push_next(arcs, live, side, node, side.distance[node], best)
+        _push_next(arcs, live, side, node, forward, now, side.distance[node], best)
     if side.size[2] == 0:
         return
-    node = heap.take(side.heap, side.size[2])
+    node = heap.take(side.heap, side.spot, side.key, side.size[2])
     side.size[2] -= 1
-    value = side.heap.key[node]
+    value = side.key[node]
     slot = arcs.slot[side.pointer[node]]
     end = slot_end(arcs, slot)
-    if side.seen[end] != side.size[4]:
-        _label(arcs, side, end, value, slot if side.forward else slot ^ 1)
+    if side.seen[end] != now:
+        _label(arcs, side, end, value, slot if forward else slot ^ 1, now)
     side.pointer[node] += 1
-    _push_next(arcs, live, side, node, value, best)
+    _push_next(arcs, live, side, node, forward, now, value, best)
 
 
 @kernel(inner=True)
 def _join(
-    arcs: Arcs, live: PatternArrays, side: Side, other: Side, best: float
+    arcs: Arcs,
+    live: PatternArrays,
+    side: Side,
+    other: Side,
+    forward: bool,
+    now: int,
+    best: float,
 ) -> tuple[float, int]:
     """Find an arc from one side to the other that beats the best meeting.
 
     Both of its ends are labelled by now, but its turn came from neither. Returns the
     cost of the path and the slot in the path's direction, -1 for none.
     """
-    now, joint = side.size[4], -1
+    joint = -1
     for i in range(side.size[0]):
         node = side.queue[i]
         if other.seen[node] == now:
@@ -132,11 +158,11 @@ def _join(
             cell, end = slot >> 1, slot_end(arcs, slot)
             if other.seen[end] != now or live.hidden[cell]:
                 continue
-            upward = (slot & 1 == 0) == side.forward
+            upward = (slot & 1 == 0) == forward
             room = arcs.up[cell] if upward else arcs.down[cell]
             if room > 0 and value + other.distance[end] < best:
                 best = value + other.distance[end]
-                joint = slot if side.forward else slot ^ 1
+                joint = slot if forward else slot ^ 1
     return best, joint
 
 
@@ -148,31 +174,31 @@ def cheapest_path(net: Net, source: int, target: int, banned: int) -> float:
     is no path. Published cells carry no flow, so only hidden ones have residuals.
     """
     net.work.clock[0] += 1
+    now = net.work.clock[0]
     ahead, back = net.work.ahead, net.work.back
     ahead.size[:] = 0
     back.size[:] = 0
-    ahead.size[4] = back.size[4] = net.work.clock[0]
-    _label(net.arcs, ahead, source, 0.0, -1)
-    _label(net.arcs, back, target, 0.0, -1)
+    _label(net.arcs, ahead, source, 0.0, -1, now)
+    _label(net.arcs, back, target, 0.0, -1, now)
     best, meet = np.inf, -1
     while True:
-        best, meet = _spread(net, back, ahead, banned, best, meet)
-        best, meet = _spread(net, ahead, back, banned, best, meet)
+        best, meet = _spread(net, back, ahead, False, banned, now, best, meet)
+        best, meet = _spread(net, ahead, back, True, banned, now, best, meet)
         if _reach(ahead) + _reach(back) >= best:
             break
         if ahead.size[0] < back.size[0]:
-            _step(net.arcs, net.live, ahead, best)
+            _step(net.arcs, net.live, ahead, True, now, best)
         else:
-            _step(net.arcs, net.live, back, best)
-    heap.clear(ahead.heap, ahead.size[2])
-    heap.clear(back.heap, back.size[2])
+            _step(net.arcs, net.live, back, False, now, best)
+    heap.clear(ahead.heap, ahead.spot, ahead.size[2])
+    heap.clear(back.heap, back.spot, back.size[2])
     if best == np.inf:
         return best
     # A crossing arc is looked for from one side only: it would be found from either.
     if ahead.size[0] < back.size[0]:
-        best, joint = _join(net.arcs, net.live, ahead, back, best)
+        best, joint = _join(net.arcs, net.live, ahead, back, True, now, best)
     else:
-        best, joint = _join(net.arcs, net.live, back, ahead, best)
+        best, joint = _join(net.arcs, net.live, back, ahead, False, now, best)
     if joint >= 0:
         meet = slot_end(net.arcs, joint)
         ahead.via[meet] = joint

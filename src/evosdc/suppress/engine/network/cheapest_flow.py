@@ -22,7 +22,6 @@ from evosdc.suppress.engine.network.paths import (
 )
 from evosdc.suppress.engine.network.simplex import send_by_simplex
 from evosdc.suppress.structure import heap
-from evosdc.suppress.structure.heap import Heap
 
 # A flow that takes more searches than this is left to the simplex method: below it
 # searches are cheaper than a tree of the whole network.
@@ -52,9 +51,13 @@ class Flows(NamedTuple):
     distance: Real
     via: Int
     seen: Long
-    heap: Heap
+    heap: Int
+    spot: Int
+    key: Real
     pointer: Long
-    arc_heap: Heap
+    arc_heap: Int
+    arc_spot: Int
+    arc_key: Real
     back_first: Int
     back_next: Int
 
@@ -70,9 +73,13 @@ def make_flows(nodes: int, cells: int, levels: int) -> Flows:
         distance=np.zeros(nodes),
         via=np.zeros(nodes, dtype=np.int32),
         seen=np.zeros(nodes, dtype=np.int64),
-        heap=heap.make_heap(nodes),
+        heap=np.zeros(nodes, dtype=np.int32),
+        spot=np.full(nodes, -1, dtype=np.int32),
+        key=np.zeros(nodes),
         pointer=np.zeros(nodes, dtype=np.int64),
-        arc_heap=heap.make_heap(nodes),
+        arc_heap=np.zeros(nodes, dtype=np.int32),
+        arc_spot=np.full(nodes, -1, dtype=np.int32),
+        arc_key=np.zeros(nodes),
         back_first=np.full(nodes, -1, dtype=np.int32),
         back_next=np.full(2 * cells, -2, dtype=np.int32),
     )
@@ -85,7 +92,7 @@ def _reach(
     """Note a shorter way to a node; return the nodes waiting and the nearest target."""
     flows.distance[end] = through
     flows.via[end] = slot
-    size = heap.lower(flows.heap, size, end, through)
+    size = heap.lower(flows.heap, flows.spot, flows.key, size, end, through)
     if flows.excess[end] < 0:
         best = min(best, through)
     return size, best
@@ -149,7 +156,9 @@ def _next_published(
             end = slot_end(net.arcs, slot)
             if value - flows.potential[end] < flows.distance[end]:
                 flows.pointer[node] = at
-                return heap.lower(flows.arc_heap, waiting, node, value)
+                return heap.lower(
+                    flows.arc_heap, flows.arc_spot, flows.arc_key, waiting, node, value
+                )
         at += 1
     return waiting
 
@@ -162,7 +171,8 @@ def _nearest_target(net: Net, flows: Flows, cost: Real) -> int:
     turn comes, cheapest first. Potentials are never above 0, so the price alone says
     from where on no arc can matter.
     """
-    labelled, on_arcs = flows.heap, flows.arc_heap
+    order, key = flows.heap, flows.key
+    arc_order, arc_key = flows.arc_heap, flows.arc_key
     flows.distance[:] = np.inf
     size, waiting, best = 0, 0, np.inf
     for i in range(flows.tally[0]):
@@ -170,23 +180,21 @@ def _nearest_target(net: Net, flows: Flows, cost: Real) -> int:
         if flows.excess[node] > 0 and flows.distance[node] > 0:
             flows.distance[node] = 0.0
             flows.via[node] = -1
-            size = heap.lower(labelled, size, node, 0.0)
+            size = heap.lower(order, flows.spot, key, size, node, 0.0)
     found = -1
     while size or waiting:
-        if waiting and (not size or heap.least(on_arcs) < heap.least(labelled)):
-            node = heap.take(on_arcs, waiting)
+        if waiting and (not size or arc_key[arc_order[0]] < key[order[0]]):
+            node = heap.take(arc_order, flows.arc_spot, arc_key, waiting)
             waiting -= 1
             at = flows.pointer[node]
             slot = net.arcs.slot[at]
             end = slot_end(net.arcs, slot)
-            through = max(
-                flows.distance[node], on_arcs.key[node] - flows.potential[end]
-            )
+            through = max(flows.distance[node], arc_key[node] - flows.potential[end])
             if through < flows.distance[end]:
                 size, best = _reach(flows, slot, end, through, size, best)
             at += 1
         else:
-            node = heap.take(labelled, size)
+            node = heap.take(order, flows.spot, key, size)
             size -= 1
             if flows.excess[node] < 0:
                 found = node
@@ -195,8 +203,8 @@ def _nearest_target(net: Net, flows: Flows, cost: Real) -> int:
             size, best = _along_flow(net.arcs, net.work, flows, cost, node, size, best)
             at = net.arcs.start[node]
         waiting = _next_published(net, flows, node, at, waiting, best)
-    heap.clear(labelled, size)
-    heap.clear(on_arcs, waiting)
+    heap.clear(order, flows.spot, size)
+    heap.clear(arc_order, flows.arc_spot, waiting)
     return found
 
 
@@ -207,7 +215,7 @@ def _tight_target(net: Net, flows: Flows, cost: Real) -> int:
     Paths of the same cost are thus found without another search for the nearest one
     (Ford & Fulkerson 1962, the primal-dual method).
     """
-    potential, excess, queue = flows.potential, flows.excess, flows.heap.node
+    potential, excess, queue = flows.potential, flows.excess, flows.heap
     flow_of, up, down = net.work.flow, net.arcs.up, net.arcs.down
     flows.tally[2] += 1
     now = flows.tally[2]

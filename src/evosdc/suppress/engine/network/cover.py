@@ -62,16 +62,12 @@ def send_hidden(net: Net, source: int, target: int, banned: int, amount: int) ->
 
 
 @kernel(inner=True)
-def send(
-    net: Net, source: int, target: int, banned: int, amount: int, may_hide: bool
-) -> int:
-    """Send a flow; where hidden cells do not do, hide others along cheapest paths.
+def send_and_hide(net: Net, source: int, target: int, banned: int, amount: int) -> int:
+    """Send a flow, hiding cells along cheapest paths where hidden ones do not do.
 
     What cannot be sent is returned.
     """
     amount = send_hidden(net, source, target, banned, amount)
-    if not may_hide:
-        return amount
     for _ in range(_SEARCHES):
         if amount == 0:
             return amount
@@ -125,7 +121,10 @@ def cover_level(net: Net, level: int, may_hide: bool) -> int:
     if source == target:
         return 0
     banned = net.demands.cell[level]
-    return send(net, source, target, banned, net.demands.amount[level], may_hide)
+    amount = net.demands.amount[level]
+    if may_hide:
+        return send_and_hide(net, source, target, banned, amount)
+    return send_hidden(net, source, target, banned, amount)
 
 
 @kernel(inner=True)
@@ -166,6 +165,16 @@ def load_witness(live: PatternArrays, work: Work, level: int) -> None:
         work.listed[cell] = True
         work.touched[work.touches[0]] = cell
         work.touches[0] += 1
+
+
+@kernel
+def covered_without_hiding(net: Net) -> np.ndarray:
+    """Say which levels the hidden cells cover; nothing is kept."""
+    covered = np.zeros(len(net.demands.cell), dtype=np.bool_)
+    for level in range(len(net.demands.cell)):
+        covered[level] = cover_level(net, level, False) == 0
+        drop_flow(net.work)
+    return covered
 
 
 @kernel
@@ -223,7 +232,10 @@ def reroute(net: Net, level: int, may_hide: bool) -> int:
         source, target = net.arcs.tail[cell], net.arcs.head[cell]
         if left < 0:
             source, target, left = target, source, -left
-        left = send(net, source, target, banned, left, may_hide)
+        if may_hide:
+            left = send_and_hide(net, source, target, banned, left)
+        else:
+            left = send_hidden(net, source, target, banned, left)
         if left > 0:
             break
     if left > 0:

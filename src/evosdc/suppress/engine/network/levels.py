@@ -140,11 +140,13 @@ def network_levels(
             zip(levels.cell, levels.sign, capacities.amount, strict=True)
         )
     }
-    # One network for all sliding levels: what can be hidden depends on no cell.
+    everything: Net | None = None  # one for all: it depends on no cell
     cells, nodes = np.flatnonzero(problem.hideable), len(arcs.start) - 1
-    everything = hidden_network(arcs.tail, arcs.head, arcs.up, arcs.down, nodes, cells)
     for cell, width in zip(levels.slide, capacities.slide_amount, strict=True):
         k = int(cell)
+        everything = everything or hidden_network(
+            arcs.tail, arcs.head, arcs.up, arcs.down, nodes, cells
+        )
         reach = {sign: _reach(everything, k, sign, int(width)) for sign in (1, -1)}
         if reach[1] + reach[-1] < width:
             raise LevelError(

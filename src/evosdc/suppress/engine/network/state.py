@@ -87,10 +87,10 @@ class TableNetwork:
         self.primaries = np.flatnonzero(problem.primary)
         cell, sign, amount, row = network_levels(problem, self.arcs, capacities)
         self.demands = NetworkDemands(cell, sign, amount)
-        still = PatternState(self).check()
+        still = ~cover.covered_without_hiding(self.net(self.bare()))
         self.demands = NetworkDemands(cell[still], sign[still], amount[still])
         self.row = row[still]
-        self.dropped = len(cell) - len(still)
+        self.dropped = int(len(cell) - still.sum())
 
     def with_cost(self, cost: Real) -> TableNetwork:
         """Return the same network with other costs for the shortest paths."""
