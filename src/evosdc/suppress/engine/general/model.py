@@ -34,6 +34,7 @@ from evosdc.suppress.engine.general.solver import (
     pass_program,
     silent_solver,
 )
+from evosdc.suppress.structure.equations import Equations
 from evosdc.suppress.structure.unpick import nearest
 from evosdc.table.attackers import Attackers
 
@@ -261,8 +262,8 @@ class DeviationModel:
         best, cheapest = None, np.inf
         while many < n:
             if best is None:
-                graph = matrix.indptr, matrix.indices, columns.indptr, columns.indices
-                inside[nearest(asked, many, steps, *graph)] = True
+                equations = Equations.of(matrix, columns)
+                inside[nearest(asked, many, steps, equations)] = True
                 inside[shut] = False
                 inside[asked] = True
             found = self._run(np.flatnonzero(inside), low, high, cost)

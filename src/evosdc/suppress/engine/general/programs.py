@@ -11,6 +11,7 @@ from evosdc.arrays import Flags, Long, Real
 from evosdc.suppress.engine.general.learned_cuts import LearnedCuts
 from evosdc.suppress.engine.general.model import Demand, DeviationModel, Move, Tight
 from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.structure.equations import Equations
 from evosdc.suppress.structure.unpick import movable
 from evosdc.suppress.structure.upsets import independent_equations, up_sets
 
@@ -56,12 +57,7 @@ class Programs:
         self.sets = up_sets(table)
         self._columns = independent_equations(table, self.sets)
         self.learned = LearnedCuts(problem, self._columns)
-        self._equations = (
-            table.matrix.indptr,
-            table.matrix.indices,
-            table.columns.indptr,
-            table.columns.indices,
-        )
+        self._equations = Equations.of(table.matrix, table.columns)
 
     @cached_property
     def _whole(self) -> DeviationModel:
@@ -170,7 +166,7 @@ class Programs:
 
     def movable(self, hidden: Flags) -> Flags:
         """Hidden cells that do not follow one after the other from the equations."""
-        return np.asarray(movable(hidden, *self._equations))
+        return np.asarray(movable(hidden, self._equations))
 
     def among(self, hidden: Flags) -> Question:
         """Return a way to ask many questions about deviations of hidden cells only.

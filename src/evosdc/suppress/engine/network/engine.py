@@ -74,7 +74,7 @@ class NetworkEngine:
         return self.start(pattern.hidden)
 
     def cuts(self, _: LazyPool[Problem] | None = None, /) -> NetworkCuts:
-        # Minimum cuts take microseconds: nobody is asked to help.
+        # Minimum cuts take microseconds: no pool is needed.
         return NetworkCuts(self.problem)
 
     def learned(self) -> tuple[Cut, ...]:
