@@ -8,14 +8,17 @@ from hypothesis import HealthCheck, settings
 from builders import Command, caller
 from evosdc.cli import main
 
-# The same examples on every machine, however slow it is; a test says how many.
-settings.register_profile(
-    "evosdc",
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.load_profile("evosdc")
+# The same examples on every machine, however slow it is: a quarter of them, unless
+# `--hypothesis-profile=full` asks for all. `builders.examples` says how many that are.
+for profile, share in (("full", 100), ("small", 25)):
+    settings.register_profile(
+        profile,
+        max_examples=share,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("small")
 
 # Words in the names of files that test synthesis.
 SYNTHESIS = {"synth", "synthesis", "metrics", "thesis", "copies"}

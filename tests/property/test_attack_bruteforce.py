@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from builders import examples
 from evosdc.attack import intervals, judge, strict_margin, verify
 from evosdc.table import Dimension, Hierarchy, Table, build_table, link_tables
 
@@ -167,7 +168,7 @@ def test_judge_agrees_with_plain_programs(kind: str) -> None:
         )
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.sampled_from(KINDS), st.integers(0, 2**32), st.booleans(), st.booleans())
 def test_judge_agrees_whatever_the_table(
     kind: str, seed: int, strict: bool, secondaries: bool
