@@ -57,7 +57,7 @@ def examples(most: int) -> settings:
 
     Other profiles run the share that their own number is of 100.
     """
-    return settings(max_examples=max(1, most * settings().max_examples // 100))
+    return settings(max_examples=max(3, most * settings().max_examples // 100))
 
 
 def stopwatch() -> Callable[[], float]:

@@ -20,8 +20,8 @@ for profile, share in (("full", 100), ("small", 25)):
     )
 settings.load_profile("small")
 
-# Words in the names of files that test synthesis.
-SYNTHESIS = {"synth", "synthesis", "metrics", "thesis", "copies"}
+# Fixtures that start a cluster or a database server.
+SERVERS = {"both", "server", "spark"}
 
 
 @pytest.fixture
@@ -30,14 +30,9 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
     return caller("evosdc", main, capsys, monkeypatch)
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let two workers begin with kernels that the other does not need.
-
-    Each gets one half of the list at first. Without synthesis at the beginning of the
-    second half both would compile the kernels of suppression at the same time.
-    """
-    parts: dict[bool, list[pytest.Item]] = {False: [], True: []}
+    """Mark what needs a server as slow."""
     for item in items:
-        parts[bool(SYNTHESIS & set(item.path.stem.split("_")))].append(item)
-    others, half = parts[False], len(items) // 2
-    items[:] = others[:half] + parts[True] + others[half:]
+        if SERVERS & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
