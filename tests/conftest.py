@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from math import ceil
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -22,6 +25,8 @@ settings.load_profile("small")
 
 # Fixtures that start a cluster or a database server.
 SERVERS = {"both", "server", "spark"}
+# Parameters that only draw another case of the same kind.
+DRAWN = {"seed", "first"}
 
 
 @pytest.fixture
@@ -32,7 +37,15 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what needs a server as slow."""
+    """Mark as slow what needs a server, and three quarters of the drawn cases."""
+    drawn = defaultdict(list)
     for item in items:
         if SERVERS & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+        place = dict(item.callspec.indices) if hasattr(item, "callspec") else {}
+        if DRAWN & set(place):
+            kept = tuple((name, k) for name, k in place.items() if name not in DRAWN)
+            drawn[item.nodeid.partition("[")[0], kept].append(item)
+    for cases in drawn.values():
+        for item in cases[ceil(len(cases) / 4) :]:
             item.add_marker(pytest.mark.slow)

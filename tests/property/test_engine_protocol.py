@@ -37,7 +37,12 @@ CASES = [
     *((GeneralEngine, f"{kind}, no labels", seed) for kind in OTHERS for seed in SEEDS),
 ]
 both_engines = pytest.mark.parametrize(
-    "case", CASES, ids=lambda case: f"{case[0].__name__}, {case[1]}, {case[2]}"
+    "case",
+    [
+        case if case[2] == 0 else pytest.param(case, marks=pytest.mark.slow)
+        for case in CASES
+    ],
+    ids=lambda case: f"{case[0].__name__}, {case[1]}, {case[2]}",
 )
 
 
