@@ -28,7 +28,7 @@ METHODS = sorted(load_methods())
 # Every level of these can be had with everything hidden.
 TABLES: dict[str, Table] = {
     "two dimensions": make("random", seed=1, shape=(8, 7)),
-    "two, class I": make("class1", seed=2, rows=12, columns=9),
+    "two, class II": make("class2", seed=4, rows=16, columns=12),
     "three dimensions": make("random", seed=3, shape=(5, 4, 4)),
     "four dimensions": make("random", seed=4, shape=(3, 3, 2, 3)),
     "one dimension": make("random", seed=5, shape=(9,), margins=0.0),

@@ -221,27 +221,27 @@ def test_repair_counts_what_was_exposed(covered: Case) -> None:
 
 
 @pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("seed", range(4))
 def test_a_safe_pattern_is_taken_up_unchanged(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Boxes are hints: what hidden cells cover by a program needs no more cells."""
     monkeypatch.setattr(programs, "_QUICKLY", 3)
-    for number in range(4):
-        problem = replace(drawn(kind, number))  # of which nothing was measured
-        engine = GeneralEngine(problem)
-        assert engine.agile
-        assert not engine.programs_pay
-        rng = np.random.default_rng(number)
-        hidden = problem.hideable | problem.primary
-        # Publish what can be spared in random order: few boxes are left.
-        for cell in rng.permutation(np.flatnonzero(hidden & ~problem.primary)).tolist():
-            fewer = hidden.copy()
-            fewer[cell] = False
-            if is_safe(problem, fewer):
-                hidden = fewer
-        state = engine.start(hidden)
-        assert state.repair() == 0
-        np.testing.assert_array_equal(state.hidden, hidden)
+    problem = replace(drawn(kind, seed))  # of which nothing was measured
+    engine = GeneralEngine(problem)
+    assert engine.agile
+    assert not engine.programs_pay
+    rng = np.random.default_rng(seed)
+    hidden = problem.hideable | problem.primary
+    # Publish what can be spared in random order: few boxes are left.
+    for cell in rng.permutation(np.flatnonzero(hidden & ~problem.primary)).tolist():
+        fewer = hidden.copy()
+        fewer[cell] = False
+        if is_safe(problem, fewer):
+            hidden = fewer
+    state = engine.start(hidden)
+    assert state.repair() == 0
+    np.testing.assert_array_equal(state.hidden, hidden)
 
 
 def test_programs_over_the_whole_table_are_measured(
