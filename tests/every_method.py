@@ -27,10 +27,11 @@ METHODS = sorted(load_methods())
 
 # Every level of these can be had with everything hidden.
 TABLES: dict[str, Table] = {
+    "small": make("random", seed=1, shape=(5, 5), sensitive=0.2),
+    "small cube": make("random", seed=1, shape=(3, 3, 3), sensitive=0.2),
     "two dimensions": make("random", seed=1, shape=(8, 7)),
     "two, class II": make("class2", seed=4, rows=16, columns=12),
     "three dimensions": make("random", seed=3, shape=(5, 4, 4)),
-    "small cube": make("random", seed=1, shape=(3, 3, 3), sensitive=0.2),
     "four dimensions": make("random", seed=4, shape=(3, 3, 2, 3)),
     "one dimension": make("random", seed=5, shape=(9,), margins=0.0),
     "hierarchical": make("random", seed=6, shape=(9, 6), trees=2),
@@ -62,9 +63,8 @@ VARIANTS = {
     *(f"order-ga-{operator}" for operator in ("swap", "insert", "invert")),
     *(f"ls-{operator}" for operator in ("swap", "insert", "invert")),
 }
-FEW = ("two dimensions", "hierarchical, three", "sliding", "no primaries")
-# Where kernels are interpreted as well: all methods, and programs with more dimensions.
-INTERPRETED = ("sliding", "small cube")
+INTERPRETED = ("small", "small cube")  # as well as compiled
+FEW = ("two dimensions", "hierarchical, three", "sliding", "no primaries", *INTERPRETED)
 
 SEED = 3
 # Enough for every phase of a method, and an end for those that go on to a proof.
