@@ -90,6 +90,7 @@ def problem_of(kind: str) -> Problem:
     return Problem.of(TABLES[kind], strict=kind == "strict")
 
 
+@small_jobs.job(1)  # a process that interprets kernels compiles none here either
 def taken(kind: str) -> list[str]:
     """Methods that take a table; the others must say why not."""
     problem = problem_of(kind)
