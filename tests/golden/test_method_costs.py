@@ -12,7 +12,13 @@ import method_costs
 import pytest
 from method_costs import CASES, assert_stored, measure, pairs, stored_costs
 
-SPECIAL = [(name, kind) for name, kind in pairs() if kind in CASES]
+# Several seconds, all others of them less than one.
+SLOW = ("greedy", "cube")
+SPECIAL = [
+    pytest.param(*pair, marks=[pytest.mark.slow] if pair == SLOW else [])
+    for pair in pairs()
+    if pair[1] in CASES
+]
 
 
 def test_every_method_and_table_is_stored() -> None:
