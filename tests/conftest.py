@@ -41,9 +41,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if SERVERS & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
-        place = dict(item.callspec.indices) if hasattr(item, "callspec") else {}
-        if DRAWN & set(place):
-            kept = tuple((name, k) for name, k in place.items() if name not in DRAWN)
+        given = item.callspec.params if hasattr(item, "callspec") else {}
+        if DRAWN & set(given):
+            kept = repr([given[name] for name in sorted(set(given) - DRAWN)])
             drawn[item.nodeid.partition("[")[0], kept].append(item)
     for cases in drawn.values():
         for item in cases[max(1, len(cases) // 4) :]:
