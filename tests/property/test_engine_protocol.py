@@ -37,7 +37,12 @@ CASES = [
     *((GeneralEngine, f"{kind}, no labels", seed) for kind in OTHERS for seed in SEEDS),
 ]
 both_engines = pytest.mark.parametrize(
-    "case", CASES, ids=lambda case: f"{case[0].__name__}, {case[1]}, {case[2]}"
+    "case",
+    [
+        case if case[2] == 0 else pytest.param(case, marks=pytest.mark.slow)
+        for case in CASES
+    ],
+    ids=lambda case: f"{case[0].__name__}, {case[1]}, {case[2]}",
 )
 
 
@@ -216,27 +221,27 @@ def test_repair_counts_what_was_exposed(covered: Case) -> None:
 
 
 @pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("seed", range(4))
 def test_a_safe_pattern_is_taken_up_unchanged(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Boxes are hints: what hidden cells cover by a program needs no more cells."""
     monkeypatch.setattr(programs, "_MOST_LEVELS_TIMES_CELLS", 3)
-    for number in range(4):
-        problem = replace(drawn(kind, number))  # of which nothing was measured
-        engine = GeneralEngine(problem)
-        assert engine.has_boxes
-        assert not engine.programs_pay
-        rng = np.random.default_rng(number)
-        hidden = problem.hideable | problem.primary
-        # Publish what can be spared in random order: few boxes are left.
-        for cell in rng.permutation(np.flatnonzero(hidden & ~problem.primary)).tolist():
-            fewer = hidden.copy()
-            fewer[cell] = False
-            if is_safe(problem, fewer):
-                hidden = fewer
-        state = engine.start(hidden)
-        assert state.repair() == 0
-        np.testing.assert_array_equal(state.hidden, hidden)
+    problem = replace(drawn(kind, seed))  # of which nothing was measured
+    engine = GeneralEngine(problem)
+    assert engine.has_boxes
+    assert not engine.programs_pay
+    rng = np.random.default_rng(seed)
+    hidden = problem.hideable | problem.primary
+    # Publish what can be spared in random order: few boxes are left.
+    for cell in rng.permutation(np.flatnonzero(hidden & ~problem.primary)).tolist():
+        fewer = hidden.copy()
+        fewer[cell] = False
+        if is_safe(problem, fewer):
+            hidden = fewer
+    state = engine.start(hidden)
+    assert state.repair() == 0
+    np.testing.assert_array_equal(state.hidden, hidden)
 
 
 def test_programs_over_the_whole_table_are_measured(

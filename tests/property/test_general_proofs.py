@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from all_patterns import AllPatterns
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 from test_stronger_cuts import optimum, problem_of
 
+from builders import examples
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.bounds import branch_and_cut
@@ -50,7 +51,7 @@ tables = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(tables)
 def test_sets_of_equations_are_networks(options: dict[str, Any]) -> None:
     problem = Problem.of(make("random", **options))
@@ -75,7 +76,7 @@ def test_flat_dimensions_give_all_three_pairs() -> None:
     assert (sparse.csr_array(met) > 0).nnz == (crossing > 0).nnz
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(tables)
 def test_no_bound_is_above_the_optimum(options: dict[str, Any]) -> None:
     problem = problem_of(options)
@@ -119,7 +120,7 @@ def without_idle_cells(problem: Problem, hidden: NDArray[np.bool_]) -> Any:
         kept[idle] = False
 
 
-@settings(max_examples=10)
+@examples(10)
 @given(tables)
 def test_combined_equations_hold_for_the_optimum(options: dict[str, Any]) -> None:
     problem = problem_of(options)
@@ -140,7 +141,7 @@ def test_combined_equations_hold_for_the_optimum(options: dict[str, Any]) -> Non
         assert float(cut.coefficients @ safe[cut.cells]) >= cut.least - 1e-9
 
 
-@settings(max_examples=5)
+@examples(5)
 @given(tables)
 def test_cells_that_cuts_call_needed_are_needed(options: dict[str, Any]) -> None:
     problem = problem_of(options)
@@ -234,7 +235,7 @@ def test_sensitive_cells_without_end_are_combined_away() -> None:
     assert {tuple(sorted(cut.cells.tolist())) for cut in cuts} == {(2, 3, 4, 5), (4, 5)}
 
 
-@settings(max_examples=12)
+@examples(12)
 @given(tables)
 def test_branch_and_cut_ends_at_the_optimum(options: dict[str, Any]) -> None:
     problem = problem_of(options)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from builders import run_method
+from builders import examples, run_method
 from evosdc.attack import judge
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
@@ -28,7 +28,7 @@ from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import CELLS, UNPICKED, Grouping
 from evosdc.table import Table
 
-MODEST = settings(max_examples=25)
+MODEST = examples(25)
 
 
 def random_table(seed: int) -> Table:

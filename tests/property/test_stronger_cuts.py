@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from builders import examples
 from evosdc.errors import LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
@@ -102,7 +103,7 @@ def problem_of(options: dict[str, Any]) -> Problem | None:
     return problem
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(tables)
 def test_bounds_and_proofs_agree_with_a_model_of_flows(options: dict[str, Any]) -> None:
     problem = problem_of(options)
@@ -125,7 +126,7 @@ def bridge_cuts(problem: Problem, x: NDArray[np.float64]) -> Iterator[Cut]:
     return NetworkCuts(problem).bridges(x, never)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(tables)
 def test_a_minimal_pattern_meets_every_bridge_cut(options: dict[str, Any]) -> None:
     """Asked with any shares of cells, the cuts hold for patterns without idle cells."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from builders import run_method
+from builders import examples, run_method
 from evosdc.attack import judge
 from evosdc.instances import make
 from evosdc.suppress.engine.finish import cover_and_finish
@@ -21,7 +21,7 @@ from evosdc.suppress.structure.equations import Equations
 from evosdc.suppress.structure.unpick import movable, nearest
 from evosdc.table import Table
 
-COMMON = settings(max_examples=25)
+COMMON = examples(25)
 
 
 @st.composite
