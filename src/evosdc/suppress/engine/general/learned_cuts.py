@@ -48,6 +48,14 @@ class LearnedCuts:
     def _transposed(self) -> Any:
         return sparse.csr_array(self._columns.T)
 
+    @cached_property
+    def _levels(self) -> dict[tuple[int, int], float]:
+        levels = self._problem.levels
+        each = zip(
+            levels.cell.tolist(), levels.sign.tolist(), levels.amount, strict=True
+        )
+        return {(cell, sign): float(amount) for cell, sign, amount in each}
+
     def look_at(self, hidden: Mask) -> Slacks:
         """Begin with a pattern from which cells are to be published."""
         return Slacks(self, hidden)
@@ -63,8 +71,12 @@ class LearnedCuts:
     ) -> None:
         """Keep what some equations together say of a level that was not reached.
 
-        Cells lend no more than the room that an attacker leaves them, if one asked.
+        Cells lend no more than the room that an attacker leaves them, if one asked. Of
+        a level that stands for a width only the part that every pattern needs is kept.
         """
+        amount = min(amount, self._levels.get((cell, sign), 0.0))
+        if not amount:
+            return
         cut = self._cut(cell, sign, amount, rows, multipliers, tight)
         if cut is None:
             return

@@ -62,11 +62,16 @@ class Move:
 
 @dataclass(frozen=True, eq=False)
 class Tight:
-    """Cells, in order, with less room than everyone leaves them: an attacker's."""
+    """Cells, in order, with less room than everyone leaves them: an attacker's.
+
+    Room that several attackers leave between them is not `binding`: a deviation within
+    it serves all of them, but a safe pattern may have another one against each.
+    """
 
     cells: NDArray[np.int64]
     up: NDArray[np.float64]
     down: NDArray[np.float64]
+    binding: bool = True
 
     def within(
         self,

@@ -158,8 +158,9 @@ class Programs:
 
     def against(self, attackers: Iterable[int]) -> Tight | None:
         """Return the room that some attackers leave between them; None for public."""
-        known = self.problem.knowledge
-        at = [known.entries(a) for a in attackers if a]
+        known, real = self.problem.knowledge, len(self.problem.attackers)
+        who = [a for a in attackers if a]
+        at = [known.entries(a) for a in who]
         if not at:
             return None
         cell = np.concatenate([known.cell[part] for part in at])
@@ -167,7 +168,8 @@ class Programs:
         up, down = np.full(len(cells), np.inf), np.full(len(cells), np.inf)
         np.minimum.at(up, place, np.concatenate([known.up[part] for part in at]))
         np.minimum.at(down, place, np.concatenate([known.down[part] for part in at]))
-        return Tight(cells, up, down)
+        # A sum need not move by one of its cells alone, as its row asks.
+        return Tight(cells, up, down, binding=len(who) == 1 and who[0] < real)
 
     def movable(self, hidden: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Hidden cells that do not follow one after the other from the equations."""
@@ -176,7 +178,8 @@ class Programs:
     def among(self, hidden: NDArray[np.bool_]) -> Question:
         """Return a way to ask many questions about deviations of hidden cells only.
 
-        Why a program had no answer is told to `learned`.
+        Why a program had no answer is told to `learned`, where every safe pattern must
+        have one.
         """
         model = self._model(np.flatnonzero(hidden))
 
@@ -189,7 +192,7 @@ class Programs:
         ) -> Move | None:
             move = self._ask(model, cell, sign, amount, price, tight)
             why = model.refusal() if move is None else None
-            if why is not None:
+            if why is not None and (tight is None or tight.binding):
                 self.learned.learn(cell, sign, amount, *why, tight)
             return move
 
