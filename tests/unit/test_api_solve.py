@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from builders import flat_table
 from evosdc.results import Verdict
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import Clock
 from evosdc.table import Origin, Table
 
@@ -231,3 +233,22 @@ def test_patterns_are_told_before_they_are_judged() -> None:
     told: list[Table] = []
     result = evosdc.protect(guarded_grid(), evaluations=5, on_pattern=told.append)
     assert np.array_equal(told[-1].hidden, result.table.hidden)
+
+
+def test_a_pattern_is_not_judged_again_for_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Kept secondaries cost 100, the pattern that was judged 10: nothing is cheaper."""
+    posed: Any = SimpleNamespace(
+        clock=SimpleNamespace(limit=10.0, seconds=9.0), cost_of=lambda _: 110.0
+    )
+    pattern = Pattern(np.ones(2, dtype=bool), 10.0)
+    first: Any = SimpleNamespace(pattern=pattern, table=None)
+    search = Search()
+    search.offer(pattern)
+
+    def judge(*_: Any) -> None:
+        raise AssertionError("judged again")
+
+    monkeypatch.setattr(solving, "_judge", judge)
+    solving._Meanwhile(posed, search, first)()
