@@ -171,6 +171,23 @@ def test_levels_that_no_pattern_gives_are_listed_and_the_rest_protected() -> Non
     assert any("--accept" in step for step in result.verdict.next_steps)
 
 
+def test_what_can_be_accepted_is_found_out_within_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    posing = import_module("evosdc.api.pose")
+    judge, deadlines = posing.judge, list[float | None]()
+
+    def watched(*given: Any, deadline: float | None = None, **more: Any) -> Any:
+        deadlines.append(deadline)
+        return judge(*given, deadline=deadline, **more)
+
+    monkeypatch.setattr(posing, "judge", watched)
+    accept = evosdc.Requests(accept="r=a,s=y")
+    evosdc.protect(beyond_reach(), time_limit=2, workers=1, cells=accept)
+    assert deadlines
+    assert None not in deadlines
+
+
 def test_lower_levels_hold_for_the_cells_for_which_they_are_accepted() -> None:
     result = evosdc.protect(
         beyond_reach(), evaluations=20, cells=evosdc.Requests(accept="r=a,s=y")

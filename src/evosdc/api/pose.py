@@ -358,7 +358,9 @@ def _accepted(
         )
     strict = task.attacker.strict
     everything = asked.with_pattern(asked.status != FIXED)
-    verdict, certificate = judge(everything, strict=strict, among=cells)
+    verdict, certificate = judge(
+        everything, strict=strict, deadline=deadline, among=cells
+    )
     verdict, _ = judge_attackers(
         everything,
         verdict,
