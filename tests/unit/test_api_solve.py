@@ -263,7 +263,7 @@ def test_a_pattern_is_not_judged_again_for_what_is_kept(
         clock=SimpleNamespace(limit=10.0, seconds=9.0), cost_of=lambda _: 110.0
     )
     pattern = Pattern(np.ones(2, dtype=bool), 10.0)
-    first: Any = SimpleNamespace(pattern=pattern, table=None)
+    first: Any = SimpleNamespace(pattern=pattern, table=None, seconds=0.1)
     search = Search()
     search.offer(pattern)
 
