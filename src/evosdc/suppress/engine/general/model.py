@@ -62,15 +62,12 @@ class Move:
 
 @dataclass(frozen=True, eq=False)
 class Tight:
-    """Cells, in order, with less room than everyone leaves them: an attacker's.
-
-    Room that several attackers leave between them is not `binding`: a deviation within
-    it serves all of them, but a safe pattern may have another one against each.
-    """
+    """Cells, in order, with less room than everyone leaves them: an attacker's."""
 
     cells: NDArray[np.int64]
     up: NDArray[np.float64]
     down: NDArray[np.float64]
+    # Whether one attacker leaves it: a safe pattern need not serve several at once.
     binding: bool = True
 
     def within(
