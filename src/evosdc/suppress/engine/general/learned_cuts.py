@@ -47,6 +47,14 @@ class LearnedCuts:
     def _transposed(self) -> Any:
         return sparse.csr_array(self._columns.T)
 
+    @cached_property
+    def _levels(self) -> dict[tuple[int, int], float]:
+        levels = self._problem.levels
+        each = zip(
+            levels.cell.tolist(), levels.sign.tolist(), levels.amount, strict=True
+        )
+        return {(cell, sign): float(amount) for cell, sign, amount in each}
+
     def look_at(self, hidden: Mask) -> Slacks:
         """Begin with a pattern from which cells are to be published."""
         return Slacks(self, hidden)
@@ -54,9 +62,14 @@ class LearnedCuts:
     def learn(self, asked: Demand, rows: Long, multipliers: Real) -> None:
         """Keep what some equations together say of a level that was not reached.
 
-        Cells count with the room that an attacker leaves them, if one asked.
+        Cells count with the room that an attacker leaves them, if one asked. Of a level
+        that stands for a width only the part that every pattern needs is kept.
         """
-        cut = self._cut(asked, rows, multipliers)
+        needed = self._levels.get((asked.cell, asked.sign), 0.0)
+        if not needed:
+            return
+        least = asked._replace(amount=min(asked.amount, needed))
+        cut = self._cut(least, rows, multipliers)
         if cut is None:
             return
         if len(self.cuts) == _MOST_CUTS:

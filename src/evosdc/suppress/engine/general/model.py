@@ -74,9 +74,13 @@ class Tight:
     cells: Long
     up: Real
     down: Real
+    # Whether one attacker leaves it: a safe pattern need not serve several at once.
+    binding: bool = True
 
     @classmethod
-    def of(cls, known: Attackers, attackers: Iterable[int]) -> Tight:
+    def of(
+        cls, known: Attackers, attackers: Iterable[int], binding: bool = True
+    ) -> Tight:
         """Return the room that some attackers leave between them."""
         at = [known.entries(a) for a in attackers]
         cell = np.concatenate([known.cell[part] for part in at])
@@ -84,7 +88,7 @@ class Tight:
         up, down = np.full(len(cells), np.inf), np.full(len(cells), np.inf)
         np.minimum.at(up, place, np.concatenate([known.up[part] for part in at]))
         np.minimum.at(down, place, np.concatenate([known.down[part] for part in at]))
-        return cls(cells, up, down)
+        return cls(cells, up, down, binding)
 
     def within(self, cells: Long, up: Real, down: Real, but: int) -> tuple[Real, Real]:
         """Return the room of some cells, in order, as the attacker sees it.

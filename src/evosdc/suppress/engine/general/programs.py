@@ -162,7 +162,11 @@ class Programs:
     def against(self, attackers: Iterable[int]) -> Tight | None:
         """Return the room that some attackers leave between them; None for public."""
         others = [attacker for attacker in attackers if attacker]
-        return Tight.of(self.problem.knowledge, others) if others else None
+        if not others:
+            return None
+        # A sum need not move by one of its cells alone, as its row asks.
+        single = len(others) == 1 and others[0] < len(self.problem.attackers)
+        return Tight.of(self.problem.knowledge, others, binding=single)
 
     def movable(self, hidden: Flags) -> Flags:
         """Hidden cells that do not follow one after the other from the equations."""
@@ -171,14 +175,15 @@ class Programs:
     def among(self, hidden: Flags) -> Question:
         """Return a way to ask many questions about deviations of hidden cells only.
 
-        Why a program had no answer is told to `learned`.
+        Why a program had no answer is told to `learned`, where every safe pattern must
+        have one.
         """
         model = self._model(np.flatnonzero(hidden))
 
         def ask(asked: Demand, price: Real) -> Move | None:
             move = self._ask(model, asked, price)
             why = model.refusal() if move is None else None
-            if why is not None:
+            if why is not None and (asked.tight is None or asked.tight.binding):
                 self.learned.learn(asked, *why)
             return move
 

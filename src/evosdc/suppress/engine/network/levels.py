@@ -131,7 +131,8 @@ def network_levels(
     """Return cell, sign and amount of every level, and its row in `problem.levels`.
 
     A sliding level raises the upper level of its cell as far as any pattern can reach,
-    and the lower level by what is then left of the width.
+    and the lower level by what is then left of the width; the other way round for cells
+    of `Problem.falling`.
     """
     levels = problem.levels
     wanted = {
@@ -156,9 +157,10 @@ def network_levels(
                 expected="levels within the external bounds that hidden cells reach",
                 hint="lower this level, widen the bounds, or free fixed cells",
             )
-        least, _ = wanted.get((k, -1), (0, -1))
-        up = min(int(width) - min(least, reach[-1]), reach[1])
-        for sign, amount in ((1, up), (-1, int(width) - up)):
+        way = -1 if k in problem.falling else 1
+        least, _ = wanted.get((k, -way), (0, -1))
+        most = min(int(width) - min(least, reach[-way]), reach[way])
+        for sign, amount in ((way, most), (-way, int(width) - most)):
             known = wanted.get((k, sign), (0, -1))
             if amount > known[0]:
                 wanted[k, sign] = (amount, known[1])
