@@ -28,7 +28,7 @@ from evosdc.suppress.problem.requests import CellRequests, costs, with_least_lev
 from evosdc.suppress.running import Clock
 from evosdc.table import Table
 from evosdc.table.attackers import Attackers, RespondentSums, respondent_sums
-from evosdc.table.select import select
+from evosdc.table.index import select
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
 Mask = NDArray[np.bool_]

@@ -18,11 +18,11 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.errors import InputError
+from evosdc.io.argus.hst import write_hst
+from evosdc.io.argus.tab import refuse_names, tab_files, write_published_tab
 from evosdc.io.frames import published_frame
-from evosdc.io.hst import write_hst
 from evosdc.io.paths import open_output
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
-from evosdc.io.tab import published_tab_files, refuse_names, write_published_tab
 from evosdc.table import Table, linked_parts
 from evosdc.table.parts import Part
 from evosdc.table.published import as_published
@@ -108,7 +108,7 @@ def also_files(folder: Path, table: Table, formats: Sequence[str]) -> list[Path]
     for stem, part in _parts(table):
         for word in formats:
             if word == "tab":
-                found += published_tab_files(folder / f"{stem}.tab", part)
+                found += tab_files(folder / f"{stem}.tab", part)
             elif word in LAYOUTS:
                 found.append(folder / f"{stem}{LAYOUTS[word].ending}")
     return found

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from evosdc.errors import InputError
-from evosdc.io.jj import read_jj, write_jj
+from evosdc.io.argus.jj import read_jj, write_jj
+from evosdc.io.argus.tab import read_tab, write_tab
 from evosdc.io.labelled import labelled_columns, read_labelled, write_labelled
 from evosdc.io.paths import PathLike, open_output, refuse_existing, refuse_side
 from evosdc.io.sidecar import read_sidecar, refuse_sidecar, write_with_sidecar
 from evosdc.io.suffixes import CSV, PARQUET, TAB, format_to_read, format_to_write
-from evosdc.io.tab import read_tab, write_tab
 from evosdc.table import Table, link_tables
 
 __all__ = [
@@ -30,8 +30,8 @@ _LABELLED = (CSV, PARQUET)
 def read_table(path: PathLike, **options: Any) -> Table:
     """Read a table from a JJ, CSV, Parquet or tau-Argus file.
 
-    `options` are those of `evosdc.io.labelled.read_labelled` and
-    `evosdc.io.tab.read_tab`; those that are None are left out. JJ files say everything
+    `options` are those of `evosdc.io.labelled.read_labelled` or
+    `evosdc.io.argus.tab.read_tab`; None is left out. JJ files say everything
     themselves and take none, and the totals of a ``.tab`` are those of its ``.rda``:
     ``totals`` is passed over for both.
     """

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError, TableError
 from evosdc.frames import to_arrow
 from evosdc.io.columns import letter_column, number_column, read_codes
-from evosdc.io.flat import choose_total, find_hidden_sums, name_total
-from evosdc.io.guessed import guess_dimensions
+from evosdc.io.numbers import may_be_numbers, shapes_of
 from evosdc.table import (
     Contributions,
     Dimension,
@@ -23,8 +22,10 @@ from evosdc.table import (
     build_table,
 )
 from evosdc.table.build import count_missing, refuse_duplicates
-from evosdc.table.codes import MERGED
+from evosdc.table.codes import MERGED, tidy_code
 from evosdc.table.contributions import AMOUNTS, COLUMNS, CONTRIBUTING, CONTRIBUTORS
+from evosdc.table.hidden_totals import choose_total, find_hidden_sums, name_total
+from evosdc.table.index import cell_keys, label_of, nodes_of
 from evosdc.table.knowledge import as_counts
 from evosdc.table.origin import AUTO
 from evosdc.table.status import FIXED, PRIMARY, STATUSES
@@ -47,6 +48,8 @@ RESERVED = (
 # Names of values that count people or firms.
 _COUNTS = ("count", "counts", "n", "freq", "frequency", "number", "persons", "people")
 _MOST_TOTALS = 8
+# With fewer rows, any column may seem to be determined by the others.
+_FEW_ROWS = 6
 
 
 def table_from_frame(
@@ -250,10 +253,7 @@ class _Cells:
         if not bad.any():
             return
         row = int(np.argmax(bad))
-        label = ", ".join(
-            f"{d.name}={d.hierarchy.codes[c]}"
-            for d, c in zip(self.dims, self.codes[row], strict=True)
-        )
+        label = label_of(self.dims, self.codes[row])
         count = int(bad.sum())
         more = f" and {count - 1} more" if count > 1 else ""
         raise TableError(f"{what} at {label}{more}", expected=expected, hint=hint)
@@ -375,7 +375,7 @@ def _dimension_names(
             "single records",
         )
     if dimensions is None:
-        names = guess_dimensions(rows, value, RESERVED)
+        names = _guess_dimensions(rows, value)
     else:
         names = list(dimensions)
         for name in names:
@@ -401,10 +401,62 @@ def _dimension_names(
     return names
 
 
+def _guess_dimensions(frame: Any, value: str) -> list[str]:
+    """Take every column that is not recognised for a dimension.
+
+    Raises
+    ------
+    InputError
+        For a column that is recognised but for the case of its name: read as codes,
+        statuses would mark nothing. For a column of many numbers that the other
+        columns determine: that is a property of the cells, not a dimension.
+    """
+    columns: list[str] = frame.column_names
+    names = [c for c in columns if c not in RESERVED and c != value]
+    known = {word.casefold(): word for word in (*RESERVED, value)}
+    for name in names:
+        meant = known.get(tidy_code(name).casefold())
+        if meant is not None:
+            raise InputError(
+                f"column {name!r} is not {meant!r}, and would be read as codes",
+                expected=f"the name {meant!r} exactly",
+                hint="rename the column, or name the dimensions (dimensions=[...])",
+            )
+    if len(names) > 1:
+        _refuse_properties(frame, names)
+    return names
+
+
+def _refuse_properties(frame: Any, names: Sequence[str]) -> None:
+    import pyarrow as pa
+
+    suspects = []
+    codes = np.empty((frame.num_rows, len(names)), dtype=np.int64)
+    for k, name in enumerate(names):
+        words, codes[:, k], _ = read_codes(frame, name)
+        many = frame.num_rows >= _FEW_ROWS and 2 * len(words) > frame.num_rows
+        if many and may_be_numbers(shapes_of(pa.array(words)).to_pylist()):
+            suspects.append(k)
+    sizes = (codes.max(axis=0, initial=0) + 1).tolist()
+    every = len(np.unique(cell_keys(sizes, codes)))
+    for k in suspects:
+        rest = cell_keys(sizes[:k] + sizes[k + 1 :], np.delete(codes, k, axis=1))
+        # Rows that stand twice are another error, which is found later.
+        if every == frame.num_rows == len(np.unique(rest)):
+            others = ", ".join(name for name in names if name != names[k])
+            raise InputError(
+                f"column {names[k]!r} holds numbers that the columns {others} "
+                "determine",
+                expected="columns of codes: every combination has a row of its own",
+                hint="remove the column if it is a property of the cells, or name the "
+                "dimensions (dimensions=[...])",
+            )
+
+
 def _nodes(column: str, tree: Hierarchy, words: Sequence[str]) -> NDArray[np.int32]:
     """Node number of each word."""
-    node_of = tree.node_of
-    unknown = [word for word in words if word not in node_of]
+    nodes = nodes_of(tree, words)
+    unknown = [words[k] for k in np.flatnonzero(nodes < 0).tolist()]
     if unknown:
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         raise InputError(
@@ -414,4 +466,4 @@ def _nodes(column: str, tree: Hierarchy, words: Sequence[str]) -> NDArray[np.int
             f"{', '.join(map(repr, tree.codes[1:4]))}",
             hint="add them to the hierarchy, or correct the codes",
         )
-    return np.array([node_of[word] for word in words], dtype=np.int32)
+    return nodes.astype(np.int32)

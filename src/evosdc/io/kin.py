@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import EvosdcError, InputError
+from evosdc.io.cells import read_pattern
 from evosdc.io.columns import number_column
 from evosdc.io.delimited import read_csv
 from evosdc.io.fingerprints import fingerprints
@@ -28,7 +29,6 @@ from evosdc.io.folders import (
     read_claim,
 )
 from evosdc.io.paths import PathLike
-from evosdc.io.result import read_pattern
 from evosdc.table import Table
 
 _MOST_FOLDERS = 200

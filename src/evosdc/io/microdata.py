@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from evosdc.databases import as_database, is_address
-from evosdc.errors import InputError
-from evosdc.io.asc import read_asc
+from evosdc.io.argus.asc import read_asc
+from evosdc.io.argus.rda import Description, rda_beside, read_rda
 from evosdc.io.paths import PathLike, is_pattern
-from evosdc.io.rda import Description, read_rda
 from evosdc.io.suffixes import (
     CSV,
     PARQUET,
-    description_beside,
     format_to_read,
-    unpacked_name,
 )
 from evosdc.table import TOTAL, Hierarchy
 
@@ -60,7 +57,7 @@ def open_microdata(
         rda is None and format_to_read(p, "records") in (CSV, PARQUET)
     ):
         return Microdata(p)
-    description = read_rda(_rda_of(p) if rda is None else rda)
+    description = read_rda(rda_beside(p, "records") if rda is None else rda)
     frame = read_asc(p, description)
     trees: dict[str, Hierarchy] = {}
     unknown: dict[str, list[str]] = {}
@@ -78,15 +75,3 @@ def _with_leaves(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:
     """Hang codes that a tree does not have right under its total."""
     new = tuple(code for code in codes if code not in tree.node_of)
     return Hierarchy(tree.codes + new, tree.parents + (0,) * len(new))
-
-
-def _rda_of(path: Path) -> Path:
-    found = description_beside(path)
-    if found is not None:
-        return found
-    raise InputError(
-        f"there is no {Path(unpacked_name(path)).with_suffix('.rda')} beside "
-        f"{path.name}",
-        expected="the description of the records",
-        hint="put the .rda file beside it, under the same name",
-    )

@@ -104,27 +104,23 @@ def find_cells(table: Table, cells: Cells) -> NDArray[np.int64]:
 
 def _labelled(table: Table, labels: list[Any]) -> NDArray[np.int64]:
     names = [d.name for d in table.dimensions]
-    position = {tuple(row): i for i, row in enumerate(table.codes.tolist())}
-    found = np.empty(len(labels), dtype=np.int64)
-    for i, label in enumerate(labels):
+    nodes = np.full((len(labels), len(names)), -1, dtype=np.int64)
+    for row, label in enumerate(labels):
+        codes = list(label)
         if isinstance(label, Mapping):
-            codes = [label.get(name, "") for name in names]
-            odd = sorted(set(label) - set(names))
-        else:
-            codes, odd = list(label), []
-        nodes = tuple(
-            d.hierarchy.node_of.get(str(code), -1)
-            for d, code in zip(table.dimensions, codes, strict=False)
+            known = set(label) <= set(names)
+            codes = [label.get(name, "") for name in names] if known else []
+        if len(codes) == len(names):
+            for k, (d, code) in enumerate(zip(table.dimensions, codes, strict=True)):
+                nodes[row, k] = d.hierarchy.node_of.get(str(code), -1)
+    found = table.index.find(nodes)
+    if not names or np.any(found < 0):
+        raise InputError(
+            f"no cell {labels[int(np.argmax(found < 0))]!r}",
+            expected=f"a code for each of {', '.join(names) or 'no dimension'}, "
+            "of a cell that is not empty",
+            hint="check the codes",
         )
-        cell = position.get(nodes, -1)
-        if cell < 0 or odd or len(codes) != len(names):
-            raise InputError(
-                f"no cell {label!r}",
-                expected=f"a code for each of {', '.join(names) or 'no dimension'}, "
-                "of a cell that is not empty",
-                hint="check the codes",
-            )
-        found[i] = cell
     return found
 
 

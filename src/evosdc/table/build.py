@@ -12,6 +12,7 @@ from scipy import sparse
 from evosdc.errors import TableError
 from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
+from evosdc.table.index import CellIndex, cell_keys, label_of
 from evosdc.table.origin import Origin
 from evosdc.table.status import FIXED
 from evosdc.table.table import Table
@@ -133,12 +134,7 @@ def missing_cells(
     for position in np.ndindex(*(len(leaf) for leaf in leaves)):
         row = tuple(int(leaves[k][i]) for k, i in enumerate(position))
         if row not in have:
-            found.append(
-                ", ".join(
-                    f"{d.name}={d.hierarchy.codes[c]}"
-                    for d, c in zip(dimensions, row, strict=True)
-                )
-            )
+            found.append(label_of(dimensions, row))
             if len(found) == most:
                 break
     return found
@@ -161,7 +157,7 @@ def _inner(dimensions: Sequence[Dimension], codes: Codes) -> NDArray[np.bool_]:
 
 def equations(dimensions: Sequence[Dimension], codes: Codes) -> Any:
     """Write ``sum of parts - total = 0`` for every total with parts in the table."""
-    order = _sorted_keys(dimensions, codes)
+    index = CellIndex.of(dimensions, codes)
     n = len(codes)
     rows: list[NDArray[np.int64]] = []
     cols: list[NDArray[np.int64]] = []
@@ -174,7 +170,7 @@ def equations(dimensions: Sequence[Dimension], codes: Codes) -> Any:
             continue
         above = codes[parts].copy()
         above[:, k] = parent[parts]
-        total = _find(order, dimensions, above)
+        total = index.find(above)
         known = total >= 0
         parts, total = parts[known], total[known]
         heads, row = np.unique(total, return_inverse=True)
@@ -186,20 +182,6 @@ def equations(dimensions: Sequence[Dimension], codes: Codes) -> Any:
         return sparse.csr_array((0, n), dtype=np.float64)
     coo = (np.concatenate(data), (np.concatenate(rows), np.concatenate(cols)))
     return sparse.csr_array(coo, shape=(count, n))
-
-
-def cell_keys(sizes: Sequence[int], codes: NDArray[Any]) -> NDArray[np.int64]:
-    """Number each combination of codes; refuses tables beyond 2**62 combinations."""
-    if np.prod([float(s) for s in sizes]) > 2.0**62:
-        raise TableError(
-            "the dimensions span more combinations than can be numbered",
-            expected="fewer than 2**62 combinations of codes",
-            hint="leave out a dimension or coarsen one",
-        )
-    key = np.zeros(len(codes), dtype=np.int64)
-    for k, size in enumerate(sizes):
-        key = key * size + codes[:, k].astype(np.int64)
-    return key
 
 
 def _defaults(values: NDArray[np.float64]) -> Mapping[str, NDArray[Any]]:
@@ -215,42 +197,13 @@ def _defaults(values: NDArray[np.float64]) -> Mapping[str, NDArray[Any]]:
     }
 
 
-def _sizes(dimensions: Sequence[Dimension]) -> list[int]:
-    return [len(d.hierarchy) for d in dimensions]
-
-
-def _sorted_keys(
-    dimensions: Sequence[Dimension], codes: Codes
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    keys = cell_keys(_sizes(dimensions), codes)
-    order = np.argsort(keys, kind="stable")
-    return keys[order], order
-
-
-def _find(
-    index: tuple[NDArray[np.int64], NDArray[np.int64]],
-    dimensions: Sequence[Dimension],
-    wanted: Codes,
-) -> NDArray[np.int64]:
-    """Cell number of each wanted combination, -1 where it is not in the table."""
-    keys, order = index
-    want = cell_keys(_sizes(dimensions), wanted)
-    at = np.minimum(np.searchsorted(keys, want), len(keys) - 1)
-    return np.where(keys[at] == want, order[at], -1)
-
-
 def refuse_duplicates(dimensions: Sequence[Dimension], codes: Codes) -> None:
     """Raise a `TableError` for a combination of codes that stands twice."""
-    keys, order = _sorted_keys(dimensions, codes)
-    twice = np.flatnonzero(keys[1:] == keys[:-1])
+    twice = CellIndex.of(dimensions, codes).repeated()
     if len(twice):
-        row = codes[order[twice[0]]]
-        label = ", ".join(
-            f"{d.name}={d.hierarchy.codes[c]}"
-            for d, c in zip(dimensions, row, strict=True)
-        )
         raise TableError(
-            f"{len(twice)} cells stand twice, the first: {label}",
+            f"{len(twice)} cells stand twice, the first: "
+            f"{label_of(dimensions, codes[twice[0]])}",
             expected="each combination of codes once",
             hint="add the duplicates up or remove them",
         )
@@ -269,15 +222,12 @@ def complete(
             parts = np.flatnonzero(depth[codes[:, k]] == level)
             above = codes[parts].copy()
             above[:, k] = d.hierarchy.parent_array[codes[parts, k]]
-            unknown = _find(_sorted_keys(dimensions, codes), dimensions, above) < 0
+            unknown = CellIndex.of(dimensions, codes).find(above) < 0
             if not unknown.any():
                 continue
             parts, above = parts[unknown], above[unknown]
-            _, first, group = np.unique(
-                cell_keys(_sizes(dimensions), above),
-                return_index=True,
-                return_inverse=True,
-            )
+            keys = cell_keys([len(d.hierarchy) for d in dimensions], above)
+            _, first, group = np.unique(keys, return_index=True, return_inverse=True)
             codes = np.vstack([codes, above[first]])
             values = np.append(values, np.bincount(group, weights=values[parts]))
             if counts is not None:

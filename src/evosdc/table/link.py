@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from evosdc.errors import TableError
-from evosdc.table.build import cell_keys
 from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
+from evosdc.table.index import cell_keys
 from evosdc.table.origin import Axis, Origin
 from evosdc.table.parts import in_a_ring, linked_parts, splits
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY

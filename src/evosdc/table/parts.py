@@ -94,7 +94,7 @@ def _part(table: Table, axes: Sequence[Axis]) -> Part:
     position = {d.name: k for k, d in enumerate(table.dimensions)}
     numbers = tuple(position[axis.variable] for axis in axes)
     nodes = tuple(
-        nodes_of(table.dimensions[k].hierarchy, axis)
+        shown_nodes(table.dimensions[k].hierarchy, axis)
         for k, axis in zip(numbers, axes, strict=True)
     )
     inside = cells_of_spans(table.dimensions, table.codes, [axes])
@@ -106,7 +106,7 @@ def _part(table: Table, axes: Sequence[Axis]) -> Part:
     )
 
 
-def nodes_of(tree: Hierarchy, axis: Axis) -> NDArray[np.bool_]:
+def shown_nodes(tree: Hierarchy, axis: Axis) -> NDArray[np.bool_]:
     """Return which nodes of a hierarchy a table shows; always the total."""
     if not axis.codes:
         return np.ones(len(tree), dtype=bool)
@@ -126,7 +126,7 @@ def cells_of_spans(
         inside = np.ones(len(codes), dtype=bool)
         for k, d in enumerate(dimensions):
             if d.name in axis_of:
-                inside &= nodes_of(d.hierarchy, axis_of[d.name])[codes[:, k]]
+                inside &= shown_nodes(d.hierarchy, axis_of[d.name])[codes[:, k]]
             else:
                 inside &= codes[:, k] == 0
         found |= inside

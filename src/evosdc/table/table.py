@@ -18,6 +18,7 @@ from scipy import sparse
 from evosdc.errors import NotAdditiveError, TableError
 from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
+from evosdc.table.index import CellIndex, label_of
 from evosdc.table.origin import Origin
 from evosdc.table.rounding import at_the_bound
 from evosdc.table.status import FIXED, HIDDEN, PRIMARY, SECONDARY, STATUSES
@@ -199,6 +200,11 @@ class Table:
         return sparse.csc_array(self.matrix)
 
     @cached_property
+    def index(self) -> CellIndex:
+        """Which cell has which codes."""
+        return CellIndex.of(self.dimensions, self.codes)
+
+    @cached_property
     def network(self) -> Network | None:
         """The equations as a network, where they form one."""
         return detect_network(self.matrix)
@@ -215,10 +221,7 @@ class Table:
         """Name a cell for messages: its codes, or its number where there are none."""
         if not self.dimensions:
             return f"cell {cell}"
-        return ", ".join(
-            f"{d.name}={d.hierarchy.codes[self.codes[cell, k]]}"
-            for k, d in enumerate(self.dimensions)
-        )
+        return label_of(self.dimensions, self.codes[cell])
 
     def with_pattern(self, hidden: NDArray[np.bool_]) -> Table:
         """Return the table with exactly these cells hidden, the primaries among them.

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from evosdc.databases import Dialect
 from evosdc.table import Dimension, Hierarchy
-from evosdc.table.build import cell_keys
+from evosdc.table.index import CellIndex
 from evosdc.table.rounding import significant
 from evosdc.tabulation.check import Facts, numbers_of
 from evosdc.tabulation.inner import DIGITS, request_flags
@@ -125,18 +125,19 @@ def holdings_of(
     _load_trees(connection, dimensions)
     asks = [] if request_codes is None else list(request_codes)
     _sum_records(connection, columns, facts, len(asks), waived)
-    sizes = [len(d.hierarchy) for d in dimensions]
-    keys = cell_keys(sizes, codes)
-    order = np.argsort(keys, kind="stable")
+    index = CellIndex.of(dimensions, codes)
     names = connection.sql("SELECT count(*) + 1 FROM names").fetchall()[0][0]
     found = np.zeros((len(codes), 6 + n_top + len(asks) + 4 * largest))
     for depths in product(
         *(range(int(d.hierarchy.depth.max()) + 1) for d in dimensions)
     ):
-        query = _at_depths(depths, sizes, names, n_top, len(asks), largest=largest)
+        query = _at_depths(
+            depths, index.sizes, names, n_top, len(asks), largest=largest
+        )
         cell, *measured = connection.sql(query).to_arrow_table().columns
-        place = order[np.searchsorted(keys[order], cell.to_numpy())]
-        found[place] = np.column_stack([column.to_numpy() for column in measured])
+        found[index.at(cell.to_numpy())] = np.column_stack(
+            [column.to_numpy() for column in measured]
+        )
     measures = significant(found[:, 4:] * fixed.unit, DIGITS)
     lone = found[:, 2].astype(np.int64)
     by, amount = None, None

@@ -15,6 +15,7 @@ from evosdc.databases import Dialect
 from evosdc.errors import InputError
 from evosdc.table import Dimension, Hierarchy
 from evosdc.table.codes import is_total_word, tidy_code
+from evosdc.table.index import nodes_of
 from evosdc.table.rounding import significant
 from evosdc.tabulation.check import Facts, measures_of, numbers_of
 from evosdc.tabulation.identity import PRIME, column_numbers, record_numbers
@@ -393,8 +394,8 @@ def _flat(
 
 def _nodes(
     name: str, words: list[str], counts: NDArray[np.float64], tree: Hierarchy
-) -> NDArray[np.int32]:
-    nodes = np.array([tree.node_of.get(word, -1) for word in words], dtype=np.int32)
+) -> NDArray[np.int64]:
+    nodes = nodes_of(tree, words)
     unknown = np.flatnonzero(nodes < 0)
     if len(unknown):
         raise InputError(

@@ -21,6 +21,8 @@ from evosdc.rules import (
 )
 from evosdc.table import TOTAL, Contributions, Dimension, Hierarchy, Origin, Table
 from evosdc.table.build import equations
+from evosdc.table.codes import look_alikes
+from evosdc.table.hidden_totals import refuse_totals_in_records
 from evosdc.table.knowledge import read_bounds, with_bounds, with_whole_numbers
 from evosdc.table.origin import AUTO, Axis, Dominated
 from evosdc.table.parts import cells_of_spans
@@ -31,7 +33,6 @@ from evosdc.tabulation.check import Facts, check_records, spellings
 from evosdc.tabulation.groups import find_groups
 from evosdc.tabulation.holdings import PAIRS, holdings_of, names_of, pair_records
 from evosdc.tabulation.identity import Identity
-from evosdc.tabulation.mixed import code_notes, refuse_mixed
 from evosdc.tabulation.rollup import roll_up
 from evosdc.tabulation.source import (
     Columns,
@@ -170,10 +171,13 @@ def tabulate(
                 hint="check the column",
             )
         dimensions, codes = inner.dimensions_of(rows, by, trees, total, flat)
-        notes += code_notes(dimensions, codes)
+        for k, d in enumerate(dimensions):
+            used = np.unique(codes[:, k]).tolist()
+            notes += tuple(look_alikes(d.name, [d.hierarchy.codes[n] for n in used]))
         if value is not None:
             loose = [d.name for d in dimensions if d.name not in {*trees, *flat}]
-            refuse_mixed(dimensions, codes, rows.column("value").to_numpy(), loose)
+            sums = rows.column("value").to_numpy().astype(np.float64)
+            refuse_totals_in_records(dimensions, codes, sums, loose)
         cells = roll_up(dimensions, inner.cells_of(rows, codes, facts))
         identity = Identity.of(records)
         notes += identity.notes(facts.records)

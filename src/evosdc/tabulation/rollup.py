@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.table import Dimension
-from evosdc.table.build import cell_keys
+from evosdc.table.index import cell_keys
 from evosdc.tabulation.inner import ACTIVE, COUNT, Cells
 
 

@@ -1,4 +1,4 @@
-"""Dimensions without a tree: which code is their total, and is any a sub-total?"""
+"""Totals that nobody declared: which code is the total, and is any a sub-total?"""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import NotAdditiveError, TableError
-from evosdc.table import TOTAL, Dimension, Hierarchy
-from evosdc.table.build import cell_keys, complete
+from evosdc.errors import InputError, NotAdditiveError, TableError
+from evosdc.table.build import complete
 from evosdc.table.codes import is_total_word, listed, may_be_total, tidy_code
+from evosdc.table.hierarchy import TOTAL, Dimension, Hierarchy
+from evosdc.table.index import cell_keys
 from evosdc.table.subtotals import (
     Rows,
     Sum,
@@ -29,6 +30,9 @@ _SURE, _SURE_ALONE = 3.0, 8.0
 _WORTH_A_NOTE = 3.0
 # The same for sub-totals that the total counts as parts.
 _IN_SPITE_OF_TOTALS = 20.0
+# And among records: few are sums of others, and sums of small numbers agree now and
+# then.
+_SURE_IN_RECORDS = 20.0
 
 Codes = NDArray[np.integer[Any]]
 
@@ -65,7 +69,7 @@ def choose_total(
     note = "column {!r}: {!r} is taken for the total{}"
     if words:
         return words[0], [note.format(column, words[0], "")]
-    rows = rows_of(names, k, codes, values, None, np.ones(len(codes), dtype=bool))
+    rows = _rows_of(names, k, codes, values, None, np.ones(len(codes), dtype=bool))
     for number, bits, entries in sums_of_all(rows):
         name = names[number]
         if may_be_total(name) or bits >= (_SURE if entries > 1 else _SURE_ALONE):
@@ -99,7 +103,7 @@ def name_total(
     return tree, []
 
 
-def rows_of(
+def _rows_of(
     names: Sequence[str],
     k: int,
     codes: Codes,
@@ -182,7 +186,7 @@ def find_hidden_sums(
             inside = place[full[:, k]] >= 0
             local = full[inside].astype(np.int64)
             local[:, k] = place[local[:, k]]
-            rows = rows_of(
+            rows = _rows_of(
                 [d.hierarchy.codes[m] for m in members],
                 k,
                 local,
@@ -193,6 +197,43 @@ def find_hidden_sums(
             )
             notes += _look(d, rows, chance=d.name in chance)
     return notes
+
+
+def refuse_totals_in_records(
+    dimensions: Sequence[Dimension],
+    codes: NDArray[np.int32],
+    values: NDArray[np.float64],
+    names: Collection[str],
+) -> None:
+    """Refuse codes of flat dimensions whose cells are the sums of other codes' cells.
+
+    They are totals among the records: every total would count them twice, and what is
+    hidden of their parts would follow by subtraction.
+    """
+    for k, d in enumerate(dimensions):
+        if d.name not in names or len(d.hierarchy) < 4:
+            continue
+        local = codes.astype(np.int64)
+        local[:, k] -= 1
+        rows = _rows_of(
+            d.hierarchy.codes[1:],
+            k,
+            local,
+            values,
+            None,
+            np.ones(len(codes), dtype=bool),
+        )
+        for found in find_sums(rows):
+            if not found.sure or found.bits < _SURE_IN_RECORDS or len(found.parts) < 2:
+                continue
+            parts = [rows.names[p] for p in found.parts]
+            raise InputError(
+                f"the records of {d.name}={rows.names[found.code]!r} add up to those "
+                f"of {listed(parts, 8)} in every cell",
+                expected="records of the parts only: totals are computed",
+                hint="leave the records of totals out; if it is chance, say so: "
+                f"--flat {d.name} (flat=[{d.name!r}])",
+            )
 
 
 def _families(tree: Hierarchy) -> Iterator[list[int]]:

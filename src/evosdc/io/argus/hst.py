@@ -16,7 +16,6 @@ from evosdc.io.numbers import read_numbers
 from evosdc.io.paths import PathLike, open_output
 from evosdc.io.words import line_bytes, number_word, quoted
 from evosdc.table import Table
-from evosdc.table.build import cell_keys
 from evosdc.table.codes import tidy_code
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
 
@@ -153,22 +152,13 @@ class _Changes:
         self.weight = table.weight.copy()
         self.lpl, self.upl = table.lpl.copy(), table.upl.copy()
         self.spl = table.spl.copy()
-        self.sizes = [len(d.hierarchy) for d in table.dimensions]
-        keys = cell_keys(self.sizes, table.codes)
-        self.cell_of = dict(zip(keys.tolist(), range(len(table)), strict=True))
-        self.node_of = [
-            d.hierarchy.node_of
-            # A blank code means the total in tau-Argus.
-            | {"": 0}
-            for d in table.dimensions
-        ]
 
     def apply(self, entries: Sequence[Apriori]) -> Table:
         protected: set[int] = set()
         levels: list[tuple[int, Apriori]] = []
-        for entry in entries:
-            cell = self._cell(entry)
-            if cell is None:
+        cells = self._cells(entries).tolist()
+        for cell, entry in zip(cells, entries, strict=True):
+            if cell < 0:
                 continue
             if entry.action == "P":
                 protected.add(cell)
@@ -198,25 +188,28 @@ class _Changes:
             spl=self.spl,
         )
 
-    def _cell(self, entry: Apriori) -> int | None:
+    def _cells(self, entries: Sequence[Apriori]) -> NDArray[np.int64]:
+        """Return the cell of each line, -1 for empty ones."""
         dims = self.table.dimensions
-        if len(entry.codes) != len(dims):
-            raise InputError(
-                f"line {entry.line}: {len(entry.codes)} codes",
-                expected=f"{len(dims)}: {', '.join(d.name for d in dims)}",
-                hint="check the separator and the number of codes",
-            )
-        nodes = np.empty((1, len(dims)), dtype=np.int64)
-        for k, code in enumerate(entry.codes):
-            if code not in self.node_of[k]:
+        nodes = np.empty((len(entries), len(dims)), dtype=np.int64)
+        for row, entry in enumerate(entries):
+            if len(entry.codes) != len(dims):
                 raise InputError(
-                    f"line {entry.line}: unknown code {code!r} of {dims[k].name!r}",
-                    expected="a code of the table, for instance "
-                    f"{dims[k].hierarchy.codes[-1]!r}",
-                    hint="correct the code, or remove the line",
+                    f"line {entry.line}: {len(entry.codes)} codes",
+                    expected=f"{len(dims)}: {', '.join(d.name for d in dims)}",
+                    hint="check the separator and the number of codes",
                 )
-            nodes[0, k] = self.node_of[k][code]
-        return self.cell_of.get(int(cell_keys(self.sizes, nodes)[0]))
+            for k, (d, code) in enumerate(zip(dims, entry.codes, strict=True)):
+                # A blank code means the total in tau-Argus.
+                nodes[row, k] = d.hierarchy.node_of.get(code or d.hierarchy.total, -1)
+                if nodes[row, k] < 0:
+                    raise InputError(
+                        f"line {entry.line}: unknown code {code!r} of {d.name!r}",
+                        expected="a code of the table, for instance "
+                        f"{d.hierarchy.codes[-1]!r}",
+                        hint="correct the code, or remove the line",
+                    )
+        return self.table.index.find(nodes)
 
     def _change(self, cell: int, entry: Apriori) -> None:
         zero = self.table.value[cell] == 0

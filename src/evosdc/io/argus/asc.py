@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evosdc.errors import InputError
+from evosdc.io.argus.rda import Description, Variable
 from evosdc.io.delimited import with_numbers
 from evosdc.io.encoding import text_blocks
 from evosdc.io.paths import PathLike
-from evosdc.io.rda import Description, Variable
 
 
 def read_asc(
@@ -28,7 +28,7 @@ def read_asc(
     path
         The file of records.
     description
-        Its ``.rda`` file, read with `evosdc.io.rda.read_rda`.
+        Its ``.rda`` file, read with `evosdc.io.argus.rda.read_rda`.
     names
         The variables to read; all where None.
     """

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from evosdc.errors import InputError
-from evosdc.io.encoding import read_text
-from evosdc.io.hrc import hierarchy_from_levels, read_hrc
-from evosdc.io.paths import PathLike
+from evosdc.io.argus.hrc import hierarchy_from_levels, read_hrc
+from evosdc.io.encoding import line_error, read_text
+from evosdc.io.paths import PathLike, file_named
+from evosdc.io.suffixes import description_beside, unpacked_name
 from evosdc.table import TOTAL, Hierarchy
 
 # What a variable is for; a variable of microdata can be code and response at once.
@@ -34,6 +35,13 @@ ROLES = {
 NUMERIC = frozenset(
     ("response", "shadow", "cost", "lpl", "upl", "frequency", "maxscore", "weight")
 )
+# Properties with one word, and the attribute of a variable that holds it.
+_WORDS = {
+    "TOTCODE": "total",
+    "CODELIST": "codelist",
+    "HIERCODELIST": "hierarchy_file",
+    "HIERLEADSTRING": "lead",
+}
 _WORD = re.compile(r'"([^"]*)"|(<[^>]*>)|([^\s<]+)')
 
 
@@ -157,8 +165,10 @@ class Description:
             return None
         # Windows paths and folders of another machine: the file is looked for here too.
         named = Path(variable.hierarchy_file.replace("\\", "/"))
-        path = named if named.is_file() else _beside(self.folder, named.name)
-        return read_hrc(path, lead=variable.lead, total=root)
+        if not named.is_file():
+            here = file_named(self.folder, named.name)
+            named = self.folder / named.name if here is None else here
+        return read_hrc(named, lead=variable.lead, total=root)
 
 
 def read_rda(path: PathLike, *, of_table: bool = False) -> Description:
@@ -176,12 +186,17 @@ def read_rda(path: PathLike, *, of_table: bool = False) -> Description:
     return reader.description()
 
 
-def _beside(folder: Path, name: str) -> Path:
-    """A file in a folder whatever the case of its name (Windows does not care)."""
-    for candidate in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if candidate.name.lower() == name.lower():
-            return candidate
-    return folder / name
+def rda_beside(path: PathLike, content: str) -> Path:
+    """Return the ``.rda`` of a file, whatever the case of its name, or raise."""
+    found = description_beside(path)
+    if found is None:
+        wanted = Path(unpacked_name(path)).with_suffix(".rda")
+        raise InputError(
+            f"there is no {wanted} beside {Path(path).name}",
+            expected=f"the description of the {content}",
+            hint="put the .rda file beside it, under the same name",
+        )
+    return found
 
 
 class _Reader:
@@ -223,11 +238,7 @@ class _Reader:
             self._property(tag, values)
 
     def _fail(self, what: str, expected: str, hint: str = "") -> NoReturn:
-        raise InputError(
-            f"{self.path}, line {self.number}: {what}",
-            expected=expected,
-            hint=hint or f"correct line {self.number}",
-        )
+        raise line_error(self.path, self.number, what, expected=expected, hint=hint)
 
     def _heading(self, tag: str, values: list[str]) -> None:
         if len(values) != 1:
@@ -282,16 +293,10 @@ class _Reader:
                 changes["requests"] = _stripped(values)
         elif tag in ("RECODEABLE", "RECODABLE"):
             changes["roles"] = variable.roles | {"code"}
-        elif tag in ("TOTCODE", "CODELIST", "HIERCODELIST", "HIERLEADSTRING"):
-            names = {
-                "TOTCODE": "total",
-                "CODELIST": "codelist",
-                "HIERCODELIST": "hierarchy_file",
-                "HIERLEADSTRING": "lead",
-            }
+        elif tag in _WORDS:
             if len(values) != 1:
                 self._fail(f"<{tag}> with {len(values)} values", "one value")
-            changes[names[tag]] = values[0].strip()
+            changes[_WORDS[tag]] = values[0].strip()
         elif tag in ("HIERLEVELS", "DISTANCE", "DECIMALS"):
             if not values or not all(v.isdecimal() for v in values):
                 self._fail(f"<{tag}> without whole numbers", f"<{tag}> and numbers")
