@@ -178,7 +178,9 @@ def _load_trees(connection: Any, dimensions: Sequence[Dimension]) -> None:
             at = [_node_at(tree, node, level) for node in range(len(tree))]
             columns[f"n{level}"] = pa.array(at, pa.int32())
         connection.register(f"given{k}", pa.table(columns))
-        connection.execute(f"CREATE TEMP TABLE tree{k} AS SELECT * FROM given{k}")
+        connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE tree{k} AS SELECT * FROM given{k}"
+        )
         connection.unregister(f"given{k}")
 
 
@@ -196,7 +198,7 @@ def _sum_records(
     """Number codes and holdings: numbers group much faster."""
     connection.register("consent", pa.table({"h": pa.array(waived, pa.string())}))
     connection.execute(
-        "CREATE TEMP TABLE names AS SELECT h, "
+        "CREATE OR REPLACE TEMP TABLE names AS SELECT h, "
         "(row_number() OVER (ORDER BY h))::INTEGER AS id, "
         "h IN (SELECT h FROM consent) AS waived "
         f"FROM (SELECT DISTINCT {tidied('h')} AS h FROM {PAIRS})"
@@ -217,8 +219,9 @@ def _sum_records(
         *(f"max(a{i}) > 0 AS a{i}" for i in range(n_asks)),
     ]
     connection.execute(
-        f"CREATE TEMP TABLE held AS SELECT {', '.join(keys + sums)} FROM {PAIRS} AS p "
-        f"{' '.join(joins)} JOIN names ON {tidied('p.h')} = names.h GROUP BY ALL"
+        f"CREATE OR REPLACE TEMP TABLE held AS SELECT {', '.join(keys + sums)} "
+        f"FROM {PAIRS} AS p {' '.join(joins)} "
+        f"JOIN names ON {tidied('p.h')} = names.h GROUP BY ALL"
     )
 
 

@@ -10,19 +10,23 @@ gives the same: 5 is 5 in every type of number, and text is text.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.databases import Column, Dialect
 from evosdc.databases.kinds import FRACTION, TRUTH, WHOLE
-from evosdc.tabulation.source import Records
+
+if TYPE_CHECKING:
+    from evosdc.tabulation.source import Records
 
 _DIGITS = 16
+# What the two numbers of a record are called.
+HASHES = ("h0", "h1")
 # A prime, and two multipliers below it: products stay below 2**63.
 PRIME = 2**31 - 1
 _MULTIPLIERS = (1_403_630_843, 1_785_979_561)
@@ -38,15 +42,24 @@ def column_numbers(dialect: Dialect, columns: Mapping[str, Column]) -> list[str]
     ]
 
 
-def record_numbers(columns: int) -> list[str]:
-    """Return the two numbers of a record, h0 and h1, from those of its columns."""
+def record_numbers(columns: int, names: Sequence[str] = HASHES) -> list[str]:
+    """Return the two numbers of a record, from those of its columns."""
     found: list[str] = []
-    for i, multiplier in enumerate(_MULTIPLIERS):
+    for name, multiplier in zip(names, _MULTIPLIERS, strict=True):
         number = f"CAST({columns} AS BIGINT)"
         for k in range(columns):
             number = f"(({number} * {multiplier} + v{k}) % {PRIME})"
-        found.append(f"{number} AS h{i}")
+        found.append(f"{number} AS {name}")
     return found
+
+
+def hashing(records: Records) -> tuple[list[str], list[str]]:
+    """Return what to select from records, and from that, for the hashes of each."""
+    if records.hashed:
+        both = list(zip(records.hashed, HASHES, strict=True))
+        return [f"{a} AS v{b}" for a, b in both], [f"v{b} AS {b}" for _, b in both]
+    columns = records.columns
+    return column_numbers(records.dialect, columns), record_numbers(len(columns))
 
 
 def _number(dialect: Dialect, name: str, kind: str) -> str:
@@ -87,9 +100,8 @@ class Identity:
     @classmethod
     def of(cls, records: Records) -> Identity:
         """Look at all records once, in any order."""
-        dialect, columns = records.dialect, records.columns
-        numbers = ", ".join(column_numbers(dialect, columns))
-        hashes = ", ".join(record_numbers(len(columns)))
+        dialect = records.dialect
+        numbers, hashes = (", ".join(parts) for parts in hashing(records))
         text = dialect.text
         found = records.first(
             f"SELECT CAST(sum(n) AS {text}) AS n, CAST(sum(h0 * n) AS {text}) AS a, "

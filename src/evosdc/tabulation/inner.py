@@ -18,7 +18,7 @@ from evosdc.table.codes import is_total_word, tidy_code
 from evosdc.table.index import nodes_of
 from evosdc.table.rounding import significant
 from evosdc.tabulation.check import Facts, measures_of, numbers_of
-from evosdc.tabulation.identity import PRIME, column_numbers, record_numbers
+from evosdc.tabulation.identity import HASHES, PRIME, hashing
 from evosdc.tabulation.source import Columns, Records, tidied
 
 GROUPS = "groups"
@@ -115,13 +115,14 @@ def group_records(
         f"{count_active(dialect, columns)} AS nz",
     ]
     if identify:
-        first += column_numbers(dialect, records.columns)
-        second += record_numbers(len(records.columns))
+        numbers, hashes = hashing(records)
+        first += numbers
+        second += hashes
         wanted += [
             f"CASE WHEN {count_active(dialect, columns)} = 1 THEN "
             f"min(CASE WHEN {active} THEN {h} END) "
             f"WHEN count(*) = 1 THEN min({h}) END AS {h}"
-            for h in ("h0", "h1")
+            for h in HASHES
         ]
     for name, expression in measures_of(columns).items():
         fixed = facts.fixed(name)
@@ -175,7 +176,9 @@ def inner_cells(records: Records, columns: Columns, facts: Facts) -> pa.Table:
     )
     listed = ", ".join(keys)
     others = ", ".join(name for name in names if name not in keys)
-    house.execute(f"CREATE TEMP VIEW tidy AS SELECT {codes}, {others} FROM {GROUPS}")
+    house.execute(
+        f"CREATE OR REPLACE TEMP VIEW tidy AS SELECT {codes}, {others} FROM {GROUPS}"
+    )
     many, distinct = house.sql(
         f"SELECT count(*), count(DISTINCT ({listed},)) FROM tidy"
     ).fetchall()[0]
@@ -205,7 +208,7 @@ def _merged(names: Sequence[str], keys: Sequence[str]) -> str:
     for name in names:
         if name in keys or name.startswith(_LISTS):
             continue
-        if name in ("h0", "h1"):
+        if name in HASHES:
             # Beside a record that contributes, those that contribute nothing are none.
             one = f"max(CASE WHEN nz = 1 THEN {name} END)"
             sums.append(f"CASE WHEN sum(nz) = 1 THEN {one} ELSE max({name}) END {name}")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,8 +26,9 @@ def hierarchy_from_columns(
     division and group; their combinations are the tree. `digits` is that of
     `evosdc.tabulation.tabulate`.
     """
-    with open_levels(source, columns, digits=digits) as levels:
-        return levels.tree(columns, total)
+    wanted = Columns(tuple(dict.fromkeys(columns)), None)
+    with open_records(source, wanted) as records:
+        return Levels(records, digits or {}, None).tree(columns, total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,6 @@ class Levels:
             number = dialect.number_of(self.weight)
             where = f" WHERE {number} > {dialect.constant(0.0)}"
         listed = ", ".join(keys)
-        records.house.execute("DROP TABLE IF EXISTS levels")
         records.keep(
             "levels",
             f"SELECT {listed}, count(*) AS n FROM (SELECT {words} FROM "
@@ -120,18 +119,3 @@ class Levels:
             f"levels) GROUP BY {listed} ORDER BY {listed}"
         ).fetchall()
         return found
-
-
-@contextmanager
-def open_levels(
-    source: Any,
-    columns: Sequence[str],
-    *,
-    digits: Mapping[str, int] | None = None,
-    weight: str | None = None,
-    **limits: Any,
-) -> Iterator[Levels]:
-    """Open records to compare some of their columns."""
-    wanted = Columns(tuple(dict.fromkeys(columns)), None, weight=weight)
-    with open_records(source, wanted, **limits) as records:
-        yield Levels(records, digits or {}, weight)

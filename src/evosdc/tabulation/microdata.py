@@ -133,15 +133,15 @@ def tabulate(
     read_bounds(bounds)
     _check_options(by, trees, rules, request, value)
     _check_consent(holding, waiver)
-    columns = Columns(
-        by=tuple(by),
-        value=value,
-        shadow=None if shadow == value else shadow,
+    columns = columns_for(
+        by,
+        value,
+        shadow=shadow,
         weight=weight,
         holding=holding,
         request=request,
-        cost=None if cost in _COSTS else cost,
-        digits=digits or {},
+        cost=cost,
+        digits=digits,
     )
     asked = _request_codes(rules)
     with open_records(source, columns, memory_limit, threads) as records:
@@ -218,6 +218,31 @@ def tabulate(
     )
     table = with_bounds(replace(table, notes=notes), bounds)
     return with_whole_numbers(table, whole_numbers)
+
+
+def columns_for(
+    by: Sequence[str],
+    value: str | None,
+    *,
+    shadow: str | None = None,
+    weight: str | None = None,
+    holding: str | None = None,
+    request: str | None = None,
+    cost: str | None = None,
+    digits: Mapping[str, int] | None = None,
+    **_: Any,
+) -> Columns:
+    """Return the columns that options of `tabulate` ask for; others play no part."""
+    return Columns(
+        by=tuple(by),
+        value=value,
+        shadow=None if shadow == value else shadow,
+        weight=weight,
+        holding=holding,
+        request=request,
+        cost=None if cost in _COSTS else cost,
+        digits=digits or {},
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,6 +23,7 @@ from evosdc.io.csv_files import CsvFiles, open_csv_files
 from evosdc.io.paths import is_pattern
 from evosdc.io.suffixes import CSV, PARQUET, format_of_pattern, format_to_read
 from evosdc.table.codes import BLANKS, NO_WIDTH, ODD_BLANKS
+from evosdc.tabulation.identity import column_numbers, record_numbers
 from evosdc.tabulation.numbers import plain_numbers
 
 _MOST_DIGITS = 100
@@ -103,11 +104,14 @@ class Records:
     """Records that can be asked in SQL, and the DuckDB of the house.
 
     `database` is None where the records are in the house themselves, as view ``raw``.
+    Of a CSV file only the columns that somebody asked for are kept there, and what
+    each record as a whole is hashed to, in the columns `hashed`.
     """
 
     house: Any
     columns: Mapping[str, Column]
     database: Database | None = None
+    hashed: tuple[str, ...] = ()
 
     @property
     def dialect(self) -> Dialect:
@@ -122,11 +126,11 @@ class Records:
     def keep(self, name: str, query: str) -> None:
         """Ask the records, and keep the answer as a table of the house."""
         if self.database is None:
-            self.house.execute(f"CREATE TEMP TABLE {name} AS {query}")
+            self.house.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
             return
         with self._quiet():
             self.house.register("answer", self.database.fetch(query))
-            self.house.execute(f"CREATE TEMP TABLE {name} AS FROM answer")
+            self.house.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS FROM answer")
             self.house.unregister("answer")
 
     def first(self, query: str) -> dict[str, Any]:
@@ -157,13 +161,20 @@ class Records:
 
 @contextmanager
 def open_records(
-    source: Any, columns: Columns, memory_limit: str = "1GB", threads: int | None = None
+    source: Any, columns: Columns, memory_limit: str = "3GB", threads: int | None = None
 ) -> Iterator[Records]:
     """Open records where they are, and a DuckDB beside them for what they answer.
+
+    Records that are open already, for several tables, stay as they are. A CSV file is
+    parsed once, whatever is asked of it.
 
     No message of DuckDB gets out, here or while the records are asked: it may quote
     them.
     """
+    if isinstance(source, Records):
+        _refuse_columns(source, columns)
+        yield source
+        return
     with (
         connect(memory_limit, threads) as house,
         ExitStack() as opened,
@@ -181,6 +192,9 @@ def open_records(
             found = {name: _column(str(kind)) for name, kind in described}
             records = Records(house, found)
             _refuse_columns(records, columns)
+            if files is not None:
+                records = replace(records, hashed=_hash_names(found))
+                relation = _parsed(records, relation, columns)
             numbers = dict.fromkeys(columns.numeric.values())
             relation = plain_numbers(
                 relation,
@@ -190,6 +204,29 @@ def open_records(
             )
             relation.create_view("raw")
         yield records
+
+
+def _hash_names(columns: Mapping[str, Column]) -> tuple[str, ...]:
+    """Return names for the hashes of a record that none of its columns has."""
+    known, name = {column.casefold() for column in columns}, "record"
+    while any(f"{name}{i}" in known for i in (0, 1)):
+        name += "_"
+    return f"{name}0", f"{name}1"
+
+
+def _parsed(records: Records, relation: Any, columns: Columns) -> Any:
+    """Parse a CSV file once, and keep the columns that are asked for."""
+    relation.create_view("parsed")
+    used = {name: f"q{i}" for i, name in enumerate(columns.all())}
+    inner = [f"{DUCKDB.name_of(name)} AS {alias}" for name, alias in used.items()]
+    inner += column_numbers(DUCKDB, records.columns)
+    hashes = record_numbers(len(records.columns), records.hashed)
+    records.house.execute(
+        f"CREATE TEMP TABLE kept AS SELECT {', '.join([*used.values(), *hashes])} "
+        f"FROM (SELECT {', '.join(inner)} FROM parsed)"
+    )
+    named = [f"{alias} AS {DUCKDB.name_of(name)}" for name, alias in used.items()]
+    return records.house.table("kept").project(", ".join([*named, *records.hashed]))
 
 
 def _refuse_columns(records: Records, columns: Columns) -> None:
@@ -223,11 +260,6 @@ def _column(kind: str) -> Column:
     return Column(WHOLE if name.endswith("INT") or name == "INTEGER" else OTHER, kind)
 
 
-def literal(text: str) -> str:
-    """Return a text as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
-
-
 def tidied(text: str, digits: int | None = None) -> str:
     """Return a code of the house without blanks, as `tidy_code` does it.
 
@@ -243,10 +275,10 @@ def tidied(text: str, digits: int | None = None) -> str:
 
 
 def _tidy(text: str) -> str:
-    odd, plain = literal(ODD_BLANKS + NO_WIDTH), literal(" " * len(ODD_BLANKS))
-    tidied = (
-        f"trim(nfc_normalize(translate({text}, {odd}, {plain})), {literal(BLANKS)})"
+    odd, plain, around = map(
+        DUCKDB.literal, (ODD_BLANKS + NO_WIDTH, " " * len(ODD_BLANKS), BLANKS)
     )
+    tidied = f"trim(nfc_normalize(translate({text}, {odd}, {plain})), {around})"
     # Plain codes are seen to be tidy at a twentieth of the cost.
     return (
         f"CASE WHEN strlen({text}) = length({text}) AND {text} >= '!' "
