@@ -20,8 +20,8 @@ from evosdc.evolution.record import Entry
 from evosdc.evolution.stopping import gap as gap_of
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame, table_from_frame
+from evosdc.io.checkpoint import Checkpoint, as_checkpoint
 from evosdc.io.paths import PathLike
-from evosdc.io.run_checkpoint import Checkpoint, as_checkpoint
 from evosdc.io.words import formula_notes
 from evosdc.options import checked
 from evosdc.parallel import joined

@@ -330,20 +330,6 @@ def _lone(table: Table) -> NDArray[np.bool_]:
     return lone
 
 
-class OwnCells:
-    """The cells of each lone respondent, sorted once for all of them."""
-
-    def __init__(self, respondent: NDArray[np.int64]) -> None:
-        known = np.flatnonzero(respondent >= 0)
-        self._cells = known[np.argsort(respondent[known], kind="stable")]
-        many = int(respondent.max(initial=-1)) + 1
-        self._start = np.searchsorted(respondent[self._cells], np.arange(many + 1))
-
-    def of(self, who: int) -> NDArray[np.int64]:
-        """Return the cells that a respondent knows, in order."""
-        return self._cells[self._start[who] : self._start[who + 1]]
-
-
 class OwnShares:
     """What a respondent knows that a total cannot be below: its own cells in it.
 
