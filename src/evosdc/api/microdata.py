@@ -17,7 +17,7 @@ from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.checkpoint import Checkpoint, as_checkpoint
 from evosdc.io.paths import PathLike
-from evosdc.io.words import formula_notes, text_columns
+from evosdc.io.text import formula_notes, text_columns
 from evosdc.metrics import Evaluation
 from evosdc.options import checked
 from evosdc.results.synthetic import SyntheticClaim

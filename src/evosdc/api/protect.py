@@ -22,7 +22,7 @@ from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame, table_from_frame
 from evosdc.io.checkpoint import Checkpoint, as_checkpoint
 from evosdc.io.paths import PathLike
-from evosdc.io.words import formula_notes
+from evosdc.io.text import formula_notes
 from evosdc.options import checked
 from evosdc.parallel import joined
 from evosdc.results import Protection

@@ -1,6 +1,5 @@
 """Reading and writing: JJ, tau-Argus text files, CSV, Parquet, frames."""
 
-from evosdc.io.also import check_also
 from evosdc.io.argus.hrc import hierarchy_from_levels, read_hierarchy, write_hrc
 from evosdc.io.argus.hst import apply_apriori, read_apriori_into, read_hst, write_hst
 from evosdc.io.argus.jj import read_jj, write_jj
@@ -14,21 +13,21 @@ from evosdc.io.files import (
     write_table,
 )
 from evosdc.io.folders import is_private
+from evosdc.io.formats import check_also, write_grid, write_pivot, write_sbs
 from evosdc.io.frames import (
     frame_of,
     pattern_frame,
     published_frame,
     table_from_frame,
 )
-from evosdc.io.kin import kin_warnings, refuse_replaced
 from evosdc.io.labelled import read_labelled, write_labelled
 from evosdc.io.microdata import open_microdata
-from evosdc.io.publish import write_grid, write_pivot, write_sbs
 from evosdc.io.records import (
     Records,
     read_records,
     write_records,
 )
+from evosdc.io.related_results import kin_warnings, refuse_replaced
 from evosdc.io.release import may_leave
 from evosdc.io.result import (
     check_output_directory,

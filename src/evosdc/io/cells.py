@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
-from evosdc.io.columns import code_column, letter_column, number_column
+from evosdc.io.columns import code_column, letter_column, number_column, read_columns
 from evosdc.io.encoding import line_error, read_text
 from evosdc.io.paths import PathLike
-from evosdc.io.tabular import read_columns
 from evosdc.table import TOTAL, Coalition, Table
 from evosdc.table.codes import tidy_code
 from evosdc.table.index import NUMBER, nodes_of

@@ -11,9 +11,10 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.errors import InputError, TableError
+from evosdc.io.columns import read_columns, read_parquet, write_parquet
 from evosdc.io.delimited import read_csv, write_csv
 from evosdc.io.frames import RESERVED, frame_of, table_from_frame
-from evosdc.io.paths import PathLike, open_output, readable
+from evosdc.io.paths import PathLike, readable
 from evosdc.io.sidecar import (
     METADATA,
     TEXTS,
@@ -24,7 +25,6 @@ from evosdc.io.sidecar import (
     write_together,
 )
 from evosdc.io.suffixes import PARQUET, format_to_read, format_to_write
-from evosdc.io.tabular import read_columns, read_parquet
 from evosdc.table import Hierarchy, Table
 from evosdc.table.build import equations
 
@@ -100,12 +100,8 @@ def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None
     frame = frame_of(table)
     text = describe(table, frame)
     if format_to_write(p, "table") is PARQUET:
-        import pyarrow.parquet as pq
-
-        with open_output(p, force) as stream:
-            pq.write_table(
-                frame.replace_schema_metadata({METADATA: text.encode()}), stream
-            )
+        frame = frame.replace_schema_metadata({METADATA: text.encode()})
+        write_parquet(p, frame, force=force)
         return
     write_together(p, text, lambda: write_csv(p, frame, force=force), force=force)
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evosdc.databases import as_database, is_address
+from evosdc.io.columns import read_parquet, write_parquet
 from evosdc.io.delimited import read_words, write_csv
 from evosdc.io.microdata import open_microdata
 from evosdc.io.numbers import has_marks, may_be_numbers, plain_words, shapes_of
-from evosdc.io.paths import PathLike, open_output
+from evosdc.io.paths import PathLike
 from evosdc.io.suffixes import CSV, PARQUET, format_to_read, format_to_write
-from evosdc.io.tabular import read_parquet
-from evosdc.io.words import number_words
+from evosdc.io.text import number_words
 
 # Words that stand for "missing" in columns of numbers.
 _MISSING = ("NA", "NaN", "nan", ".")
@@ -121,10 +121,7 @@ def write_records(
 ) -> None:
     """Write microdata; the suffix says how, and in a CSV `like` how numbers look."""
     if format_to_write(path, "records") is PARQUET:
-        from pyarrow import parquet
-
-        with open_output(path, force) as stream:
-            parquet.write_table(frame, stream)
+        write_parquet(path, frame, force=force)
         return
     like = like or Records(frame)
     for column in sorted({*like.missing, *like.decimals} & {*frame.column_names}):

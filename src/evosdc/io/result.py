@@ -10,18 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.errors import InputError
-from evosdc.io.also import (
-    HST_NAME,
-    JJ_NAME,
-    also_files,
-    check_also,
-    file_words,
-    write_also,
-    write_also_hst,
-)
 from evosdc.io.argus.jj import write_jj
 from evosdc.io.delimited import write_csv
-from evosdc.io.fingerprints import fingerprints
 from evosdc.io.folders import (
     CLAIM,
     CONFIDENTIAL,
@@ -42,6 +32,15 @@ from evosdc.io.folders import (
     remove_stale,
     write_claim,
 )
+from evosdc.io.formats import (
+    HST_NAME,
+    JJ_NAME,
+    also_files,
+    check_also,
+    file_words,
+    write_also,
+    write_also_hst,
+)
 from evosdc.io.frames import pattern_frame, published_frame
 from evosdc.io.paths import (
     PathLike,
@@ -49,6 +48,7 @@ from evosdc.io.paths import (
     refuse_unwritable,
     write_text,
 )
+from evosdc.io.related_results import fingerprints
 from evosdc.io.release import Releasable, may_leave
 from evosdc.io.sidecar import sidecar_path, write_with_sidecar
 from evosdc.io.suffixes import JJ
@@ -92,7 +92,7 @@ def write_protection(
     warnings
         What `kin_warnings` found, for ``claim.json``.
     also
-        Further formats, as in `evosdc.io.also`.
+        Further formats, as in `evosdc.io.formats`.
     """
     table = protection.table
     formats = check_also(also, table)

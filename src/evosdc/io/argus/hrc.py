@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evosdc.errors import HierarchyError, InputError
+from evosdc.io.columns import read_columns
 from evosdc.io.encoding import read_text
 from evosdc.io.paths import PathLike, write_text
 from evosdc.io.suffixes import HRC, format_to_read
-from evosdc.io.tabular import read_columns
 from evosdc.table import TOTAL, Hierarchy
 from evosdc.table.codes import tidy_code
 

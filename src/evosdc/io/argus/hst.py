@@ -14,7 +14,7 @@ from evosdc.io.delimited import split_line
 from evosdc.io.encoding import read_text
 from evosdc.io.numbers import read_numbers
 from evosdc.io.paths import PathLike, open_output
-from evosdc.io.words import line_bytes, number_word, quoted
+from evosdc.io.text import line_bytes, number_word, quoted
 from evosdc.table import Table
 from evosdc.table.codes import tidy_code
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY

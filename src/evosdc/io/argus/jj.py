@@ -30,7 +30,7 @@ from scipy import sparse
 from evosdc.errors import InputError
 from evosdc.io.encoding import line_error, read_text
 from evosdc.io.paths import PathLike, open_output
-from evosdc.io.words import line_bytes, number_words
+from evosdc.io.text import line_bytes, number_words
 from evosdc.table import Origin, Table
 from evosdc.table.status import STATUSES
 

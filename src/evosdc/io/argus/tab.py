@@ -24,7 +24,7 @@ from evosdc.io.frames import (
 )
 from evosdc.io.labelled import refuse_other_equations
 from evosdc.io.paths import PathLike, refuse_existing, refuse_side, write_text
-from evosdc.io.words import number_words
+from evosdc.io.text import number_words
 from evosdc.table import Hierarchy, Table
 from evosdc.table.status import FIXED, PRIMARY
 
