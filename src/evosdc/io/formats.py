@@ -13,13 +13,12 @@ import csv
 import io
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from evosdc.errors import InputError
 from evosdc.io.argus.hst import write_hst
@@ -30,7 +29,6 @@ from evosdc.io.frames import HIDDEN_MARK, frame_of, published_frame
 from evosdc.io.paths import PathLike, write_text
 from evosdc.io.text import number_words
 from evosdc.table import Table, linked_parts
-from evosdc.table.parts import Part
 from evosdc.table.published import as_published
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
@@ -282,34 +280,10 @@ def _parts(table: Table) -> list[tuple[str, Table]]:
     """The table, or each of several linked ones, with the beginning of its names."""
     # Cells that no table shows are no part of a publication, not even as hidden ones.
     table = table.visible()
-    public = as_published(table)
     parts = linked_parts(table)
     if len(parts) == 1:
-        return [("published", public)]
-    found = []
-    for number, part in enumerate(parts, 1):
-        stem = f"published-{number}-{file_words(part.names)}"
-        found.append((stem, _cut(public, part)))
-    return found
-
-
-def _cut(public: Table, part: Part) -> Table:
-    """One of several linked tables, for its labels and values."""
-    cells = part.cells
-    dimensions, codes = part.labels(public)
-    nothing = np.full(len(cells), np.nan)
-    return replace(
-        public,
-        value=public.value[cells],
-        status=public.status[cells],
-        weight=nothing,
-        lower=nothing,
-        upper=nothing,
-        lpl=nothing,
-        upl=nothing,
-        spl=nothing,
-        matrix=sparse.csr_array((0, len(cells))),
-        rhs=np.zeros(0),
-        dimensions=dimensions,
-        codes=codes,
-    )
+        return [("published", as_published(table))]
+    return [
+        (f"published-{number}-{file_words(part.names)}", as_published(table, part))
+        for number, part in enumerate(parts, 1)
+    ]

@@ -20,11 +20,15 @@ from numpy.typing import NDArray
 
 from evosdc.databases import Column, Dialect
 from evosdc.databases.kinds import FRACTION, TRUTH, WHOLE
+from evosdc.table import Contributions
+from evosdc.table.rounding import significant
 
 if TYPE_CHECKING:
     from evosdc.tabulation.source import Records
 
 _DIGITS = 16
+# Digits of a sum that do not depend on the order of adding.
+DIGITS = 14
 # What the two numbers of a record are called.
 HASHES = ("h0", "h1")
 # A prime, and two multipliers below it: products stay below 2**63.
@@ -86,6 +90,31 @@ def _positive(number: str) -> str:
     return f"(({number} + {PRIME}) % {PRIME})"
 
 
+@dataclass(frozen=True, eq=False)
+class Respondents:
+    """Who stands behind each cell, as numbers of records or of holdings.
+
+    Attributes
+    ----------
+    lone
+        Who is alone in a cell, 0 where there are more; whoever contributes nothing does
+        not count beside one that does.
+    active
+        How many have a contribution that is not zero.
+    by, amount
+        The two that contribute most to the response, and how much; None where nobody
+        asked.
+    names
+        What the numbers stand for; None for records, which have no name.
+    """
+
+    lone: NDArray[np.int64]
+    active: NDArray[np.int64]
+    by: NDArray[np.int64] | None
+    amount: NDArray[np.float64] | None
+    names: Mapping[int, str] | None = None
+
+
 @dataclass(frozen=True)
 class Identity:
     """The key of a set of records, and a fingerprint that does not give it away.
@@ -126,6 +155,34 @@ class Identity:
             f"{self.repeated:,} of {records:,} records agree with another one in every "
             "column: check that none is in the file twice",
         )
+
+    def contributions(
+        self,
+        found: Respondents,
+        negative: NDArray[np.bool_],
+        unit: float | None,
+        extra: int,
+    ) -> Contributions | None:
+        """Return what a table keeps of them, with so many empty cells at the end.
+
+        Parameters
+        ----------
+        negative
+            Cells to which somebody contributes less than nothing, so that one
+            contribution bounds nothing.
+        unit
+            Contributions are multiples of ``1 / unit``, where that is not None.
+        """
+        if found.by is None or found.amount is None:
+            return None
+        if unit is None:
+            amount = significant(found.amount, DIGITS)
+        else:
+            amount = np.rint(found.amount * unit) / unit
+        who = self.hashes(np.where(amount > 0, found.by, 0).ravel(), found.names)
+        amount = np.where(negative[:, None], 0.0, amount)
+        listed = Contributions(found.active, who.reshape(amount.shape), amount)
+        return listed.padded(extra)
 
     def hashes(
         self, numbers: NDArray[Any], names: Mapping[int, str] | None = None

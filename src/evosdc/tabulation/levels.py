@@ -100,15 +100,12 @@ class Levels:
             f"{dialect.words(name, records.columns[name].kind)} AS {key}"
             for key, name in zip(keys, columns, strict=True)
         )
-        where = ""
-        if counted and self.weight is not None:
-            number = dialect.number_of(self.weight)
-            where = f" WHERE {number} > {dialect.constant(0.0)}"
+        weighted = Columns((), None, weight=self.weight if counted else None)
         listed = ", ".join(keys)
         records.keep(
             "levels",
             f"SELECT {listed}, count(*) AS n FROM (SELECT {words} FROM "
-            f"{records.relation} AS t{where}) AS u GROUP BY {listed}",
+            f"{records.relation} AS t{weighted.where(dialect)}) AS u GROUP BY {listed}",
         )
         codes = ", ".join(
             f"coalesce({tidied(key, self.digits.get(name))}, '') AS {key}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from evosdc.rules import (
     rest_limit,
     rule_text,
 )
-from evosdc.table import TOTAL, Contributions, Dimension, Hierarchy, Origin, Table
+from evosdc.table import TOTAL, Dimension, Hierarchy, Origin, Table
 from evosdc.table.build import equations
 from evosdc.table.codes import look_alikes
 from evosdc.table.hidden_totals import refuse_totals_in_records
@@ -29,10 +29,10 @@ from evosdc.table.parts import cells_of_spans
 from evosdc.table.rounding import ROUNDING, significant
 from evosdc.table.status import PRIMARY, SAFE
 from evosdc.tabulation import inner
-from evosdc.tabulation.check import Facts, check_records, spellings
+from evosdc.tabulation.check import Task, check_records, spellings
 from evosdc.tabulation.groups import find_groups
 from evosdc.tabulation.holdings import PAIRS, holdings_of, names_of, pair_records
-from evosdc.tabulation.identity import Identity
+from evosdc.tabulation.identity import Identity, Respondents
 from evosdc.tabulation.rollup import roll_up
 from evosdc.tabulation.source import (
     Columns,
@@ -149,21 +149,13 @@ def tabulate(
         # The largest is looked at in any case: does it dominate the cell?
         n_top = max((rule.needs for rule in rules), default=0)
         n_top = max(n_top, int(value is not None or holding is not None))
-        plain = holding is None
-        inner.group_records(
-            records,
-            columns,
-            facts,
-            n_top if plain else 0,
-            asked if plain else None,
-            identify=plain,
-            largest=plain and contributions,
-        )
-        notes = spellings(records, columns, facts, inner.GROUPS)
-        if not plain:
-            pair_records(records, columns, facts, asked)
-            notes += spellings(records, columns, facts, PAIRS, parts=["h"])
-        rows = inner.inner_cells(records, columns, facts)
+        task = Task(records, columns, facts, n_top, asked, waiver, contributions)
+        inner.group_records(task)
+        notes = spellings(task, inner.GROUPS)
+        if holding is not None:
+            pair_records(task)
+            notes += spellings(task, PAIRS, parts=["h"])
+        rows = inner.inner_cells(task)
         if not len(rows):
             raise InputError(
                 f"column {weight!r} is 0 in all {facts.records} records",
@@ -182,17 +174,7 @@ def tabulate(
         identity = Identity.of(records)
         notes += identity.notes(facts.records)
         _refuse_strangers(records, waiver)
-        contributors, found = _contributors(
-            cells,
-            facts,
-            columns,
-            records,
-            dimensions,
-            n_top,
-            asked,
-            waiver,
-            largest=contributions,
-        )
+        contributors, found = _contributors(task, cells, dimensions)
     counts = columns.value is None and columns.weight is None
     contributors = replace(
         contributors, floor=_floor(contributors, counts) if floor is None else floor
@@ -205,8 +187,10 @@ def tabulate(
     )
     extra = len(table) - len(cells.codes)
     table = table.replace(
-        respondent=np.append(identity.hashes(found.alone, found.names), [""] * extra),
-        contributions=found.contributions(identity, contributors, facts.unit, extra),
+        respondent=np.append(identity.hashes(found.lone, found.names), [""] * extra),
+        contributions=identity.contributions(
+            found, _has_negative(contributors), facts.unit, extra
+        ),
         origin=replace(
             table.origin,
             floor=contributors.floor,
@@ -245,56 +229,11 @@ def columns_for(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """Who is alone in each cell, and who contributes most, as numbers with names.
-
-    `by` and `amount` are None where nobody asked. `active` counts the contributors
-    whose contribution is not zero.
-    """
-
-    alone: NDArray[np.int64]
-    names: Mapping[int, str] | None
-    active: NDArray[np.int64]
-    by: NDArray[np.int64] | None
-    amount: NDArray[np.float64] | None
-
-    def contributions(
-        self,
-        identity: Identity,
-        contributors: Contributors,
-        unit: float | None,
-        extra: int,
-    ) -> Contributions | None:
-        """Return what a table keeps of them, with so many empty cells at the end."""
-        if self.by is None or self.amount is None:
-            return None
-        amount = self.amount
-        if unit is None:
-            amount = significant(amount, inner.DIGITS)
-        else:
-            amount = np.rint(amount * unit) / unit
-        who = identity.hashes(np.where(amount > 0, self.by, 0).ravel(), self.names)
-        # Where contributions may be negative, one of them bounds nothing.
-        amount = np.where(_has_negative(contributors)[:, None], 0.0, amount)
-        found = Contributions(self.active, who.reshape(amount.shape), amount)
-        return found.padded(extra)
-
-
 def _contributors(
-    cells: inner.Cells,
-    facts: Facts,
-    columns: Columns,
-    records: Records,
-    dimensions: tuple[Dimension, ...],
-    n_top: int,
-    asked: Sequence[str] | None,
-    waiver: Sequence[str],
-    *,
-    largest: bool,
-) -> tuple[Contributors, _Found]:
+    task: Task, cells: inner.Cells, dimensions: tuple[Dimension, ...]
+) -> tuple[Contributors, Respondents]:
     """Return what rules look at, and who stands behind each cell."""
-    unit = facts.unit or 1.0
+    unit, columns = task.facts.unit or 1.0, task.columns
     size = cells.sums[:, inner.SIZE] / unit
     shared: dict[str, Any] = {
         "value": cells.sums[:, inner.VALUE] / unit,
@@ -304,30 +243,8 @@ def _contributors(
         "shadow": columns.shadow is not None,
     }
     if columns.holding is not None:
-        found = holdings_of(
-            records,
-            columns,
-            facts,
-            dimensions,
-            cells.codes,
-            n_top,
-            asked,
-            waiver,
-            largest=largest,
-        )
-        contributors = Contributors(
-            **shared,
-            total=found.total,
-            largest=found.top,
-            holdings=found.count,
-            active_holdings=found.active,
-            asking=found.asking,
-            target=found.target,
-            needing=found.needing,
-        )
-        return contributors, _Found(
-            found.lone, found.names, found.active, found.by, found.amount
-        )
+        measured, found = holdings_of(task, dimensions, cells.codes)
+        return Contributors(**shared, **measured), found
     contributors = Contributors(
         **shared,
         total=size if columns.shadow is None else cells.sums[:, inner.TOTAL],
@@ -336,7 +253,7 @@ def _contributors(
         asking=cells.asking,
     )
     active = cells.sums[:, inner.ACTIVE].astype(np.int64)
-    return contributors, _Found(cells.who, None, active, cells.by, cells.amount)
+    return contributors, Respondents(cells.who, active, cells.by, cells.amount)
 
 
 def _has_negative(contributors: Contributors) -> NDArray[np.bool_]:

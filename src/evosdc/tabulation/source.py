@@ -65,6 +65,12 @@ class Columns:
             parts["h"] = self.holding
         return parts
 
+    def where(self, dialect: Dialect) -> str:
+        """Leave out records without weight: they stand for nobody."""
+        if self.weight is None:
+            return ""
+        return f" WHERE {dialect.number_of(self.weight)} > {dialect.constant(0.0)}"
+
     def all(self) -> list[str]:
         """Every column needed, once."""
         named = [*self.codes.values(), *self.numeric.values()]

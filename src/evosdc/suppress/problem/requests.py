@@ -20,7 +20,7 @@ Label = Mapping[str, str]
 
 @dataclass(frozen=True)
 class CellRequests:
-    """Cells by label: see `evosdc.table.select.select`.
+    """Cells by label: see `evosdc.table.index.select`.
 
     Attributes
     ----------
