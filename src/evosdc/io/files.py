@@ -7,7 +7,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from evosdc.errors import InputError
+from evosdc.errors import InputError, refuse_unknown
 from evosdc.io.argus.jj import read_jj, write_jj
 from evosdc.io.argus.tab import read_tab, write_tab
 from evosdc.io.labelled import labelled_columns, read_labelled, write_labelled
@@ -87,13 +87,8 @@ def read_tables(
         tables.append(
             read_table(path, **given, hierarchies=mine or None, flat=sure or None)
         )
-    unused = sorted({*trees, *flat} - used)
-    if unused:
-        raise InputError(
-            f"there is a hierarchy or --flat for {unused[0]!r}, which no table has",
-            expected="names of columns of the tables",
-            hint="check the spelling of the column",
-        )
+    what = "there is a hierarchy or --flat for {}, which no table has"
+    refuse_unknown([*trees, *flat], used, what)
     return link_tables(tables, links=link).table
 
 
@@ -125,10 +120,5 @@ def _refuse_others(given: Mapping[str, Any], reader: Callable[..., Table]) -> No
         for name, parameter in signature(reader).parameters.items()
         if parameter.kind is parameter.KEYWORD_ONLY
     ]
-    for name in given:
-        if name not in known:
-            raise InputError(
-                f"this format takes no option {name!r}",
-                expected=", ".join(known) or "no options: all is in the file",
-                hint="leave the option out",
-            )
+    what = "this format takes no option {}"
+    refuse_unknown(given, known, what, hint="leave the option out")

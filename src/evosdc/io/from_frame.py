@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import InputError, TableError
+from evosdc.errors import InputError, TableError, refuse_unknown
 from evosdc.frames import to_arrow
 from evosdc.io.columns import letter_column, number_column, read_codes
 from evosdc.io.numbers import may_be_numbers, shapes_of
@@ -117,13 +117,8 @@ def table_from_frame(
     names = _dimension_names(rows, dimensions, value)
     trees = dict(hierarchies or {})
     for what, known in (("a hierarchy", trees), ("a word (flat)", flat)):
-        unused = sorted(set(known) - set(names))
-        if unused:
-            raise InputError(
-                f"there is {what} for {unused[0]!r}, which is not a dimension",
-                expected=f"names among {', '.join(names)}",
-                hint="check the spelling of the column",
-            )
+        missing = f"there is {what} for {{}}, which is not a dimension"
+        refuse_unknown(known, names, missing)
     notes: list[str] = []
     dims: list[Dimension] = []
     words, codes = [], np.empty((rows.num_rows, len(names)), dtype=np.int32)
@@ -378,14 +373,8 @@ def _dimension_names(
         names = _guess_dimensions(rows, value)
     else:
         names = list(dimensions)
+        refuse_unknown(names, columns, "there is no column {}, named as a dimension")
         for name in names:
-            if name not in columns:
-                raise InputError(
-                    f"there is no column {name!r} among "
-                    f"{', '.join(map(repr, columns))}",
-                    expected="dimensions that are columns",
-                    hint="check the spelling",
-                )
             if name in RESERVED or name == value:
                 raise InputError(
                     f"column {name!r} cannot be a dimension",

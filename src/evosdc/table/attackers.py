@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from evosdc.errors import InputError
+from evosdc.errors import InputError, refuse_unknown
 from evosdc.table.shares import AGAIN, Coalition, Shares, decimal_of
 from evosdc.table.status import PRIMARY
 from evosdc.table.table import Table
@@ -139,10 +139,7 @@ def find_attackers(
     """
     if kind is None:
         kind = LONE if knows_contributors(table) else PUBLIC
-    if kind not in KINDS:
-        raise InputError(
-            f"attackers are {kind!r}", expected=f"one of {', '.join(KINDS)}"
-        )
+    refuse_unknown([kind], KINDS, "attackers are {}", hint="use one of these")
     if kind == PAIRS and table.contributions is None:
         raise InputError(
             "the table does not say who contributes most to its cells",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import InputError, TableError
+from evosdc.errors import InputError, TableError, refuse_unknown
 from evosdc.table.codes import tidy_code
 from evosdc.table.hierarchy import Dimension, Hierarchy
 
@@ -115,14 +115,9 @@ def select(table: Table, label: Mapping[str, str]) -> NDArray[np.bool_]:
             codes = table.dimensions[k].hierarchy.codes
             fits = np.array([fnmatchcase(code, wanted) for code in codes])
             chosen &= fits[table.codes[:, k]]
-        elif name == NUMBER:
-            chosen &= [fnmatchcase(str(cell), wanted) for cell in range(len(table))]
         else:
-            raise InputError(
-                f"the table has no dimension {name!r}",
-                expected=f"one of {', '.join([*position, NUMBER])}",
-                hint="correct the label",
-            )
+            refuse_unknown([name], [*position, NUMBER], "the table has no dimension {}")
+            chosen &= [fnmatchcase(str(cell), wanted) for cell in range(len(table))]
     if not chosen.any():
         words = ",".join(f"{name}={code}" for name, code in label.items())
         raise InputError(

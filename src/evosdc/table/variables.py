@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from evosdc.errors import InputError, TableError
+from evosdc.errors import InputError, TableError, refuse_unknown
 from evosdc.table.codes import listed
 from evosdc.table.hierarchy import Dimension, Hierarchy
 from evosdc.table.parts import linked_parts
@@ -24,14 +24,9 @@ def read_links(
     Names that are declared to be unrelated stand for themselves.
     """
     known = {name for span in spans for name in span}
-    for name, other in links.items():
-        for wanted in (name, other):
-            if wanted not in known and (wanted, other) != (UNRELATED, UNRELATED):
-                raise InputError(
-                    f"--link (link) names {wanted!r}, which no table has",
-                    expected=f"variables of the tables: {', '.join(sorted(known))}",
-                    hint="check the spelling; capitals count",
-                )
+    others = [other for other in links.values() if other != UNRELATED]
+    named = [*links, *others]
+    refuse_unknown(named, sorted(known), "--link (link) names {}, which no table has")
     found: dict[str, str] = {}
     for name in links:
         seen = [name]

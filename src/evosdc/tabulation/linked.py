@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evosdc.errors import InputError
+from evosdc.errors import InputError, refuse_unknown
 from evosdc.rules import Group, Rule, rule_text
 from evosdc.table import TOTAL, Hierarchy, Table
 from evosdc.table.knowledge import read_bounds, with_bounds
@@ -54,23 +54,15 @@ def tabulate_linked(
         Those of `evosdc.tabulation.tabulate`, the same for all tables.
     """
     options["flat"] = flat
-    strange = sorted(set(flat) - {name for span in spans for name in span})
-    if strange:
-        raise InputError(
-            f"--flat (flat) names {strange[0]!r}, which no table is made by",
-            expected="variables of the tables",
-            hint="check the spelling",
-        )
     trees, widths = dict(hierarchies or {}), dict(digits or {})
     coarse = {c for t in trees.values() if isinstance(t, (list, tuple)) for c in t}
     known = dict.fromkeys(name for span in spans for name in span)
-    for name in (*trees, *widths):
-        if name not in known and not (name in widths and name in coarse):
-            raise InputError(
-                f"a hierarchy or digits for {name!r}, which no table is made by",
-                expected=f"some of {', '.join(known)}",
-                hint="add the variable to a table, or leave it out",
-            )
+    for what, named in (
+        ("--flat (flat)", flat),
+        ("a hierarchy", trees),
+        ("digits", [name for name in widths if name not in coarse]),
+    ):
+        refuse_unknown(named, known, f"{what} for {{}}, which no table is made by")
     rules = list(options.pop("rules", ()))
     _refuse_groups(rules, list(known))
     for name, tree in trees.items():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import InputError
+from evosdc.errors import InputError, refuse_unknown
 from evosdc.rules import (
     Contributors,
     Group,
@@ -386,13 +386,7 @@ def _check_options(
     request: str | None,
     value: str | None,
 ) -> None:
-    strange = sorted(set(trees) - set(by))
-    if strange:
-        raise InputError(
-            f"a hierarchy for {', '.join(strange)}, which the table is not made by",
-            expected=f"hierarchies for {', '.join(by)}",
-            hint="add the variable to the table, or leave the hierarchy out",
-        )
+    refuse_unknown(trees, by, "a hierarchy for {}, which the table is not made by")
     if request is None and _request_codes(rules) is not None:
         raise InputError(
             "a request rule without a request column",

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from evosdc.databases import DUCKDB, Column, Database, Dialect, as_database
 from evosdc.databases.kinds import FRACTION, NUMBERS, OTHER, TEXT, TRUTH, WHOLE
-from evosdc.errors import InputError
+from evosdc.errors import InputError, refuse_unknown
 from evosdc.frames import KINDS, is_frame, is_stream, to_arrow
 from evosdc.io.delimited import CsvFiles, open_csv_files
 from evosdc.io.paths import is_pattern
@@ -236,13 +236,7 @@ def _parsed(records: Records, relation: Any, columns: Columns) -> Any:
 
 
 def _refuse_columns(records: Records, columns: Columns) -> None:
-    missing = [column for column in columns.all() if column not in records.columns]
-    if missing:
-        raise InputError(
-            f"no column {', '.join(map(repr, missing))} in the records",
-            expected=f"columns among {', '.join(map(str, records.columns))}",
-            hint="check the names; capitals count",
-        )
+    refuse_unknown(columns.all(), records.columns, "no column {} in the records")
     numbers = (*NUMBERS, TEXT) if records.dialect.reads_text else NUMBERS
     for name in columns.numeric.values():
         column = records.columns[name]
@@ -411,13 +405,9 @@ def refuse_overlap(by: Sequence[str]) -> None:
 
 def refuse_digits(columns: Sequence[str], digits: Mapping[str, int] | None) -> None:
     """Refuse widths of codes that make no sense or are of other columns."""
+    what = "digits for {}, which the table is not made by"
+    refuse_unknown(digits or (), columns, what)
     for name, width in (digits or {}).items():
-        if name not in columns:
-            raise InputError(
-                f"digits for {name!r}, which the table is not made by",
-                expected=f"some of {', '.join(columns)}",
-                hint="check the name; capitals count",
-            )
         if not 1 <= width <= _MOST_DIGITS:
             raise InputError(
                 f"codes of {name!r} with {width} digits",

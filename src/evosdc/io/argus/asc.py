@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from evosdc.errors import InputError
+from evosdc.errors import InputError, refuse_unknown
 from evosdc.io.argus.rda import Description, Variable
 from evosdc.io.delimited import with_numbers
 from evosdc.io.encoding import text_blocks
@@ -35,13 +35,8 @@ def read_asc(
     import pyarrow as pa
 
     known = [v.name for v in description.variables]
-    unknown = sorted(set(names or ()) - set(known))
-    if unknown:
-        raise InputError(
-            f"there is no variable {unknown[0]!r} in the description of {path}",
-            expected=f"some of {', '.join(known)}",
-            hint="check the spelling",
-        )
+    missing = f"there is no variable {{}} in the description of {path}"
+    refuse_unknown(names or (), known, missing)
     wanted = [
         (k, v)
         for k, v in enumerate(description.variables)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from evosdc.errors import InputError
+from evosdc.errors import InputError, refuse_unknown
 from evosdc.io.argus.hrc import hierarchy_from_levels, read_hrc
 from evosdc.io.encoding import line_error, read_text
 from evosdc.io.paths import PathLike, file_named
@@ -151,13 +151,9 @@ class Description:
         `codes` are those in the data; they matter where the digits make the tree.
         `total` is the code of its root, where it is not that of the file.
         """
-        variable = next((v for v in self.variables if v.name == name), None)
-        if variable is None:
-            raise InputError(
-                f"there is no variable {name!r}",
-                expected=f"one of {', '.join(v.name for v in self.variables)}",
-                hint="check the spelling",
-            )
+        known = {v.name: v for v in self.variables}
+        refuse_unknown([name], known, "there is no variable {}")
+        variable = known[name]
         root = variable.total if total is None else total
         if variable.levels:
             return hierarchy_from_levels(codes, variable.levels, total=root)

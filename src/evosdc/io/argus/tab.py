@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.errors import InputError, TableError
+from evosdc.errors import InputError, TableError, refuse_unknown
 from evosdc.io.argus.hrc import write_hrc
 from evosdc.io.argus.rda import Description, rda_beside, read_rda
 from evosdc.io.delimited import line_finder, parse_rows, with_numbers, write_csv
@@ -291,13 +291,9 @@ def _refuse_unsayable(table: Table) -> None:
 def _response(description: Description, value: str | None) -> str:
     responses = [v.name for v in description.with_role("response") if not v.is_code]
     responses = responses or [v.name for v in description.with_role("frequency")]
-    if value is not None and value not in responses:
-        raise InputError(
-            f"there is no response {value!r}",
-            expected=f"one of {', '.join(responses)}",
-            hint="check the spelling",
-        )
-    if value is None and len(responses) != 1:
+    if value is not None:
+        refuse_unknown([value], responses, "there is no response {}")
+    elif len(responses) != 1:
         raise InputError(
             f"the table has {len(responses)} responses",
             expected="one, or the name of one",
