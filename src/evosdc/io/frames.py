@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evosdc.io.from_frame import LEVELS, RESERVED, table_from_frame
+from evosdc.io.from_frame import RESERVED, table_from_frame
 from evosdc.table import Table
-from evosdc.table.status import HIDDEN
+from evosdc.table.status import HIDDEN, LEVELS
 
 __all__ = [
     "LEVELS",

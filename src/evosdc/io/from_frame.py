@@ -28,9 +28,9 @@ from evosdc.table.hidden_totals import choose_total, find_hidden_sums, name_tota
 from evosdc.table.index import cell_keys, label_of, nodes_of
 from evosdc.table.knowledge import as_counts
 from evosdc.table.origin import AUTO
-from evosdc.table.status import FIXED, PRIMARY, STATUSES
+from evosdc.table.status import LEVELS, PRIMARY, STATUSES
+from evosdc.table.table import default_columns
 
-LEVELS = ("lpl", "upl", "spl")
 RESERVED = (
     "cell_id",
     "weight",
@@ -117,8 +117,8 @@ def table_from_frame(
     names = _dimension_names(rows, dimensions, value)
     trees = dict(hierarchies or {})
     for what, known in (("a hierarchy", trees), ("a word (flat)", flat)):
-        missing = f"there is {what} for {{}}, which is not a dimension"
-        refuse_unknown(known, names, missing)
+        wrong = f"there is {what} for {{}}, which is not a dimension"
+        refuse_unknown(known, names, wrong)
     notes: list[str] = []
     dims: list[Dimension] = []
     words, codes = [], np.empty((rows.num_rows, len(names)), dtype=np.int32)
@@ -294,11 +294,8 @@ class _Cells:
     ) -> dict[str, NDArray[Any]]:
         """Return weights, statuses, bounds and levels as far as they are given."""
         columns: dict[str, NDArray[Any]] = {}
-        defaults = {
-            "weight": np.abs(values),
-            "lower": np.full(len(values), np.nan),  # as in `Table.of`
-            "upper": np.full(len(values), np.inf),
-        } | {level: np.zeros(len(values)) for level in LEVELS}
+        defaults = default_columns(values)
+        default_status = defaults.pop("status")
         blank: dict[str, NDArray[np.bool_]] = {}
         for name, default in defaults.items():
             source = "cost" if name == "weight" and not self.has("weight") else name
@@ -307,11 +304,11 @@ class _Cells:
                 blank[name] = np.isnan(given)
                 columns[name] = np.where(blank[name], default, given)
         if self.has("status"):
-            columns["status"] = self._status(values)
+            columns["status"] = self._status(default_status)
             self._levels(columns, blank, values, level_percent)
         return columns
 
-    def _status(self, values: NDArray[np.float64]) -> NDArray[np.str_]:
+    def _status(self, default: NDArray[np.str_]) -> NDArray[np.str_]:
         letters = letter_column(self.rows, "status")
         known = np.isin(letters, (*STATUSES, ""))
         found = "" if known.all() else str(letters[~known][0])[:30]
@@ -321,7 +318,6 @@ class _Cells:
             "s (safe), u (primary), m (secondary) or z (fixed)",
             "correct the column 'status'",
         )
-        default = np.where(values == 0, FIXED, "s")
         return np.where(letters == "", default, letters).astype("U1")
 
     def _levels(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,8 +14,7 @@ from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
 from evosdc.table.index import CellIndex, cell_keys, label_of
 from evosdc.table.origin import Origin
-from evosdc.table.status import FIXED
-from evosdc.table.table import Table
+from evosdc.table.table import Table, default_columns
 
 Codes = NDArray[np.int32]
 
@@ -94,7 +93,7 @@ def build_table(
         unshown = np.append(np.asarray(unshown, dtype=bool), [False] * extra)
         unshown = unshown if unshown.any() else None
     filled: dict[str, Any] = {}
-    defaults = _defaults(full_values)
+    defaults = default_columns(full_values)
     for key, column in columns.items():
         if column is None:
             continue
@@ -182,19 +181,6 @@ def equations(dimensions: Sequence[Dimension], codes: Codes) -> Any:
         return sparse.csr_array((0, n), dtype=np.float64)
     coo = (np.concatenate(data), (np.concatenate(rows), np.concatenate(cols)))
     return sparse.csr_array(coo, shape=(count, n))
-
-
-def _defaults(values: NDArray[np.float64]) -> Mapping[str, NDArray[Any]]:
-    n = len(values)
-    return {
-        "weight": np.abs(values),
-        "status": np.where(values == 0, FIXED, "s").astype("U1"),
-        "lower": np.full(n, np.nan),  # `Table.of` knows which totals can be negative
-        "upper": np.full(n, np.inf),
-        "lpl": np.zeros(n),
-        "upl": np.zeros(n),
-        "spl": np.zeros(n),
-    }
 
 
 def refuse_duplicates(dimensions: Sequence[Dimension], codes: Codes) -> None:
