@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -201,23 +201,46 @@ def complete(
     values: NDArray[np.float64],
     counts: NDArray[np.int64] | None,
 ) -> tuple[Codes, NDArray[np.float64], NDArray[np.int64] | None]:
-    """Append the totals that are not given, dimension by dimension, bottom up."""
+    """Append the totals that are not given."""
+
+    def merge(parts: NDArray[np.int64], group: NDArray[np.int64]) -> None:
+        nonlocal values, counts
+        values = np.append(values, np.bincount(group, weights=values[parts]))
+        if counts is not None:
+            added = np.zeros(int(group.max()) + 1, dtype=np.int64)
+            np.add.at(added, group, counts[parts])
+            counts = np.append(counts, added)
+
+    return add_totals(dimensions, codes, merge), values, counts
+
+
+def add_totals(
+    dimensions: Sequence[Dimension],
+    codes: Codes,
+    merge: Callable[[NDArray[np.int64], NDArray[np.int64]], None],
+) -> Codes:
+    """Append the totals that are not there, dimension by dimension, bottom up.
+
+    Parameters
+    ----------
+    merge
+        Called each time with the numbers of some cells, and the total that each of them
+        is a part of, numbered from 0 in the order in which they are appended.
+    """
     for k, d in enumerate(dimensions):
-        depth = d.hierarchy.depth
-        for level in range(int(depth.max()), 0, -1):
-            parts = np.flatnonzero(depth[codes[:, k]] == level)
+        tree = d.hierarchy
+        for level in range(int(tree.depth.max()), 0, -1):
+            depth = tree.depth[codes[:, k]]
+            parts = np.flatnonzero(depth == level)
             above = codes[parts].copy()
-            above[:, k] = d.hierarchy.parent_array[codes[parts, k]]
-            unknown = CellIndex.of(dimensions, codes).find(above) < 0
-            if not unknown.any():
+            above[:, k] = tree.parent_array[codes[parts, k]]
+            if np.any((depth == level - 1) & ~tree.is_leaf[codes[:, k]]):
+                unknown = CellIndex.of(dimensions, codes).find(above) < 0
+                parts, above = parts[unknown], above[unknown]
+            if not len(parts):
                 continue
-            parts, above = parts[unknown], above[unknown]
             keys = cell_keys([len(d.hierarchy) for d in dimensions], above)
             _, first, group = np.unique(keys, return_index=True, return_inverse=True)
             codes = np.vstack([codes, above[first]])
-            values = np.append(values, np.bincount(group, weights=values[parts]))
-            if counts is not None:
-                added = np.zeros(len(first), dtype=np.int64)
-                np.add.at(added, group, counts[parts])
-                counts = np.append(counts, added)
-    return codes, values, counts
+            merge(parts, group)
+    return codes

@@ -38,12 +38,12 @@ class LinkedTables:
     ----------
     table
         All cells and all equations.
-    places
+    cell_numbers
         For each part, the number in `table` of each of its cells.
     """
 
     table: Table
-    places: tuple[NDArray[np.int64], ...]
+    cell_numbers: tuple[NDArray[np.int64], ...]
 
 
 def link_tables(
@@ -116,7 +116,7 @@ def link_tables(
         origin=_origin(tables, dims, [a for each in axes for a in each], unlinked),
         notes=dict.fromkeys(note for t in tables for note in t.notes),
     )
-    return LinkedTables(table, cells.places)
+    return LinkedTables(table, cells.cell_numbers)
 
 
 def _axes(table: Table, variable_of: Mapping[str, str]) -> list[tuple[Axis, ...]]:
@@ -186,7 +186,7 @@ class _JointCells:
         return np.cumsum([len(t) for t in self.tables])[:-1]
 
     @property
-    def places(self) -> tuple[NDArray[np.int64], ...]:
+    def cell_numbers(self) -> tuple[NDArray[np.int64], ...]:
         """The joint numbers of the cells of each table."""
         return tuple(np.split(self.place, self.starts))
 
@@ -262,7 +262,7 @@ def _joint_equations(tables: Sequence[Table], cells: _JointCells) -> tuple[Any, 
             (t.matrix.data, place_of[t.matrix.indices], t.matrix.indptr),
             shape=(t.matrix.shape[0], len(cells)),
         )
-        for t, place_of in zip(tables, cells.places, strict=True)
+        for t, place_of in zip(tables, cells.cell_numbers, strict=True)
     ]
     return _distinct(sparse.vstack(blocks, format="csr"), cells.all_of("rhs"))
 
