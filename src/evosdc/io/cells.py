@@ -16,7 +16,7 @@ from evosdc.io.encoding import line_error, read_text
 from evosdc.io.paths import PathLike
 from evosdc.table import TOTAL, Coalition, Table
 from evosdc.table.codes import tidy_code
-from evosdc.table.index import NUMBER, nodes_of
+from evosdc.table.index import NUMBER, first_of, nodes_of
 from evosdc.table.status import HIDDEN, STATUSES
 from evosdc.table.table import ADDITIVITY
 
@@ -308,10 +308,9 @@ class _Rows:
     ) -> None:
         """Raise for the first cell where `bad` holds."""
         if bad.any():
-            more = f" and {int(bad.sum()) - 1} more" if bad.sum() > 1 else ""
-            label = self.table.label(int(np.argmax(bad)))
+            cells = first_of(bad, self.table.label)
             raise InputError(
-                f"{self.path}: {label}{more} {what}", expected=expected, hint=hint
+                f"{self.path}: {cells} {what}", expected=expected, hint=hint
             )
 
     def refuse_counts(self, cells: NDArray[np.int64]) -> None:

@@ -25,7 +25,7 @@ from evosdc.table.build import count_missing, refuse_duplicates
 from evosdc.table.codes import MERGED, tidy_code
 from evosdc.table.contributions import AMOUNTS, COLUMNS, CONTRIBUTING, CONTRIBUTORS
 from evosdc.table.hidden_totals import choose_total, find_hidden_sums, name_total
-from evosdc.table.index import cell_keys, label_of, nodes_of
+from evosdc.table.index import cell_keys, first_of, label_of, nodes_of
 from evosdc.table.knowledge import as_counts
 from evosdc.table.origin import AUTO
 from evosdc.table.status import LEVELS, PRIMARY, STATUSES
@@ -245,13 +245,9 @@ class _Cells:
 
     def fail(self, bad: NDArray[np.bool_], what: str, expected: str, hint: str) -> None:
         """Raise for the first row where `bad` holds."""
-        if not bad.any():
-            return
-        row = int(np.argmax(bad))
-        label = label_of(self.dims, self.codes[row])
-        count = int(bad.sum())
-        more = f" and {count - 1} more" if count > 1 else ""
-        raise TableError(f"{what} at {label}{more}", expected=expected, hint=hint)
+        if bad.any():
+            where = first_of(bad, lambda row: label_of(self.dims, self.codes[row]))
+            raise TableError(f"{what} at {where}", expected=expected, hint=hint)
 
     def finite(self, name: str) -> NDArray[np.float64]:
         numbers = number_column(self.rows, name)

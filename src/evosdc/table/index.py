@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -81,6 +81,12 @@ class CellIndex:
 def nodes_of(tree: Hierarchy, codes: Sequence[str]) -> NDArray[np.int64]:
     """Return the node of each code, -1 for codes that a hierarchy does not have."""
     return np.array([tree.node_of.get(code, -1) for code in codes], dtype=np.int64)
+
+
+def first_of(bad: NDArray[np.bool_], label: Callable[[int], str]) -> str:
+    """Name the first cell where something is wrong, and say how many more there are."""
+    more = int(bad.sum()) - 1
+    return label(int(np.argmax(bad))) + (f" and {more:,} more" if more else "")
 
 
 def label_of(dimensions: Sequence[Dimension], nodes: Sequence[int]) -> str:

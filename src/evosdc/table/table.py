@@ -18,7 +18,7 @@ from scipy import sparse
 from evosdc.errors import NotAdditiveError, TableError
 from evosdc.table.contributions import Contributions
 from evosdc.table.hierarchy import Dimension
-from evosdc.table.index import CellIndex, label_of
+from evosdc.table.index import CellIndex, first_of, label_of
 from evosdc.table.origin import Origin
 from evosdc.table.rounding import at_the_bound
 from evosdc.table.status import (
@@ -371,12 +371,9 @@ class Table:
 
     def _check_numbers(self) -> None:
         def complain(bad: NDArray[np.bool_], what: str, expected: str) -> None:
-            cells = np.flatnonzero(bad)
-            if len(cells):
-                more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-                raise TableError(
-                    f"{what} at {self.label(int(cells[0]))}{more}", expected=expected
-                )
+            if bad.any():
+                where = first_of(bad, self.label)
+                raise TableError(f"{what} at {where}", expected=expected)
 
         complain(
             ~np.isfinite(self.value),

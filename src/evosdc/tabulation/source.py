@@ -192,8 +192,7 @@ def open_records(
             records = Records(house, database.columns(), database)
             _refuse_columns(records, columns)
         else:
-            files = _csv_files(source, opened)
-            relation = _relation(house, source, files)
+            relation, files = _relation(house, source, opened)
             described = zip(relation.columns, relation.types, strict=True)
             found = {name: _column(str(kind)) for name, kind in described}
             records = Records(house, found)
@@ -291,55 +290,43 @@ def is_text(kind: str) -> bool:
     return kind.upper().startswith(("VARCHAR", "ENUM"))
 
 
-def _csv_files(source: Any, opened: ExitStack) -> CsvFiles | None:
-    """Return the CSV files of a source; None where it is something else."""
-    if not isinstance(source, str | os.PathLike):
-        return None
-    path = os.fspath(source)
-    form = (format_of_pattern if is_pattern(path) else format_to_read)(path, "records")
-    if form is not CSV:
-        return None
-    folder = opened.enter_context(TemporaryDirectory(prefix="evosdc-"))
-    return open_csv_files(path, Path(folder))
-
-
-def _relation(connection: Any, source: Any, files: CsvFiles | None) -> Any:
-    if files is not None:
-        return _read_csv(connection, files)
+def _relation(
+    house: Any, source: Any, opened: ExitStack
+) -> tuple[Any, CsvFiles | None]:
+    """Open records of any kind; with those of CSV files come the files."""
     if isinstance(source, str | os.PathLike):
-        return _file(connection, os.fspath(source))
+        path = os.fspath(source)
+        several = is_pattern(path)
+        form = (format_of_pattern if several else format_to_read)(path, "records")
+        if form is CSV:
+            folder = opened.enter_context(TemporaryDirectory(prefix="evosdc-"))
+            files = open_csv_files(path, Path(folder))
+            return _read_csv(house, files), files
+        if form is PARQUET:
+            # DuckDB takes every name for a pattern: data[1].csv would be data1.csv.
+            named = path if several else glob.escape(path)
+            with _without_values(path, (duckdb.Error,)):
+                return house.read_parquet(named), None
+        raise InputError(
+            f"{path} is a file of tau-Argus, whose description belongs to it",
+            expected="its records",
+            hint="open it first: evosdc.io.open_microdata(path).source",
+        )
     if is_stream(source):
         # A stream can be read once only, and the records are read several times; a
         # relation lives in its own connection, so that its rows come over as one.
         with _without_values("the stream of records", (Exception,)):
             stream = pa.RecordBatchReader.from_stream(source)
-            connection.register("stream", stream)
-            connection.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
-            connection.unregister("stream")
-            return connection.table("kept")
+            house.register("stream", stream)
+            house.execute("CREATE TEMP TABLE kept AS SELECT * FROM stream")
+            house.unregister("stream")
+            return house.table("kept"), None
     if is_frame(source):
-        return connection.from_arrow(to_arrow(source))
+        return house.from_arrow(to_arrow(source)), None
     raise InputError(
         f"records of type {type(source).__name__}",
         expected=f"a path, or {KINDS}",
         hint="convert the records to one of them",
-    )
-
-
-def _file(connection: Any, path: str) -> Any:
-    several = is_pattern(path)
-    form = (format_of_pattern if several else format_to_read)(path, "records")
-    # DuckDB takes every name for a pattern: data[1].csv would be data1.csv.
-    named = path if several else glob.escape(path)
-    try:
-        if form is PARQUET:
-            return connection.read_parquet(named)
-    except duckdb.Error as error:
-        raise _unreadable(path, error) from None
-    raise InputError(
-        f"{path} is a file of tau-Argus, whose description belongs to it",
-        expected="its records",
-        hint="open it first: evosdc.io.open_microdata(path).source",
     )
 
 
