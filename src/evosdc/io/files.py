@@ -13,7 +13,15 @@ from evosdc.io.argus.tab import read_tab, write_tab
 from evosdc.io.labelled import labelled_columns, read_labelled, write_labelled
 from evosdc.io.paths import PathLike, open_output, refuse_existing, refuse_side
 from evosdc.io.sidecar import read_sidecar, refuse_sidecar, write_with_sidecar
-from evosdc.io.suffixes import CSV, PARQUET, TAB, format_to_read, format_to_write
+from evosdc.io.suffixes import (
+    CSV,
+    JJ,
+    PARQUET,
+    TAB,
+    Format,
+    format_to_read,
+    format_to_write,
+)
 from evosdc.table import Table, link_tables
 
 __all__ = [
@@ -38,16 +46,20 @@ def read_table(path: PathLike, **options: Any) -> Table:
     p = Path(path)
     form = format_to_read(p, "table")
     given = {key: option for key, option in options.items() if option is not None}
+    if form not in _LABELLED:
+        given.pop("totals", None)
+    readers: dict[Format, Callable[..., Table]] = {TAB: read_tab, JJ: read_jj}
+    reader = readers.get(form, read_labelled)
+    known = [
+        name
+        for name, parameter in signature(reader).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+    what = "this format takes no option {}"
+    refuse_unknown(given, known, what, hint="leave the option out")
+    table = reader(p, **given)
     if form in _LABELLED:
-        _refuse_others(given, read_labelled)
-        return read_labelled(p, **given)
-    given.pop("totals", None)
-    if form is TAB:
-        _refuse_others(given, read_tab)
-        table = read_tab(p, **given)
-    else:
-        _refuse_others(given, read_jj)
-        table = read_jj(p)
+        return table
     side = read_sidecar(p)
     return table if side is None else side.added_to(table, labels=form is TAB)
 
@@ -112,13 +124,3 @@ def check_output_file(path: PathLike, *, force: bool = False) -> Path:
     if form is TAB:
         refuse_side(p.with_suffix(".rda"), p, force)
     return p
-
-
-def _refuse_others(given: Mapping[str, Any], reader: Callable[..., Table]) -> None:
-    known = [
-        name
-        for name, parameter in signature(reader).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY
-    ]
-    what = "this format takes no option {}"
-    refuse_unknown(given, known, what, hint="leave the option out")

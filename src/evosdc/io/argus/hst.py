@@ -19,16 +19,16 @@ from evosdc.table import Table
 from evosdc.table.codes import tidy_code
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
 
-# How many numbers may follow each letter.
-_NUMBERS = {
-    "S": (0,),
-    "U": (0, 2),
-    "P": (0,),
-    "M": (0,),
-    "ML": (0,),
-    "C": (1,),
-    "W": (1,),
-    "PL": (2,),
+# What each letter means here, and how many numbers may follow it.
+_ACTIONS = {
+    "S": ("S", (0,)),
+    "U": ("U", (0, 2)),
+    "P": ("P", (0,)),
+    "M": ("M", (0,)),
+    "ML": ("M", (0,)),
+    "C": ("C", (1,)),
+    "W": ("C", (1,)),
+    "PL": ("PL", (2,)),
 }
 
 
@@ -266,13 +266,12 @@ def _entry(words: list[str], where: str, line: int) -> tuple[Apriori, list[str]]
     for count in (0, 1, 2):
         if len(words) <= count + 1:
             break
-        action = words[-1 - count].upper()
-        if action in _NUMBERS and count in _NUMBERS[action]:
+        action, counts = _ACTIONS.get(words[-1 - count].upper(), ("", ()))
+        if count in counts:
             numbers = words[len(words) - count :]
             if not all(any(c in "0123456789" for c in word) for word in numbers):
                 break
-            entry = Apriori(tuple(words[: -1 - count]), action, (), line)
-            return _canonical(entry), numbers
+            return Apriori(tuple(words[: -1 - count]), action, (), line), numbers
     raise _not_a_line(where)
 
 
@@ -307,7 +306,3 @@ def _not_a_line(where: str) -> InputError:
         "numbers of 0 or more",
         hint="check the separator and the letter",
     )
-
-
-def _canonical(entry: Apriori) -> Apriori:
-    return replace(entry, action={"ML": "M", "W": "C"}.get(entry.action, entry.action))

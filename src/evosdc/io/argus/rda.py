@@ -252,30 +252,23 @@ class _Reader:
         name, rest = words[0], words[1:]
         if any(v.name == name for v in self.variables):
             self._fail(f"variable {name!r} stands twice", "each variable once")
-        if self.of_table:
-            self.variables.append(Variable(name, missing=_stripped(rest)))
-            return
-        if self.separator is not None:
-            if not rest or not rest[0].isdecimal():
-                self._fail(
-                    f"variable {name!r} has no length", "Name length [missing ...]"
-                )
-            width = int(rest[0])
-            self.variables.append(Variable(name, 0, width, _stripped(rest[1:])))
-            return
-        if len(rest) < 2 or not (rest[0].isdecimal() and rest[1].isdecimal()):
+        # Where it begins, in fixed format, and how long it is; tables say neither.
+        places = 0 if self.of_table else 2 if self.separator is None else 1
+        if len(rest) < places or not all(word.isdecimal() for word in rest[:places]):
+            fixed = places == 2
             self._fail(
-                f"variable {name!r} has no start and length",
-                "Name start length [missing ...]",
-                "a free-format file begins with <SEPARATOR>",
+                f"variable {name!r} has no {'start and ' * fixed}length",
+                f"Name {'start ' * fixed}length [missing ...]",
+                "a free-format file begins with <SEPARATOR>" * fixed,
             )
-        start, width = int(rest[0]), int(rest[1])
-        if start < 1 or width < 1:
+        start, width = (0, 0, *map(int, rest[:places]))[-2:]
+        if places == 2 and (start < 1 or width < 1):
             self._fail(
                 f"variable {name!r} starts at {start} and is {width} long",
                 "a start of 1 or more and a length of 1 or more",
             )
-        self.variables.append(Variable(name, start, width, _stripped(rest[2:])))
+        missing = _stripped(rest[places:])
+        self.variables.append(Variable(name, start, width, missing))
 
     def _property(self, tag: str, values: list[str]) -> None:
         variable = self.variables[-1]
