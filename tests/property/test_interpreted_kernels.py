@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from evosdc import kernels, small_jobs
+from evosdc.compile import kernels, small_jobs
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.problem.problem import Problem

@@ -16,8 +16,8 @@ import pytest
 
 import evosdc
 from builders import stopwatch
-from evosdc import small_jobs
 from evosdc.api.pattern_checkpoint import Stored
+from evosdc.compile import small_jobs
 from evosdc.errors import InputError
 from evosdc.evolution.record import Entry
 from evosdc.evolution.stopping import EvaluationLimit

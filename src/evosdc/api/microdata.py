@@ -12,7 +12,7 @@ import numpy as np
 from evosdc import __version__
 from evosdc.api.records import as_records, repeated_note
 from evosdc.api.synthesis_checkpoint import keeping
-from evosdc.clock import Clock
+from evosdc.compile.clock import Clock
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.checkpoint import Checkpoint, as_checkpoint

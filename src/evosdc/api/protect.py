@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evosdc import __version__, small_jobs
+from evosdc import __version__
 from evosdc.api.options import NOT_GIVEN, Attacker, NotGiven, Requests, Stop, one_way
 from evosdc.api.pose import Posed, Task, pose
 from evosdc.api.requests import Labels, Preferences
 from evosdc.api.solve import Solution, settings_of, solve
 from evosdc.api.sources import as_table, assumed, known_before, template_of
+from evosdc.compile import small_jobs
 from evosdc.evolution.record import Entry
 from evosdc.evolution.stopping import gap as gap_of
 from evosdc.frames import like

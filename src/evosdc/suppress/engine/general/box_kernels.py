@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.sort import order_of
 
 Ints = NDArray[np.int64]

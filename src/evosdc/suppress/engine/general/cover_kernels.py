@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.general.box_kernels import Boxwork, CodeGrid, cheapest_box
 from evosdc.suppress.engine.general.path_kernels import Pathwork, Planes, cheapest_cycle
 from evosdc.suppress.engine.general.pool import (

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.table.attackers import Attackers
 
 Ints = NDArray[np.int64]

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from evosdc.arrays import Flags, Int, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.network.flow import Graph, graph_of, max_flow, min_cut
 from evosdc.suppress.problem.problem import Levels, Problem

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.arrays import Flags, Int, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 
 
 class Graph(NamedTuple):

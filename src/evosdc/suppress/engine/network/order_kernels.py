@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.arrays import Int, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Net, NetworkDemands, Work
 from evosdc.suppress.engine.network.cheapest_flow import Flows, send_cheapest
 from evosdc.suppress.engine.network.cover import drop_flow, level_ends, send_hidden
