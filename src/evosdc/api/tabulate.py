@@ -12,7 +12,7 @@ from evosdc.errors import InputError
 from evosdc.frames import like
 from evosdc.io import open_microdata, pattern_frame, read_hierarchy, read_waiver
 from evosdc.io.argus.rda import Description
-from evosdc.io.microdata import Microdata
+from evosdc.io.records import Microdata
 from evosdc.options import checked
 from evosdc.rules import Rule, parse_rules
 from evosdc.table import TOTAL, Hierarchy, Table

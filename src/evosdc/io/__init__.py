@@ -21,9 +21,9 @@ from evosdc.io.frames import (
     table_from_frame,
 )
 from evosdc.io.labelled import read_labelled, write_labelled
-from evosdc.io.microdata import open_microdata
 from evosdc.io.records import (
     Records,
+    open_microdata,
     read_records,
     write_records,
 )

@@ -22,7 +22,7 @@ from evosdc.table import (
     build_table,
 )
 from evosdc.table.build import count_missing, refuse_duplicates
-from evosdc.table.codes import MERGED, tidy_code
+from evosdc.table.codes import MERGED, listed, tidy_code
 from evosdc.table.contributions import AMOUNTS, COLUMNS, CONTRIBUTING, CONTRIBUTORS
 from evosdc.table.hidden_totals import choose_total, find_hidden_sums, name_total
 from evosdc.table.index import cell_keys, first_of, label_of, nodes_of
@@ -439,10 +439,8 @@ def _nodes(column: str, tree: Hierarchy, words: Sequence[str]) -> NDArray[np.int
     nodes = nodes_of(tree, words)
     unknown = [words[k] for k in np.flatnonzero(nodes < 0).tolist()]
     if unknown:
-        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         raise InputError(
-            f"codes {', '.join(map(repr, unknown[:3]))}{more} of column {column!r} "
-            "are not in its hierarchy",
+            f"codes {listed(unknown, 3)} of column {column!r} are not in its hierarchy",
             expected=f"codes under {tree.total!r}, for instance "
             f"{', '.join(map(repr, tree.codes[1:4]))}",
             hint="add them to the hierarchy, or correct the codes",

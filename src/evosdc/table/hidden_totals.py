@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,9 +87,9 @@ def name_total(
     """
     if tree.total in words:
         return tree, []
-    top = tree.children(0)
+    top = tree.parts[0]
     note = "column {!r}: {!r} is taken for the total"
-    if len(top) == 1 and tree.children(top[0]):
+    if len(top) == 1 and tree.parts[top[0]]:
         # A file that lists the total itself, with everything below.
         name = tree.codes[top[0]]
         if name in words or is_total_word(name):
@@ -180,7 +180,10 @@ def find_hidden_sums(
     for k, d in enumerate(dimensions):
         if d.name in skip:
             continue
-        for members in _families(d.hierarchy):
+        for node, parts in enumerate(d.hierarchy.parts):
+            if len(parts) < 2:
+                continue
+            members = [node, *parts]
             place = np.full(len(d.hierarchy), -1, dtype=np.int64)
             place[members] = np.arange(len(members))
             inside = place[full[:, k]] >= 0
@@ -234,16 +237,6 @@ def refuse_totals_in_records(
                 hint="leave the records of totals out; if it is chance, say so: "
                 f"--flat {d.name} (flat=[{d.name!r}])",
             )
-
-
-def _families(tree: Hierarchy) -> Iterator[list[int]]:
-    """Each node with two parts or more, and its parts."""
-    children: dict[int, list[int]] = {}
-    for node, parent in enumerate(tree.parents):
-        children.setdefault(parent, []).append(node)
-    for node, parts in children.items():
-        if node >= 0 and len(parts) > 1:
-            yield [node, *parts]
 
 
 def _look(d: Dimension, rows: Rows, *, chance: bool) -> list[str]:

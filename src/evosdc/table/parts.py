@@ -141,10 +141,8 @@ def splits(tree: Hierarchy, name: str, codes: Collection[str]) -> set[tuple[str,
     """
     found: set[tuple[str, str]] = set()
     for code in codes:
-        node = tree.parents[tree.node_of[code]]
-        while node >= 0 and (name, tree.codes[node]) not in found:
-            found.add((name, tree.codes[node]))
-            node = tree.parents[node]
+        above = tree.line(tree.node_of[code])[1:]
+        found |= {(name, tree.codes[node]) for node in above}
     return found
 
 

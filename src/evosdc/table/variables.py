@@ -145,10 +145,9 @@ def _own_codes(
     for code in codes:
         if code in other.node_of:
             continue
-        node = tree.parents[tree.node_of[code]]
-        while tree.codes[node] not in other.node_of:
-            node = tree.parents[node]
-        found.setdefault(tree.codes[node], []).append(code)
+        above = (tree.codes[node] for node in tree.line(tree.node_of[code])[1:])
+        common = next(known for known in above if known in other.node_of)
+        found.setdefault(common, []).append(code)
     return found
 
 

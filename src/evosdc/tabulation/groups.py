@@ -49,7 +49,7 @@ def find_groups(
         refuse_unknown([rule.variable], names, what)
     cells: dict[Codes, int] = {tuple(c): i for i, c in enumerate(codes.tolist())}
     trees = [d.hierarchy for d in dimensions]
-    below = [_children(tree) for tree in trees]
+    below = [tree.parts for tree in trees]
     full: set[int] = set()
     added: dict[Codes, int] = {}
     possible: set[int] = set()
@@ -86,22 +86,9 @@ def find_groups(
     )
 
 
-def _children(tree: Hierarchy) -> list[list[int]]:
-    below: list[list[int]] = [[] for _ in tree.codes]
-    for node, parent in enumerate(tree.parents):
-        if parent >= 0:
-            below[parent].append(node)
-    return below
-
-
 def _ancestors(trees: Sequence[Hierarchy], leaf: Codes) -> list[Codes]:
     """A cell and all its totals."""
-    lines = []
-    for tree, node in zip(trees, leaf, strict=True):
-        line = [node]
-        while tree.parents[line[-1]] >= 0:
-            line.append(tree.parents[line[-1]])
-        lines.append(line)
+    lines = (tree.line(node) for tree, node in zip(trees, leaf, strict=True))
     return list(product(*lines))
 
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from evosdc.databases import Dialect
-from evosdc.table import Dimension, Hierarchy
+from evosdc.table import Dimension
 from evosdc.table.index import CellIndex
 from evosdc.table.rounding import significant
 from evosdc.tabulation.check import Facts, Task
@@ -120,26 +120,20 @@ def _load_trees(connection: Any, dimensions: Sequence[Dimension]) -> None:
     """Make a table a dimension: each code, its node, and its node at every depth."""
     for k, dimension in enumerate(dimensions):
         tree = dimension.hierarchy
+        # From the total down.
+        lines = [tree.line(node)[::-1] for node in range(len(tree))]
         columns = {
             "code": pa.array(tree.codes, pa.string()),
             "node": pa.array(range(len(tree)), pa.int32()),
         }
         for level in range(int(tree.depth.max()) + 1):
-            at = [_node_at(tree, node, level) for node in range(len(tree))]
+            at = [line[level] if level < len(line) else None for line in lines]
             columns[f"n{level}"] = pa.array(at, pa.int32())
         connection.register(f"given{k}", pa.table(columns))
         connection.execute(
             f"CREATE OR REPLACE TEMP TABLE tree{k} AS SELECT * FROM given{k}"
         )
         connection.unregister(f"given{k}")
-
-
-def _node_at(tree: Hierarchy, node: int, level: int) -> int | None:
-    if tree.depth[node] < level:
-        return None
-    while tree.depth[node] > level:
-        node = tree.parents[node]
-    return node
 
 
 def _sum_records(task: Task, n_asks: int) -> None:

@@ -248,7 +248,7 @@ class _Search:
         level_of = {pair.one[a]: pair.two[b] for a, b, _ in pair.rows.tolist()}
         kept = np.zeros(len(tree), dtype=bool)
         for fine, code in level_of.items():
-            line = list(_line(tree, fine))
+            line = tree.line(tree.node_of.get(fine, 0))[:-1]
             at = tree.node_of[code]
             others = [tree.codes[n] for n in line if tree.codes[n] in pair.two]
             if at not in line or others != [code]:
@@ -348,14 +348,6 @@ def _one_column(name: str, other: str) -> str:
         f"so: --link {name}={UNRELATED} (link={{{name!r}: {UNRELATED!r}}}), which the "
         f"claim will say; or give both the codes of {other!r}"
     )
-
-
-def _line(tree: Hierarchy, code: str) -> Iterator[int]:
-    """A node and all above it but the total."""
-    node = tree.node_of.get(code, 0)
-    while node:
-        yield node
-        node = tree.parents[node]
 
 
 def _groups_in_common(pair: Pair) -> NDArray[np.int64]:

@@ -92,11 +92,11 @@ def write_hrc(
 ) -> None:
     """Write a ``.hrc`` file, the total left out; `public` as in `write_csv`."""
     lines: list[str] = []
-    stack = [(node, 0) for node in reversed(hierarchy.children(0))]
+    stack = [(node, 0) for node in reversed(hierarchy.parts[0])]
     while stack:
         node, depth = stack.pop()
         lines.append(lead * depth + hierarchy.codes[node])
-        stack += [(child, depth + 1) for child in reversed(hierarchy.children(node))]
+        stack += [(child, depth + 1) for child in reversed(hierarchy.parts[node])]
     write_text(path, "".join(line + "\n" for line in lines), force, public=public)
 
 
