@@ -25,7 +25,7 @@ from evosdc.io.argus.hst import write_hst
 from evosdc.io.argus.tab import refuse_names, tab_files, write_published_tab
 from evosdc.io.columns import write_parquet
 from evosdc.io.delimited import write_csv
-from evosdc.io.frames import HIDDEN_MARK, frame_of, published_frame
+from evosdc.io.frames import HIDDEN_MARK, frame_of, published_frame, refuse_unlabelled
 from evosdc.io.paths import PathLike, write_text
 from evosdc.io.text import number_words
 from evosdc.table import Table, linked_parts
@@ -153,12 +153,7 @@ def _whole_flags(
 
 
 def _labels(table: Table) -> Any:
-    if not table.dimensions:
-        raise InputError(
-            "the table has no labels",
-            expected="a table with dimensions",
-            hint="write it as .jj",
-        )
+    refuse_unlabelled(table, "this layout")
     return frame_of(table).select([d.name for d in table.dimensions])
 
 

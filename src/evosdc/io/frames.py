@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evosdc.errors import InputError
 from evosdc.io.from_frame import RESERVED, table_from_frame
 from evosdc.table import Table
 from evosdc.table.status import HIDDEN, LEVELS
@@ -17,10 +18,21 @@ __all__ = [
     "frame_of",
     "pattern_frame",
     "published_frame",
+    "refuse_unlabelled",
     "table_from_frame",
 ]
 
 HIDDEN_MARK = "x"  # what a reader of the publication sees of a hidden cell
+
+
+def refuse_unlabelled(table: Table, form: str, hint: str = "write it as .jj") -> None:
+    """Refuse a table whose cells have numbers only, for a format of labels."""
+    if not table.dimensions:
+        raise InputError(
+            "the table has no labels",
+            expected=f"a table with dimensions for {form}",
+            hint=hint,
+        )
 
 
 def frame_of(table: Table, *, original_ids: ArrayLike | None = None) -> Any:

@@ -10,10 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from evosdc.errors import InputError, TableError
+from evosdc.errors import TableError
 from evosdc.io.columns import read_columns, read_parquet, write_parquet
 from evosdc.io.delimited import read_csv, write_csv
-from evosdc.io.frames import RESERVED, frame_of, table_from_frame
+from evosdc.io.frames import (
+    RESERVED,
+    frame_of,
+    refuse_unlabelled,
+    table_from_frame,
+)
 from evosdc.io.paths import PathLike, readable
 from evosdc.io.sidecar import (
     METADATA,
@@ -90,12 +95,7 @@ def labelled_columns(path: PathLike) -> list[str]:
 def write_labelled(path: PathLike, table: Table, *, force: bool = False) -> None:
     """Write a table as CSV or Parquet so that `read_labelled` gives it back."""
     p = Path(path)
-    if not table.dimensions:
-        raise InputError(
-            "the table has no labels",
-            expected="a table with dimensions for CSV and Parquet",
-            hint="write it as .jj",
-        )
+    refuse_unlabelled(table, "CSV and Parquet")
     refuse_other_equations(table)
     frame = frame_of(table)
     text = describe(table, frame)

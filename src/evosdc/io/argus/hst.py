@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError, TableError
 from evosdc.io.delimited import split_line
 from evosdc.io.encoding import read_text
+from evosdc.io.frames import refuse_unlabelled
 from evosdc.io.numbers import read_numbers
 from evosdc.io.paths import PathLike, open_output
 from evosdc.io.text import line_bytes, number_word, quoted
@@ -77,12 +78,7 @@ def write_hst(
     """
     import pyarrow as pa
 
-    if not table.dimensions:
-        raise InputError(
-            "the table has no labels",
-            expected="a table with dimensions for .hst",
-            hint="keep pattern.csv instead",
-        )
+    refuse_unlabelled(table, ".hst", "keep pattern.csv instead")
     cells = np.flatnonzero(table.status == SECONDARY)
     columns = [
         quoted(

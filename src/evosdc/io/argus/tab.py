@@ -20,6 +20,7 @@ from evosdc.io.frames import (
     LEVELS,
     frame_of,
     published_frame,
+    refuse_unlabelled,
     table_from_frame,
 )
 from evosdc.io.labelled import refuse_other_equations
@@ -258,12 +259,7 @@ def _response_name(table: Table) -> str:
 
 def refuse_names(table: Table) -> None:
     """Refuse a table whose dimensions an ``.rda`` cannot name."""
-    if not table.dimensions:
-        raise InputError(
-            "the table has no labels",
-            expected="a table with dimensions for .tab",
-            hint="write it as .jj",
-        )
+    refuse_unlabelled(table, ".tab")
     for d in table.dimensions:
         if any(c.isspace() or c in '<>"' for c in d.name):
             raise InputError(
