@@ -5,7 +5,10 @@ Messages name cells by label and never print confidential values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class EvosdcError(Exception):

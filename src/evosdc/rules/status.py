@@ -62,19 +62,43 @@ def set_status(
         )
     numbers = find_cells(table, cells)
     _refuse_contradiction(table, numbers, letter)
-    changed = table.status.copy()
-    low, high, slide = table.lpl.copy(), table.upl.copy(), table.spl.copy()
+    by_hand = StatusByHand(table)
     if letter == PRIMARY:
         fresh = numbers[table.status[numbers] != PRIMARY]
-        high[fresh], low[fresh] = _manual_levels(table, fresh, manual or Manual())
+        high, low = _manual_levels(table, fresh, manual or Manual())
+        by_hand.upl[fresh], by_hand.lpl[fresh] = high, low
         if upl is not None:
-            high[numbers] = upl
+            by_hand.upl[numbers] = upl
         if lpl is not None:
-            low[numbers] = lpl
-    else:
-        low[numbers] = high[numbers] = slide[numbers] = 0.0
-    changed[numbers] = letter
-    return table.replace(status=changed, lpl=low, upl=high, spl=slide)
+            by_hand.lpl[numbers] = lpl
+    by_hand.give(numbers, letter)
+    return by_hand.done()
+
+
+class StatusByHand:
+    """Statuses, levels and costs of a table while somebody changes them."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.status, self.weight = table.status.copy(), table.weight.copy()
+        self.lpl, self.upl = table.lpl.copy(), table.upl.copy()
+        self.spl = table.spl.copy()
+
+    def give(self, cells: Any, letter: str) -> None:
+        """Give cells a status; cells that are not sensitive have no levels."""
+        self.status[cells] = letter
+        if letter != PRIMARY:
+            self.lpl[cells] = self.upl[cells] = self.spl[cells] = 0.0
+
+    def done(self) -> Table:
+        """Return the table as it is now."""
+        return self.table.replace(
+            status=self.status,
+            weight=self.weight,
+            lpl=self.lpl,
+            upl=self.upl,
+            spl=self.spl,
+        )
 
 
 def find_cells(table: Table, cells: Cells) -> NDArray[np.int64]:

@@ -16,6 +16,7 @@ from evosdc.io.frames import refuse_unlabelled
 from evosdc.io.numbers import read_numbers
 from evosdc.io.paths import PathLike, open_output
 from evosdc.io.text import line_bytes, number_word, quoted
+from evosdc.rules.status import StatusByHand
 from evosdc.table import Table
 from evosdc.table.codes import tidy_code
 from evosdc.table.status import FIXED, PRIMARY, SAFE, SECONDARY
@@ -141,13 +142,10 @@ def read_apriori_into(
     return changed.replace(origin=origin)
 
 
-class _Changes:
+class _Changes(StatusByHand):
     def __init__(self, table: Table, level_percent: float | None) -> None:
-        self.table, self.percent = table, level_percent
-        self.status = table.status.copy()
-        self.weight = table.weight.copy()
-        self.lpl, self.upl = table.lpl.copy(), table.upl.copy()
-        self.spl = table.spl.copy()
+        super().__init__(table)
+        self.percent = level_percent
 
     def apply(self, entries: Sequence[Apriori]) -> Table:
         protected: set[int] = set()
@@ -174,15 +172,9 @@ class _Changes:
                     expected="one or the other",
                     hint="remove the P line, or make the cell safe with S",
                 )
-            self.status[cell] = FIXED
+            self.give(cell, FIXED)
         self._refuse_bare()
-        return self.table.replace(
-            status=self.status,
-            weight=self.weight,
-            lpl=self.lpl,
-            upl=self.upl,
-            spl=self.spl,
-        )
+        return self.done()
 
     def _cells(self, entries: Sequence[Apriori]) -> NDArray[np.int64]:
         """Return the cell of each line, -1 for empty ones."""
@@ -212,8 +204,7 @@ class _Changes:
         if entry.action == "C":
             self.weight[cell] = entry.numbers[0]
         elif entry.action == "S":
-            self.status[cell] = SAFE
-            self.lpl[cell] = self.upl[cell] = self.spl[cell] = 0.0
+            self.give(cell, SAFE)
         elif self.status[cell] == FIXED and not zero:
             raise TableError(
                 f"line {entry.line}: {self.table.label(cell)} is protected from "
@@ -222,7 +213,7 @@ class _Changes:
                 hint="make it safe (S) first, or remove the line",
             )
         elif entry.action == "U":
-            self.status[cell] = PRIMARY
+            self.give(cell, PRIMARY)
             if entry.numbers:
                 self.lpl[cell], self.upl[cell] = entry.numbers
         elif self.status[cell] == SAFE:  # M: a primary stays one, a zero stays fixed
