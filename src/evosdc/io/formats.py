@@ -29,7 +29,7 @@ from evosdc.io.frames import HIDDEN_MARK, frame_of, published_frame, refuse_unla
 from evosdc.io.paths import PathLike, write_text
 from evosdc.io.text import number_words
 from evosdc.table import Table, linked_parts
-from evosdc.table.published import as_published
+from evosdc.table.parts import as_published
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
 EMPTY_MARK = "-"

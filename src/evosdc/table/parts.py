@@ -1,15 +1,18 @@
-"""The tables that a joint table is made of: which cells each of them shows."""
+"""The tables that a joint table is made of, and what is published of each."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from evosdc.table.hierarchy import Dimension, Hierarchy
-from evosdc.table.origin import Axis
+from evosdc.table.origin import Axis, Origin
+from evosdc.table.status import LEVELS, SECONDARY
 from evosdc.table.table import Table
 
 
@@ -183,3 +186,41 @@ def in_a_ring(spans: Sequence[Collection[Hashable]]) -> bool:
         if kept == left:
             return bool(kept)
         left = kept
+
+
+def as_published(table: Table, part: Part | None = None) -> Table:
+    """Return a copy of a table without anything that is not published.
+
+    It is no table to compute with: hidden values are not a number, and one of several
+    linked tables (`part`) has no equations. Cells that no table shows are not in it.
+    """
+    table = table.visible()
+    cells = np.arange(len(table)) if part is None else part.cells
+    hidden = table.hidden[cells]
+    status = np.where(hidden, SECONDARY, table.status[cells])
+    dimensions, codes = table.dimensions, table.codes
+    matrix, rhs = table.matrix, table.rhs
+    if part is not None:
+        dimensions, codes = part.labels(table)
+        matrix, rhs = sparse.csr_array((0, len(cells))), np.zeros(0)
+    unknown: dict[str, Any] = dict.fromkeys(
+        ("weight", "lower", "upper", *LEVELS), np.full(len(cells), np.nan)
+    )
+    # Not `Table.replace`, which would check that the values add up.
+    return replace(
+        table,
+        value=np.where(hidden, np.nan, table.value[cells]),
+        status=status,
+        **unknown,
+        matrix=matrix,
+        rhs=rhs,
+        dimensions=dimensions,
+        codes=codes,
+        # With those of published cells the others could be worked out.
+        frequency=None,
+        holdings=None,
+        respondent=None,
+        contributions=None,
+        origin=Origin(),
+        notes=(),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,14 +20,15 @@ from evosdc.databases.kinds import FRACTION, NUMBERS, OTHER, TEXT, TRUTH, WHOLE
 from evosdc.errors import InputError, refuse_unknown
 from evosdc.frames import KINDS, is_frame, is_stream, to_arrow
 from evosdc.io.delimited import CsvFiles, open_csv_files
+from evosdc.io.numbers import AROUND, MINUS, PLAIN, Unreadable, choose_styles
 from evosdc.io.paths import is_pattern
 from evosdc.io.suffixes import CSV, PARQUET, format_of_pattern, format_to_read
 from evosdc.table.codes import BLANKS, NO_WIDTH, ODD_BLANKS
 from evosdc.tabulation.identity import column_numbers, record_numbers
-from evosdc.tabulation.numbers import plain_numbers
 
 _MOST_DIGITS = 100
 _NULL = '"NULL"'
+_DIGITS = "0123456789"
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,7 @@ def open_records(
                 records = replace(records, hashed=_hash_names(found))
                 relation = _parsed(records, relation, columns)
             numbers = dict.fromkeys(columns.numeric.values())
-            relation = plain_numbers(
+            relation = _plain_numbers(
                 relation,
                 [name for name in numbers if found[name].kind == TEXT],
                 None if files is None else files.separator,
@@ -400,3 +401,63 @@ def refuse_digits(columns: Sequence[str], digits: Mapping[str, int] | None) -> N
                 f"codes of {name!r} with {width} digits",
                 expected=f"1 to {_MOST_DIGITS} digits",
             )
+
+
+def _plain_numbers(
+    relation: Any,
+    columns: Sequence[str],
+    separator: str | None,
+    line_of: Callable[[str, Collection[str]], str] | None,
+) -> Any:
+    """Return the records with numbers that DuckDB reads in columns of text.
+
+    Parameters
+    ----------
+    columns
+        The columns of text that hold numbers.
+    separator
+        What parts the columns of the file, None where there is none.
+    line_of
+        Says where the first number of some shapes is in the file.
+    """
+    if not columns:
+        return relation
+    wanted = []
+    for k, column in enumerate(columns):
+        shape, name = _shape(column), DUCKDB.name_of(column)
+        wanted += [
+            f"list(DISTINCT {shape}) FILTER (WHERE {shape} IS NOT NULL) AS shapes{k}",
+            f"bool_or(strlen({name}) <> length({name})) AS odd{k}",
+        ]
+    found = relation.aggregate(", ".join(wanted)).to_arrow_table().to_pylist()[0]
+    shapes = {column: found[f"shapes{k}"] or [] for k, column in enumerate(columns)}
+    try:
+        styles = choose_styles(shapes, separator)
+    except Unreadable as error:
+        where = line_of(error.column, error.shapes) if line_of else "the records"
+        raise error.error(where) from None
+    changes = []
+    for k, column in enumerate(columns):
+        if styles[column] == PLAIN and not found[f"odd{k}"]:
+            continue
+        name, (old, new) = DUCKDB.name_of(column), styles[column].signs
+        text = (
+            f"translate({_trimmed(name)}, {DUCKDB.literal(old)}, {DUCKDB.literal(new)})"
+        )
+        changes.append(f"nullif({text}, '') AS {name}")
+    if not changes:
+        return relation
+    return relation.project(f"* REPLACE ({', '.join(changes)})")
+
+
+def _shape(column: str) -> str:
+    """Return the shape of a number in SQL: see `evosdc.io.numbers.shapes_of`."""
+    text = _trimmed(DUCKDB.name_of(column))
+    zero = f"starts_with(ltrim({text}, {DUCKDB.literal('+-' + MINUS)}), '0')"
+    body = f"lower(translate({text}, '{_DIGITS}', '{'0' * len(_DIGITS)}'))"
+    first = f"CASE WHEN {zero} THEN '0' ELSE 'N' END"
+    return f"CASE WHEN {text} <> '' THEN {first} || {body} END"
+
+
+def _trimmed(name: str) -> str:
+    return f"trim({name}, {DUCKDB.literal(AROUND)})"
