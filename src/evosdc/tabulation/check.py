@@ -12,7 +12,7 @@ from evosdc.errors import InputError
 from evosdc.io.numbers import rounded
 from evosdc.table.codes import merged_note
 from evosdc.tabulation.fixed import EXACT, Fixed
-from evosdc.tabulation.source import Columns, Records, tidied
+from evosdc.tabulation.source import Columns, OpenRecords, tidied
 
 # Up to so many decimals, sums are kept in units of the last decimal, where they are
 # whole numbers and exact in any order.
@@ -64,7 +64,7 @@ class Task:
         Whether the table keeps the two that contribute most to each cell.
     """
 
-    records: Records
+    records: OpenRecords
     columns: Columns
     facts: Facts
     n_top: int = 0
@@ -124,7 +124,7 @@ def numbers_of(dialect: Dialect, columns: Columns) -> list[str]:
     return [f"{dialect.number_of(column)} AS {part}" for part, column in named.items()]
 
 
-def check_records(records: Records, columns: Columns) -> Facts:
+def check_records(records: OpenRecords, columns: Columns) -> Facts:
     """Raise an `InputError` for anything that cannot be tabulated."""
     dialect = records.dialect
     # Names of ours, which no column of the records can be mistaken for.

@@ -24,7 +24,7 @@ from evosdc.table.index import CellIndex
 from evosdc.table.rounding import significant
 from evosdc.tabulation.check import Facts, Task
 from evosdc.tabulation.identity import DIGITS, Respondents
-from evosdc.tabulation.source import Columns, Records, tidied
+from evosdc.tabulation.source import Columns, OpenRecords, tidied
 
 PAIRS = "pairs"
 
@@ -56,7 +56,7 @@ def _response(columns: Columns, facts: Facts, dialect: Dialect) -> list[str]:
     return facts.fixed("value").sums(dialect, "x * w", "x")
 
 
-def names_of(records: Records) -> set[str]:
+def names_of(records: OpenRecords) -> set[str]:
     """Return the holdings of the records."""
     found = records.house.sql(f"SELECT DISTINCT {tidied('h')} FROM {PAIRS}").fetchall()
     return {name for (name,) in found}

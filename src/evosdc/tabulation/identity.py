@@ -24,7 +24,7 @@ from evosdc.table import Contributions
 from evosdc.table.rounding import significant
 
 if TYPE_CHECKING:
-    from evosdc.tabulation.source import Records
+    from evosdc.tabulation.source import OpenRecords
 
 _DIGITS = 16
 # Digits of a sum that do not depend on the order of adding.
@@ -57,7 +57,7 @@ def record_numbers(columns: int, names: Sequence[str] = HASHES) -> list[str]:
     return found
 
 
-def hashing(records: Records) -> tuple[list[str], list[str]]:
+def hashing(records: OpenRecords) -> tuple[list[str], list[str]]:
     """Return what to select from records, and from that, for the hashes of each."""
     if records.hashed:
         both = list(zip(records.hashed, HASHES, strict=True))
@@ -127,7 +127,7 @@ class Identity:
     repeated: int = 0
 
     @classmethod
-    def of(cls, records: Records) -> Identity:
+    def of(cls, records: OpenRecords) -> Identity:
         """Look at all records once, in any order."""
         dialect = records.dialect
         numbers, hashes = (", ".join(parts) for parts in hashing(records))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.table import TOTAL, Hierarchy
-from evosdc.tabulation.source import Columns, Records, open_records, tidied
+from evosdc.tabulation.source import Columns, OpenRecords, open_records, tidied
 
 
 def hierarchy_from_columns(
@@ -64,7 +64,7 @@ class Pair:
 class Levels:
     """Columns of open records that may be levels of each other."""
 
-    records: Records
+    records: OpenRecords
     digits: Mapping[str, int]
     weight: str | None
     pairs: dict[tuple[str, str], Pair] = field(default_factory=dict)

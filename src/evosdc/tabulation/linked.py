@@ -19,7 +19,7 @@ from evosdc.table.status import SECONDARY
 from evosdc.tabulation.levels import Levels
 from evosdc.tabulation.microdata import columns_for, tabulate
 from evosdc.tabulation.related import Trees, Variables, columns_of, find_variables
-from evosdc.tabulation.source import Records, open_records
+from evosdc.tabulation.source import OpenRecords, open_records
 
 
 def tabulate_linked(
@@ -86,7 +86,7 @@ def tabulate_linked(
 class _Tables:
     """Everything that tables of the same records have in common."""
 
-    records: Records
+    records: OpenRecords
     value: str | None
     variables: Variables
     declared: Trees

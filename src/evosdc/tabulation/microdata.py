@@ -36,7 +36,7 @@ from evosdc.tabulation.identity import Identity, Respondents
 from evosdc.tabulation.rollup import roll_up
 from evosdc.tabulation.source import (
     Columns,
-    Records,
+    OpenRecords,
     open_records,
     refuse_digits,
     refuse_overlap,
@@ -355,7 +355,7 @@ def _table(
     )
 
 
-def _refuse_strangers(records: Records, waiver: Sequence[str]) -> None:
+def _refuse_strangers(records: OpenRecords, waiver: Sequence[str]) -> None:
     """Refuse consent of somebody who is not in the records: a name may be misspelt."""
     if not waiver:
         return

@@ -1,4 +1,4 @@
-"""Records of any kind, in the house's DuckDB or in an engine of their own."""
+"""Records of any kind, in our own DuckDB or in an engine of their own."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def connect(memory_limit: str, threads: int | None) -> Iterator[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class OpenRecords:
     """Records that can be asked in SQL, and the DuckDB of the house.
 
     `database` is None where the records are in the house themselves, as view ``raw``.
@@ -169,7 +169,7 @@ class Records:
 @contextmanager
 def open_records(
     source: Any, columns: Columns, memory_limit: str = "3GB", threads: int | None = None
-) -> Iterator[Records]:
+) -> Iterator[OpenRecords]:
     """Open records where they are, and a DuckDB beside them for what they answer.
 
     Records that are open already, for several tables, stay as they are. A CSV file is
@@ -178,7 +178,7 @@ def open_records(
     No message of DuckDB gets out, here or while the records are asked: it may quote
     them.
     """
-    if isinstance(source, Records):
+    if isinstance(source, OpenRecords):
         _refuse_columns(source, columns)
         yield source
         return
@@ -190,13 +190,13 @@ def open_records(
         database = as_database(source)
         if database is not None:
             opened.enter_context(database)
-            records = Records(house, database.columns(), database)
+            records = OpenRecords(house, database.columns(), database)
             _refuse_columns(records, columns)
         else:
             relation, files = _relation(house, source, opened)
             described = zip(relation.columns, relation.types, strict=True)
             found = {name: _column(str(kind)) for name, kind in described}
-            records = Records(house, found)
+            records = OpenRecords(house, found)
             _refuse_columns(records, columns)
             if files is not None:
                 records = replace(records, hashed=_hash_names(found))
@@ -220,7 +220,7 @@ def _hash_names(columns: Mapping[str, Column]) -> tuple[str, ...]:
     return f"{name}0", f"{name}1"
 
 
-def _parsed(records: Records, relation: Any, columns: Columns) -> Any:
+def _parsed(records: OpenRecords, relation: Any, columns: Columns) -> Any:
     """Parse a CSV file once, and keep the columns that are asked for."""
     relation.create_view("parsed")
     used = {name: f"q{i}" for i, name in enumerate(columns.all())}
@@ -235,7 +235,7 @@ def _parsed(records: Records, relation: Any, columns: Columns) -> Any:
     return records.house.table("kept").project(", ".join([*named, *records.hashed]))
 
 
-def _refuse_columns(records: Records, columns: Columns) -> None:
+def _refuse_columns(records: OpenRecords, columns: Columns) -> None:
     refuse_unknown(columns.all(), records.columns, "no column {} in the records")
     numbers = (*NUMBERS, TEXT) if records.dialect.reads_text else NUMBERS
     for name in columns.numeric.values():
