@@ -11,7 +11,7 @@ from evosdc.errors import InputError, refuse_unknown
 from evosdc.io.argus.jj import read_jj, write_jj
 from evosdc.io.argus.tab import read_tab, write_tab
 from evosdc.io.labelled import labelled_columns, read_labelled, write_labelled
-from evosdc.io.paths import PathLike, open_output, refuse_existing, refuse_side
+from evosdc.io.paths import PathLike, refuse_existing, refuse_side
 from evosdc.io.sidecar import read_sidecar, refuse_sidecar, write_with_sidecar
 from evosdc.io.suffixes import (
     CSV,
@@ -23,14 +23,6 @@ from evosdc.io.suffixes import (
     format_to_write,
 )
 from evosdc.table import Table, link_tables
-
-__all__ = [
-    "check_output_file",
-    "open_output",
-    "read_table",
-    "read_tables",
-    "write_table",
-]
 
 _LABELLED = (CSV, PARQUET)
 

@@ -8,19 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evosdc.errors import InputError
-from evosdc.io.from_frame import RESERVED, table_from_frame
 from evosdc.table import Table
 from evosdc.table.status import HIDDEN, LEVELS
-
-__all__ = [
-    "LEVELS",
-    "RESERVED",
-    "frame_of",
-    "pattern_frame",
-    "published_frame",
-    "refuse_unlabelled",
-    "table_from_frame",
-]
 
 HIDDEN_MARK = "x"  # what a reader of the publication sees of a hidden cell
 

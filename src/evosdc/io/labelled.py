@@ -13,12 +13,8 @@ from scipy import sparse
 from evosdc.errors import TableError
 from evosdc.io.columns import read_columns, read_parquet, write_parquet
 from evosdc.io.delimited import read_csv, write_csv
-from evosdc.io.frames import (
-    RESERVED,
-    frame_of,
-    refuse_unlabelled,
-    table_from_frame,
-)
+from evosdc.io.frames import frame_of, refuse_unlabelled
+from evosdc.io.from_frame import RESERVED, table_from_frame
 from evosdc.io.paths import PathLike, readable
 from evosdc.io.sidecar import (
     METADATA,
@@ -52,7 +48,7 @@ def read_labelled(
     refused where it was written with other cells (`evosdc.io.sidecar`). Without them a
     dimension is flat, and absent inner cells are an error; codes that are sums of
     other codes are refused there, unless `flat` says that it is chance.
-    `evosdc.io.frames.table_from_frame` says which columns are recognised.
+    `evosdc.io.from_frame.table_from_frame` says which columns are recognised.
     """
     p = readable(path)
     value = value or "value"

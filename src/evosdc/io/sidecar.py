@@ -24,11 +24,13 @@ from scipy import sparse
 from evosdc.errors import EvosdcError, InputError
 from evosdc.io.columns import code_column, number_column
 from evosdc.io.encoding import read_text
-from evosdc.io.frames import LEVELS, RESERVED, frame_of
+from evosdc.io.frames import frame_of
+from evosdc.io.from_frame import RESERVED
 from evosdc.io.paths import open_output, refuse_existing, write_text
 from evosdc.table import Contributions, Hierarchy, Origin, Table, missing_cells
 from evosdc.table.contributions import AMOUNTS, COLUMNS, CONTRIBUTING, CONTRIBUTORS
 from evosdc.table.rounding import significant
+from evosdc.table.status import LEVELS
 
 METADATA = b"evosdc"
 _FORMAT = "evosdc-table"

@@ -17,17 +17,16 @@ from evosdc.io.delimited import line_finder, parse_rows, with_numbers, write_csv
 from evosdc.io.encoding import read_text
 from evosdc.io.frames import (
     HIDDEN_MARK,
-    LEVELS,
     frame_of,
     published_frame,
     refuse_unlabelled,
-    table_from_frame,
 )
+from evosdc.io.from_frame import table_from_frame
 from evosdc.io.labelled import refuse_other_equations
 from evosdc.io.paths import PathLike, refuse_existing, refuse_side, write_text
 from evosdc.io.text import number_words
 from evosdc.table import Hierarchy, Table
-from evosdc.table.status import FIXED, PRIMARY
+from evosdc.table.status import FIXED, LEVELS, PRIMARY
 
 # The letters of an .rda that names none; M is what tau-Argus calls a secondary.
 _LETTERS = {"safe": "s", "unsafe": "u", "protect": "p"}
