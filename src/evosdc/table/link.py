@@ -111,7 +111,7 @@ def link_tables(
         frequency=cells.counts("frequency"),
         name=tables[0].name,
         holdings=cells.counts("holdings"),
-        respondent=_respondents(tables, cells.first, cells.place, len(cells)),
+        respondent=_respondents(tables, cells),
         contributions=_contributions(tables, cells),
         origin=_origin(tables, dims, [a for each in axes for a in each], unlinked),
         notes=dict.fromkeys(note for t in tables for note in t.notes),
@@ -198,17 +198,15 @@ class _JointCells:
         """What the first table that has a cell says of it."""
         return self.all_of(name)[self.first]
 
-    def largest(self, name: str) -> NDArray[np.float64]:
+    def largest(self, name: str, sign: int = 1) -> NDArray[np.float64]:
         """The most that any table says of each joint cell."""
         out = np.full(len(self), -np.inf)
-        np.maximum.at(out, self.place, self.all_of(name))
+        np.maximum.at(out, self.place, sign * self.all_of(name))
         return out
 
     def smallest(self, name: str) -> NDArray[np.float64]:
         """The least that any table says of each joint cell."""
-        out = np.full(len(self), np.inf)
-        np.minimum.at(out, self.place, self.all_of(name))
-        return out
+        return -self.largest(name, -1)
 
     def counts(self, name: str) -> NDArray[np.int64] | None:
         """Counts of the joint cells, where every table has them."""
@@ -294,29 +292,22 @@ def _origin(
 
 
 def _respondents(
-    tables: Sequence[Table],
-    first: NDArray[np.int64],
-    place: NDArray[np.int64],
-    n: int,
+    tables: Sequence[Table], cells: _JointCells
 ) -> NDArray[np.str_] | None:
     """Who is alone in each joint cell, from whichever table knows it.
 
     Hashes are keyed by the records: those of tables of other records would not meet, so
     a table that knows nobody leaves it to the totals to tell.
     """
-    known = [t.respondent for t in tables]
-    if all(who is None for who in known):
+    if all(t.respondent is None for t in tables):
         return None
     every = np.concatenate(
-        [
-            np.full(len(t), "") if who is None else who
-            for t, who in zip(tables, known, strict=True)
-        ]
+        [np.full(len(t), "") if t.respondent is None else t.respondent for t in tables]
     )
-    out = every[first].copy()
-    missing = (out == "")[place] & (every != "")
-    out[place[missing]] = every[missing]
-    return out[:n]
+    out = every[cells.first]
+    missing = (out == "")[cells.place] & (every != "")
+    out[cells.place[missing]] = every[missing]
+    return out
 
 
 def _contributions(tables: Sequence[Table], cells: _JointCells) -> Contributions | None:
