@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import UnionType
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 # How prior knowledge is set where nobody says otherwise.
 AUTO = "auto"
+T = TypeVar("T")
 
 
 class Axis(NamedTuple):
@@ -147,19 +148,16 @@ class Origin:
         for rule, count in (r for o in origins for r in o.rules or ()):
             marked[rule] = marked.get(rule, 0) + count
         known = all(o.rules is not None for o in origins)
-        bounds = {o.bounds for o in origins}
-        thresholds = {o.threshold for o in origins}
-        sources = {o.source for o in origins}
         return cls(
             rules=tuple(marked.items()) if known else None,
             counts=all(o.counts for o in origins),
-            whole=_one({o.in_whole if o.counts else o.whole for o in origins}),
+            whole=_agreed([o.in_whole if o.counts else o.whole for o in origins], None),
             raised=sum(o.raised for o in origins),
-            count_zeros=_one({o.count_zeros for o in origins}),
+            count_zeros=_agreed([o.count_zeros for o in origins], None),
             dominated=_together([o.dominated for o in origins]),
             zeros=any(o.zeros for o in origins),
-            bounds=bounds.pop() if len(bounds) == 1 else "columns",
-            threshold=thresholds.pop() if len(thresholds) == 1 else None,
+            bounds=_agreed([o.bounds for o in origins], "columns"),
+            threshold=_agreed([o.threshold for o in origins], None),
             floor=max(o.floor for o in origins),
             waived=max(o.waived for o in origins),
             by_hand=tuple(dict.fromkeys(w for o in origins for w in o.by_hand)),
@@ -167,7 +165,7 @@ class Origin:
             weighting="; ".join(
                 dict.fromkeys(o.weighting for o in origins if o.weighting)
             ),
-            source=sources.pop() if len(sources) == 1 else "",
+            source=_agreed([o.source for o in origins], ""),
         )
 
 
@@ -188,9 +186,9 @@ def _read(given: Any, kind: Any) -> Any:
     return tuple(_read(part, kind) for part, kind in zip(given, parts, strict=True))
 
 
-def _one(found: set[bool | None]) -> bool | None:
-    """What all say; None where they do not say the same."""
-    return found.pop() if len(found) == 1 else None
+def _agreed(said: Sequence[T], otherwise: T) -> T:
+    """What all say; `otherwise` where they do not say the same."""
+    return said[0] if len(set(said)) == 1 else otherwise
 
 
 def _together(parts: Sequence[Dominated | None]) -> Dominated | None:
