@@ -127,7 +127,7 @@ def test_an_undone_step_leaves_no_trace(problem, seed):
     ruin(state.net, log, problem.cost, random_state, 4)
     result = recreate(state.net, log, random_state, problem.cost, levels, np.inf)
     assert result != FAILED
-    undo(network.arcs, state.live, log)
+    undo(state.net, log)
     np.testing.assert_array_equal(state.hidden, hidden)
     for level, (cells, flow) in enumerate(before):
         np.testing.assert_array_equal(state.witness(level)[0], cells)
@@ -171,15 +171,15 @@ def test_a_walk_with_nothing_to_ruin_ends() -> None:
     assert walker.steps == 10
 
 
-def test_what_sliding_levels_reach_is_asked_of_one_graph(
+def test_what_sliding_levels_reach_is_asked_of_one_network(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drawn = (random_problem(seed, "sliding") for seed in range(400))
     problem = next(p for p in drawn if len(p.levels.slide) > 2)
     made: list[int] = []
-    plain = levels.graph_of
+    plain = levels.hidden_network
     monkeypatch.setattr(
-        levels, "graph_of", lambda *more: (made.append(1), plain(*more))[1]
+        levels, "hidden_network", lambda *more: (made.append(1), plain(*more))[1]
     )
     with suppress(LevelError):
         TableNetwork(problem)

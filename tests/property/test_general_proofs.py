@@ -29,7 +29,7 @@ from evosdc.suppress.engine.base import never
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.state import GeneralState
-from evosdc.suppress.engine.general.walker import FAR, RecordWalker
+from evosdc.suppress.engine.general.walker import RECORD_TO_RECORD, RecordWalker
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.search import Search
@@ -369,7 +369,7 @@ def test_a_walk_that_is_stopped_does_not_go_on_tidying_up(
         return plain(self, order, stopped)
 
     monkeypatch.setattr(GeneralState, "clean_up", watched)
-    walker = RecordWalker(state, np.random.default_rng(1), FAR)
+    walker = RecordWalker(state, np.random.default_rng(1), RECORD_TO_RECORD)
     for _ in range(3):
         walker.turn(lambda: False)
     assert told
@@ -381,11 +381,11 @@ def test_the_flagship_proves_small_general_tables_and_repeats(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = Problem.of(make("random", seed, shape=(4, 3, 2), sensitive=0.15))
-    assert not engine_for(problem).quick
+    assert not engine_for(problem).is_network
     answers = []
     # However slow the machine is: no clock ends these runs.
     for pace in (1.0, 1e-9):
-        monkeypatch.setattr(branch_and_cut, "_TELL", pace)
+        monkeypatch.setattr(branch_and_cut, "_SECONDS_PER_REPORT", pace)
         search = Search(seed=seed, stop=EvaluationLimit(3000))
         pattern = run_hybrid(problem, HybridParameters(), search)
         answers.append((pattern.cost, search.bound, search.evaluations))

@@ -21,8 +21,9 @@ from evosdc.errors import LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.bounds.cut_loop import CutLoop
+from evosdc.suppress.engine.base import never
 from evosdc.suppress.engine.cut import Cut
-from evosdc.suppress.engine.network.cuts import BridgeCuts, pieces
+from evosdc.suppress.engine.network.cuts import NetworkCuts
 from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.methods.hybrid import HybridParameters, run_hybrid
 from evosdc.suppress.methods.optimal import OptimalParameters, run_optimal
@@ -120,10 +121,8 @@ def test_bounds_and_proofs_agree_with_a_model_of_flows(options: dict[str, Any]) 
 
 
 def bridge_cuts(problem: Problem, x: NDArray[np.float64]) -> Iterator[Cut]:
-    """Cuts of every piece of a network, in the numbers of the table."""
-    for arcs in pieces(problem):
-        for cut in BridgeCuts(arcs).violated(x[arcs.cells]):
-            yield arcs.abroad(cut)
+    """Bridge cuts of every piece of a network."""
+    return NetworkCuts(problem).bridges(x, never)
 
 
 @settings(max_examples=40)
