@@ -10,8 +10,8 @@ import evosdc
 from builders import Command
 from evosdc.errors import InputError
 from evosdc.io import read_table, write_table
-from evosdc.io.asc import read_asc
-from evosdc.io.rda import read_rda
+from evosdc.io.argus.asc import read_asc
+from evosdc.io.argus.rda import read_rda
 from evosdc.table import Hierarchy
 
 RDA = """R 1 1 9

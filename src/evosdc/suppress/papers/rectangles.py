@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
+from evosdc.compile.kernels import kernel
 from evosdc.errors import ProtectionFailed
-from evosdc.kernels import kernel
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.arrays import Graph
