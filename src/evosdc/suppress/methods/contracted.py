@@ -1,14 +1,24 @@
-"""Run a method on the contracted problem and tell of it in terms of the whole one."""
+"""Methods and bounds on the contracted problem, told in terms of the whole one.
+
+Patterns live on the table as it is, with its codes, where boxes, which need dimensions,
+find more than contraction saves. Bounds and integer programmes are always quicker on
+classes of cells that move together.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import isinf
 from typing import Any
 
+import numpy as np
+
+from evosdc.arrays import Flags, Real
 from evosdc.errors import LevelError
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.cut import Cut, leaning_cut
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.problem.contraction import Contraction, contract
 from evosdc.suppress.problem.pattern import Pattern
@@ -23,6 +33,8 @@ from evosdc.suppress.structure.codes import dimensions_of
 _SHARE, _SHARE_WITHOUT_BOXES = 0.9, 0.5
 _MOST_WITHOUT_BOXES = 6000
 _CONTRACTION = "contraction"
+# A cut of which less than this is missing says nothing.
+_SHORT = 1e-6
 # Share of the time left for a method that knows the public only.
 _FOR_PUBLIC = 0.7
 
@@ -35,24 +47,14 @@ class ContractedSearch(Search):
     """
 
     def __init__(self, whole: Search, contraction: Contraction) -> None:
-        self._whole = whole
-        super().__init__(
-            seed=whole.seed,
-            stop=whole.stop,
-            workers=whole.workers,
-            record=whole.record,
-            branch=whole.branch,
-            clock=whole.clock,
-        )
-        self._contraction = contraction
+        # Record, workers, randomness and clock are the same ones.
+        vars(self).update(vars(whole))
+        self._whole, self._contraction = whole, contraction
+        self.best, self.callbacks = None, []
         if whole.stored is not None:
             self.stored = contraction.shrink(whole.stored)
         if whole.bound is not None:
             self.bound = max(0.0, whole.bound - contraction.base)
-
-    @property
-    def seconds(self) -> float:
-        return self._whole.seconds
 
     def count(self, evaluations: int = 1, *, elsewhere: bool = False) -> None:
         super().count(evaluations, elsewhere=elsewhere)
@@ -76,10 +78,7 @@ class ContractedSearch(Search):
         self._whole.note(event, diversity)
 
     def seconds_left(self) -> float:
-        return self._whole.seconds_left()
-
-    def evaluations_left(self) -> float:
-        return self._whole.evaluations_left()
+        return self._whole.seconds_left()  # its criterion may change meanwhile
 
     def origin(self, _: Problem) -> tuple[Problem, Shrink]:
         return self._contraction.whole, self._contraction.shrink
@@ -118,6 +117,66 @@ def contracted(problem: Problem) -> tuple[Problem, float]:
     """Return the problem to bound, contracted or not, and what else is hidden costs."""
     found = contraction_for(problem)
     return (problem, 0.0) if found is None else (found.small, found.base)
+
+
+class Relaxation:
+    """A problem, and the one of its classes of cells where that is worth it.
+
+    Attributes
+    ----------
+    problem
+        The one to be relaxed: `whole`, or its contraction.
+    base
+        What the cells cost that every safe pattern hides: no part of that problem.
+    """
+
+    def __init__(self, whole: Problem) -> None:
+        self._found = contraction_for(whole)
+        self.problem = whole if self._found is None else self._found.small
+        self.base = 0.0 if self._found is None else self._found.base
+        # Cuts by identity, with what they say of classes.
+        self._written: dict[int, tuple[Cut, Cut | None]] = {}
+
+    def classes(self, hidden: Flags) -> Flags:
+        """Return the classes that a pattern hides, all of whose cells it hides."""
+        if self._found is None:
+            return hidden
+        return self._found.shrink(Pattern(hidden, 0.0)).hidden
+
+    def cells(self, hidden: Flags) -> Flags:
+        """Return the cells of hidden classes, and those that are hidden anyway."""
+        if self._found is None:
+            return hidden
+        return self._found.expand(Pattern(hidden, 0.0)).hidden
+
+    def spread(self, x: Real) -> Real:
+        """Return how far cells are hidden where classes are to the extent `x`."""
+        found = self._found
+        if found is None:
+            return x
+        inside = found.group >= 0
+        spread = found.forced.astype(np.float64)
+        spread[inside] = np.maximum(spread[inside], x[found.group[inside]])
+        return spread
+
+    def cuts(self, cuts: Iterable[Cut]) -> list[Cut]:
+        """Return what cuts of cells say of classes: those that say anything."""
+        if self._found is None:
+            return list(cuts)
+        had = self._written
+        self._written = {
+            id(cut): had.get(id(cut)) or (cut, self._of_classes(cut)) for cut in cuts
+        }
+        return [cut for _, cut in self._written.values() if cut is not None]
+
+    def _of_classes(self, cut: Cut) -> Cut | None:
+        """Write a cut of cells in classes; cells that are in none are never of use."""
+        assert self._found is not None
+        group = self._found.group[cut.cells]
+        inside = group >= 0
+        classes, place = np.unique(group[inside], return_inverse=True)
+        terms = np.bincount(place, weights=cut.coefficients[inside]) / cut.least
+        return leaning_cut(classes, terms, self.problem.primary[classes], _SHORT)
 
 
 def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction | None:

@@ -29,9 +29,9 @@ from evosdc.suppress.methods.constructions import (
     constructions,
     evaluations,
 )
+from evosdc.suppress.methods.contracted import Relaxation
 from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Islands
-from evosdc.suppress.methods.relaxation import Relaxation
 from evosdc.suppress.methods.scheduler import CLOSED, Budget, Scheduler, Slice, proven
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
