@@ -22,7 +22,7 @@ from evosdc.options import MethodOptions, option
 from evosdc.suppress.bounds.cut_loop import node_bound
 from evosdc.suppress.engine.base import AnyEngine, Mender, State, Stopped, never
 from evosdc.suppress.engine.network.engine import NetworkEngine
-from evosdc.suppress.methods.pbp import bound_and_path
+from evosdc.suppress.methods.shortest_paths import bound_and_path
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import Method, networks_only

@@ -13,7 +13,7 @@ import numpy as np
 from evosdc.arrays import Long, Real
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
-from evosdc.suppress.papers.rectangles import cheapest_corners, levels_of
+from evosdc.suppress.papers.once_through import cheapest_corners, levels_of
 
 Circuits = dict[int, Long]
 # Hidden cells of a row or column that is not crowded.

@@ -32,7 +32,7 @@ from evosdc.evolution.stopping import CostBenefit
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.network.mend import Mender
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
-from evosdc.suppress.methods.pbp import bound_and_path
+from evosdc.suppress.methods.shortest_paths import bound_and_path
 from evosdc.suppress.papers.circuits import (
     CircuitIndividual,
     Circuits,
