@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from math import isfinite, isinf
+from math import inf, isfinite, isinf
 from typing import Any
 
 from evosdc.clock import moment
@@ -76,12 +76,12 @@ class Clock:
     def before(self, seconds: float) -> float:
         """How long it is until only so many seconds of the limit are left."""
         if self.limit is None:
-            return float("inf")
+            return inf
         return self.limit - seconds - self.seconds
 
     def left(self) -> float:
         """Seconds until the end."""
-        return float("inf") if self.end is None else self.end - moment()
+        return inf if self.end is None else self.end - moment()
 
     def over(self) -> bool:
         """Whether the limit has passed."""
@@ -97,12 +97,13 @@ def stopping(
     time_limit: float | None, evaluations: int | None, gap: float
 ) -> Criterion:
     """Return what ends a search: any one of three."""
-    criteria: list[Criterion] = [TargetGap(gap)]
-    if time_limit is not None:
-        criteria.append(TimeLimit(time_limit))
-    if evaluations is not None:
-        criteria.append(EvaluationLimit(evaluations))
-    return AnyOf(tuple(criteria))
+    return AnyOf(
+        (
+            TargetGap(gap),
+            TimeLimit(inf if time_limit is None else time_limit),
+            EvaluationLimit(inf if evaluations is None else evaluations),
+        )
+    )
 
 
 def run(

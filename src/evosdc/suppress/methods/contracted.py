@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from math import isinf
 from typing import Any
 
 import numpy as np
@@ -271,8 +270,7 @@ def run_for_public(
 ) -> Pattern:
     """Run a method that knows the public only, and protect against the others too."""
     restore_checkpoint(problem, search)
-    left = search.seconds_left()
-    sub_run = search.sub_run(_FOR_PUBLIC * left)
+    sub_run = search.sub_run(_FOR_PUBLIC * search.seconds_left())
     try:
         found = run_contracted(problem.for_public, method, parameters, sub_run)
     except KeyboardInterrupt:
@@ -284,7 +282,6 @@ def run_for_public(
         # Attackers only ask for more.
         search.raise_bound(sub_run.bound, sub_run.bound_source)
     # Evaluations were for the method: what is asked beyond them is completed in full.
-    own = Search() if isinf(left) else Search(stop=TimeLimit(search.seconds_left()))
+    own = Search(stop=TimeLimit(search.seconds_left()))
     search.offer(completed(problem, found, own), f"{method.name}, against attackers")
-    assert search.best is not None
-    return search.best
+    return search.found

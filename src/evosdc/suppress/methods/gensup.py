@@ -25,7 +25,7 @@ from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.methods.shortest_paths import bound_and_path
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
 
 GUIDES = ("share", "zero")
@@ -125,8 +125,7 @@ def run_gensup(
         halfway = iteration == parameters.iterations // 2
         if breed(population, mender, parameters, rng, search, mutate_all=halfway):
             held = 0
-    assert search.best is not None
-    return search.best
+    return search.found
 
 
 def first_generation(
@@ -299,12 +298,10 @@ def mutate(state: State, mender: Mender[Any], search: Search, stopped: Stopped) 
         mender.drop_in_turn(state, batch)
 
 
-METHOD = Method(
+METHOD = network_method(
     name="gensup",
     summary="genetic algorithm on patterns, children repaired by cheapest paths",
-    tables="two-dimensional",
     source="Almeida, Schuetz & Carvalho 2008",
     parameters=GensupParameters,
     run=run_gensup,
-    takes=networks_only,
 )

@@ -219,12 +219,13 @@ def solve_problem(
     if timed and name != "attacker":
         # These go on to improve and prove; the other ends by itself.
         seconds = min(parameters.seconds, _EVEN_SHARES_EACH * seconds)
-    criteria: list[Criterion] = [TargetGap(1e-6), EvaluationLimit(parameters.effort)]
-    if timed:
-        criteria.insert(1, TimeLimit(seconds))
-    if stop is not None:
-        criteria.insert(1, stop)
-    search = Search(seed=seed, stop=AnyOf(tuple(criteria)))
+    criteria = (
+        TargetGap(1e-6),
+        *(() if stop is None else (stop,)),
+        TimeLimit(seconds),
+        EvaluationLimit(parameters.effort),
+    )
+    search = Search(seed=seed, stop=AnyOf(criteria))
     pattern: Pattern = method.run(problem, method.configure({}), search)
     first = next(e.seconds for e in search.record.entries if e.cost is not None)
     # What is put together after the end is safe but far too expensive for a sub-table.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evosdc.arrays import Real
+from evosdc.arrays import Flags, Real
 from evosdc.evolution.stopping import gap
 from evosdc.options import MethodOptions
 from evosdc.parallel import LazyPool
@@ -58,14 +58,12 @@ def run_optimal(
     """Run cut and branch."""
     engine = engine_for(problem)
     _build(engine, search, "first pattern")
-    assert search.best is not None
-    if search.best.cost == 0:
+    if search.found.cost == 0:
         search.raise_bound(0.0)
-    if search.best.cost == 0 or search.stopped():
-        return search.best
-    with LazyPool(problem, workers=search.workers) as pool:
-        _prove(engine, CutLoop(problem, pool=pool), parameters, search)
-    return search.best
+    elif not search.stopped():
+        with LazyPool(problem, workers=search.workers) as pool:
+            _prove(engine, CutLoop(problem, pool=pool), parameters, search)
+    return search.found
 
 
 def _prove(
@@ -115,34 +113,36 @@ def _branch(
     engine: AnyEngine, loop: CutLoop, parameters: OptimalParameters, search: Search
 ) -> None:
     """Alternate integer programmes and cuts until the gap closes or time is up."""
-    assert search.best is not None
     problem = engine.problem
-    open_cells = loop.open_cells(search.best.cost) | search.best.hidden
-    open_cells &= ~problem.primary
-    if open_cells.sum() > parameters.columns:
+
+    def open_cells() -> Flags:
+        cells = loop.open_cells(search.found.cost) | search.found.hidden
+        return cells & ~problem.primary
+
+    cells = open_cells()
+    if cells.sum() > parameters.columns:
         return
-    branch = Branch(loop, problem.cost, open_cells)
+    branch = Branch(loop, problem.cost, cells)
     ease = parameters.ease
     timed = np.isfinite(search.seconds_left())
     while not search.stopped() and not proven(search):
-        tolerance = ease * (gap(search.best.cost, search.bound) or 0.0)
+        tolerance = ease * (gap(search.found.cost, search.bound) or 0.0)
         candidate = branch.solve(
-            search.best.hidden,
+            search.found.hidden,
             search.seconds_left(),
             tolerance if tolerance > _WHOLLY else 0.0,
             None if timed else parameters.nodes,
         )
         # Patterns outside these columns cost at least the best one.
-        search.raise_bound(min(candidate.bound, search.best.cost), TREE)
+        search.raise_bound(min(candidate.bound, search.found.cost), TREE)
         if candidate.hidden is None:
             return
         violated = branch.strengthen(candidate, search.stopped)
         if search.stopped():
             return
         _build(engine, search, "branch", start=candidate.hidden)
-        search.raise_bound(min(loop.value, search.best.cost))
-        open_cells = loop.open_cells(search.best.cost) | search.best.hidden
-        branch = branch.restrict(open_cells & ~problem.primary)
+        search.raise_bound(min(loop.value, search.found.cost))
+        branch = branch.restrict(open_cells())
         if violated:
             continue
         if tolerance <= _WHOLLY:

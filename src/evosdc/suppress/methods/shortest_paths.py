@@ -25,7 +25,7 @@ from evosdc.suppress.engine.network.paths import hide
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
 
 ORDERS = ("given", "descending", "ascending", "random")
@@ -81,14 +81,12 @@ def run_sp(problem: Problem, parameters: SpParameters, search: Search) -> Patter
     return finish(state, search, parameters.clean_up, "shortest paths")
 
 
-SP = Method(
+SP = network_method(
     name="sp",
     summary="cheapest augmenting paths for one level after another, then clean-up",
-    tables="two-dimensional",
     source="Carvalho, Dellaert & Osorio 1994; Almeida, Schuetz & Carvalho 2008",
     parameters=SpParameters,
     run=run_sp,
-    takes=networks_only,
 )
 
 
@@ -237,12 +235,10 @@ def _exchange_lone_cells(state: PatternState) -> None:
             break
 
 
-PBP = Method(
+PBP = network_method(
     name="pbp",
     summary="row and column bounds first, from many starts, then shortest paths",
-    tables="two-dimensional",
     source="Almeida, Schuetz & Carvalho 2008",
     parameters=PbpParameters,
     run=run_pbp,
-    takes=networks_only,
 )

@@ -31,7 +31,6 @@ def run_attacker(problem: Problem, _: NoOptions, search: Search) -> Pattern:
 ATTACKER = Method(
     name="attacker",
     summary="incremental attacker programs, cells in order of weight",
-    tables="any",
     source="Smith, Clark, Staggemeier and Serpell 2011; Fischetti and Salazar 2001",
     parameters=NoOptions,
     run=run_attacker,
@@ -51,7 +50,6 @@ def run_marginal(problem: Problem, _: NoOptions, search: Search) -> Pattern:
 MARGINAL = Method(
     name="marginal",
     summary="hides the totals above sensitive cells; protects whatever can be",
-    tables="any",
     source="tau-Argus, as compared by Smith et al. 2011",
     parameters=NoOptions,
     contracts=False,

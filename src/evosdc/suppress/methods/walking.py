@@ -20,7 +20,7 @@ from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.exchange import Exchange
-from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.run.registry import Method, network_method
 from evosdc.suppress.run.search import Search
 
 
@@ -108,10 +108,9 @@ def build_and_walk(
         return first
     with Exchange(problem, search, Walk, plan):
         here.go_on()
-    assert search.best is not None
     final = state.pattern()
     # The state has hints for the judge; late acceptance may have left the best.
-    return final if final.cost == search.best.cost else search.best
+    return final if final.cost == search.found.cost else search.found
 
 
 def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker], None]:
@@ -168,14 +167,12 @@ def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pa
     return build_and_walk(problem, plan, search, built="shortest paths")
 
 
-RUIN = Method(
+RUIN = network_method(
     name="ls-ruin",
     summary="local search: ruin, recreate by cheapest paths, late acceptance",
-    tables="two-dimensional",
     source="after Schrimpf et al. 2000; Burke & Bykov 2017",
     parameters=RuinParameters,
     run=run_ruin,
-    takes=networks_only,
 )
 
 

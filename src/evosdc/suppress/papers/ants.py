@@ -165,7 +165,6 @@ def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pa
 METHOD = Method(
     name="ants",
     summary="ant colony with trails on cells, or on the order and the rule",
-    tables="any",
     source="Dorigo et al. 1996; Staggemeier et al., ant colonies of the ONS",
     parameters=AntsParameters,
     run=run_ants,

@@ -179,14 +179,23 @@ def publish_crowded(
     for cell in np.sort(state.secondaries).tolist():
         if min(crowd[arcs.tail[cell]], crowd[arcs.head[cell]]) <= _UNCROWDED:
             continue
-        if circuits is None:
-            mender.prune(state, np.array([cell]))
-        elif all_protect(state.network, shortened := _without(circuits, cell)):
-            state.publish([cell])
-            circuits.update(shortened)
-        if not state.hidden[cell]:
+        shortened = None if circuits is None else _without(circuits, cell)
+        if _publish_if_redundant(state, mender, cell, shortened):
+            if circuits is not None and shortened is not None:
+                circuits.update(shortened)
             crowd[arcs.tail[cell]] -= 1
             crowd[arcs.head[cell]] -= 1
+
+
+def _publish_if_redundant(
+    state: PatternState, mender: Mender, cell: int, circuits: Circuits | None
+) -> bool:
+    """Publish a cell that no level needs, or none of some circuits without it."""
+    if circuits is None:
+        mender.prune(state, np.array([cell]))
+    elif all_protect(state.network, circuits):
+        state.publish([cell])
+    return not state.hidden[cell]
 
 
 def _without(circuits: Circuits, cell: int) -> Circuits:
@@ -270,17 +279,11 @@ def publish_redundant(
     """
     state, circuits = individual.state, individual.circuits
     for cell in cells[state.hidden[cells]].tolist():
-        if not by_circuits:
-            mender.prune(state, np.array([cell]))
-            if state.hidden[cell]:
-                continue
         joined = _joined(_without(circuits, cell), most)
-        if by_circuits:
-            if not all_protect(state.network, joined):
-                continue
-            state.publish([cell])
-        individual.update(state, circuits | joined)
-        return True
+        asked = joined if by_circuits else None
+        if _publish_if_redundant(state, mender, cell, asked):
+            individual.update(state, circuits | joined)
+            return True
     return False
 
 

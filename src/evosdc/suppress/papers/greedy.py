@@ -61,7 +61,6 @@ def _method(name: str) -> Method:
     return Method(
         name=name,
         summary=f"takes {words}, outwards from sensitive cells",
-        tables="any",
         source="Staggemeier et al., greedy heuristics of the ONS",
         parameters=GreedyParameters,
         run=run,
@@ -120,7 +119,6 @@ def run_descent(
 DESCENT = Method(
     name="descent",
     summary="local search that publishes or swaps secondaries, first improvement",
-    tables="any",
     source="Staggemeier et al., descent method of the ONS",
     parameters=DescentParameters,
     run=run_descent,
@@ -202,7 +200,6 @@ def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> 
 GRASP = Method(
     name="grasp",
     summary="greedy randomised constructions, each followed by a descent",
-    tables="any",
     source="Feo & Resende 1995; Staggemeier et al., GRASP of the ONS",
     parameters=GraspParameters,
     run=run_grasp,

@@ -49,7 +49,7 @@ from evosdc.suppress.papers.circuits import (
 )
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
 
 PROBABILISTIC = "probabilistic"
@@ -369,18 +369,15 @@ def run_heurgene(
 ) -> Pattern:
     """Run HeurGene."""
     _HeurGene(problem, parameters, search).run()
-    assert search.best is not None
-    return search.best
+    return search.found
 
 
-HEURGENE = Method(
+HEURGENE = network_method(
     name="heurgene",
     summary="genetic algorithm that swaps circuits of protection between patterns",
-    tables="two-dimensional",
     source="Herrington 2015",
     parameters=HeurgeneParameters,
     run=run_heurgene,
-    takes=networks_only,
 )
 
 
@@ -433,16 +430,13 @@ def run_gapn(problem: Problem, parameters: GapnParameters, search: Search) -> Pa
     breeding.mender.prune(best)
     search.count()
     search.offer(best.pattern(), "cleaned up")
-    assert search.best is not None
-    return search.best
+    return search.found
 
 
-GAPN = Method(
+GAPN = network_method(
     name="gapn",
     summary="genetic algorithm that exchanges simple rectangles",
-    tables="two-dimensional",
     source="Ditrich 2010, as described by Herrington 2015",
     parameters=GapnParameters,
     run=run_gapn,
-    takes=networks_only,
 )

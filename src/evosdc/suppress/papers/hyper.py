@@ -250,7 +250,6 @@ def run_hyper(problem: Problem, parameters: HyperParameters, search: Search) -> 
 METHOD = Method(
     name="hyper",
     summary="hyper-heuristic: learns which low-level moves to make",
-    tables="any",
     source="Cowling et al. 2000; Staggemeier et al., hyper-heuristics of the ONS",
     parameters=HyperParameters,
     run=run_hyper,

@@ -33,7 +33,7 @@ from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.shortest_paths import OnceThroughOptions, cell_order
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
-from evosdc.suppress.run.registry import Method, networks_only
+from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure import heap
 
@@ -209,15 +209,13 @@ def protection_failed(
     )
 
 
-HYPERCUBE = Method(
+HYPERCUBE = network_method(
     name="hypercube-2d",
     summary="the cheapest rectangle for each sensitive cell; may fail",
-    tables="two-dimensional",
     source="Giessing & Repsilber 2002; Almeida, Schuetz & Carvalho 2008",
     parameters=HypercubeParameters,
     contracts=False,
     run=run_hypercube,
-    takes=networks_only,
     may_fail=True,
 )
 
@@ -407,14 +405,12 @@ def _room(up: Long, down: Long, slots: Int) -> Long:
     return np.where(slots & 1, down[cells], up[cells])
 
 
-CASTRO = Method(
+CASTRO = network_method(
     name="castro",
     summary="shortest paths that share no cell; minimum cost flows where they fail",
-    tables="two-dimensional",
     source="Castro 2005",
     parameters=CastroParameters,
     run=run_castro,
-    takes=networks_only,
     may_fail=True,
 )
 
@@ -431,12 +427,10 @@ def run_kelly(
     return finish(state, search, parameters.clean_up, "minimum cost flows")
 
 
-KELLY = Method(
+KELLY = network_method(
     name="kelly",
     summary="a pair of minimum cost flows for each sensitive cell",
-    tables="two-dimensional",
     source="Kelly, Golden & Assad 1992",
     parameters=OnceThroughOptions,
     run=run_kelly,
-    takes=networks_only,
 )

@@ -147,20 +147,18 @@ def _answer(evaluator: Evaluator, search: Search) -> Pattern:
     if search.best is None:
         search.count()
         search.offer(evaluator.rescue(), "covered quickly")
-    assert search.best is not None
-    return search.best
+    return search.found
 
 
 def _method(
     name: str, summary: str, parameters: type[OrderParameters] = OrderParameters
 ) -> Method:
-    return Method(name, summary, "any", _SOURCE, parameters, run_orders)
+    return Method(name, summary, _SOURCE, parameters, run_orders)
 
 
 BY_WEIGHT = Method(
     name="order-by-weight",
     summary="incremental attacker, falling weight, no clean-up, as published",
-    tables="any",
     source="Fischetti & Salazar 2001; " + _SOURCE,
     parameters=WeightParameters,
     run=run_by_weight,

@@ -118,8 +118,7 @@ class RelaxedSearch:
     def answer(self) -> Pattern:
         """Close the run and return its best pattern."""
         self.repair.close()
-        assert self.search.best is not None
-        return self.search.best
+        return self.search.found
 
 
 def equation_depth(matrix: Any) -> Long:

@@ -109,8 +109,7 @@ def go_on(problem: Problem, given: Assignment) -> Findings:
     search.offer(known)
     before = search.evaluations
     ongoing.go_on()
-    assert search.best is not None
-    better = (search.best,) if search.best.cost < known.cost else ()
+    better = (search.found,) if search.found.cost < known.cost else ()
     return Findings(better, search.evaluations - before)
 
 
@@ -160,8 +159,7 @@ class Exchange(Closing):
 
     def describe(self, _: int) -> dict[str, Any]:
         """Return what is particular to the next assignment of a search."""
-        assert self.search.best is not None
-        return {"patterns": (self.search.best,)}
+        return {"patterns": (self.search.found,)}
 
     def take(self, _: int, found: tuple[Pattern, ...]) -> None:
         """Take in what the search of that number has found."""

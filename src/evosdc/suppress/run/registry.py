@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -109,10 +110,10 @@ class Method:
 
     name: str
     summary: str
-    tables: str
     source: str
     parameters: type
     run: Run
+    tables: str = "any"
     takes: Takes = any_table
     contracts: bool = True
     contracts_bounds: bool = False
@@ -135,6 +136,10 @@ class Method:
             error=MethodError,
             hint=_LISTED,
         )
+
+
+# A method that takes two-dimensional tables only.
+network_method = partial(Method, tables="two-dimensional", takes=networks_only)
 
 
 def load_methods() -> dict[str, Method]:

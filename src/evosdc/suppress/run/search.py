@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf
 
 import numpy as np
 
@@ -122,6 +122,12 @@ class Search:
             self.branch = (*self.branch, evaluations)
 
     @property
+    def found(self) -> Pattern:
+        """The best pattern of a run that has one, as every method ends with."""
+        assert self.best is not None
+        return self.best
+
+    @property
     def seconds(self) -> float:
         """Time since the start of the run."""
         return self.clock() - self._start
@@ -177,12 +183,8 @@ class Search:
         After so many seconds at most, and the evaluations that this one may still make.
         What it finds and counts is not known here.
         """
-        limits: list[Criterion] = [StopWith(self)]
-        if isfinite(seconds):
-            limits.append(TimeLimit(seconds))
-        if isfinite(self.evaluations_left()):
-            limits.append(EvaluationLimit(int(self.evaluations_left())))
-        return Search(self.seed, AnyOf(tuple(limits)), clock=self.clock)
+        limits = TimeLimit(seconds), EvaluationLimit(self.evaluations_left())
+        return Search(self.seed, AnyOf((StopWith(self), *limits)), clock=self.clock)
 
     def origin(self, problem: Problem) -> tuple[Problem, Shrink]:
         """Return the problem that this run was asked for, and how it is contracted.
