@@ -94,7 +94,7 @@ def test_other_searches_draw_differently():
 def test_what_another_search_finds_comes_home(
     name: str, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(exchange, "SHORT", 0.1)
+    monkeypatch.setattr(exchange, "SECONDS_BEFORE_WORKERS", 0.1)
     search = UntilElsewhere(seed=1, workers=Workers(2))
     pattern = run_method(name, cube(), search)
     assert search.reason == "helped"

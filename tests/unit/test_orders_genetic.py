@@ -145,7 +145,7 @@ def test_large_tables_take_groups_of_unpicked_cells(
         evaluator=lambda grouping, *_: asked.append(grouping),
     )
     OrderParameters().evaluator(engine, Search())
-    monkeypatch.setattr(order_search, "_LARGE", 10)
+    monkeypatch.setattr(order_search, "_MOST_CELLS_ONE_BY_ONE", 10)
     OrderParameters().evaluator(engine, Search())
     assert asked == [
         Grouping("exposed", 0, "weight", together=True),

@@ -19,8 +19,9 @@ from evosdc.parallel.pool import RetryingPool
 S = TypeVar("S")
 A = TypeVar("A")
 R = TypeVar("R")
-# Seconds between two looks at whether the process that gives the work is there.
-_WATCH = 1.0
+# Seconds between two looks at whether the process that gives the work is there: workers
+# outlive it by as much at most; half or twice is not noticed.
+_SECONDS_BETWEEN_LOOKS = 1.0
 # What every task of this process shares, where it is a worker.
 _SHARED: list[Any] = []
 
@@ -37,7 +38,7 @@ def _begin(shared: Any, cells: float) -> None:
 def _end_with(parent: int) -> None:
     """End where the process that gave the work was killed: it has the table."""
     while os.getppid() == parent:
-        time.sleep(_WATCH)
+        time.sleep(_SECONDS_BETWEEN_LOOKS)
     os._exit(1)
 
 

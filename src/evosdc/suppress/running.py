@@ -23,18 +23,23 @@ from evosdc.suppress.run.registry import Method, find_method
 from evosdc.suppress.run.search import Search
 
 INTERRUPTED = "interrupted"
-# Methods that prove no bound themselves get one after the search, where it is quick.
-_BOUND_CELLS = 50_000
-# Someone who pressed Ctrl-C waits no longer than this for a last resort.
+# Methods that prove no bound themselves get one after the search, up to so many cells
+# and for so many seconds. At half of either fewer results have a gap, at twice of them
+# people wait longer for one that is no better than the quick bound.
+_BOUND_CELLS, _BOUND_SECONDS = 50_000, 5.0
+# Someone who pressed Ctrl-C waits no longer than this many seconds for a last resort.
+# At half of it large tables have no pattern by then; twice is felt.
 _HURRY_SECONDS = 2.0
-# After Ctrl-C a pattern is worth waiting for until it is judged, but no longer.
+# After Ctrl-C a pattern is judged for so many seconds. At half of it large tables end
+# without a verdict, at twice of it people give up waiting.
 _JUDGE_SECONDS = 20.0
-_BOUND_SECONDS = 5.0
-# Cells up to which it takes no more than some seconds, even on a slow machine.
+# Cells up to which the cut bound takes some seconds even on a slow machine, so that no
+# clock need end it: half leaves more runs without a bound, twice may take a minute.
 _REPEATED_CELLS = 1000
-# Up to so many cells bridgeless rows bound the cost before the search, for so long.
-_ROW_CELLS = 5_000
-_ROW_SECONDS = 2.0
+# Up to so many cells bridgeless rows bound the cost before the search, for so many
+# seconds. At half of either the first bound is lower, at twice of them short runs lose
+# a larger part of their time to it.
+_ROW_CELLS, _ROW_SECONDS = 5_000, 2.0
 
 
 class Clock:

@@ -16,8 +16,8 @@ from evosdc.suppress.structure.subtables import subtables
 
 # Those that take longest come last: each may have the time that the others left.
 NAMES = ("sp", "hypercube", "order-by-weight", "hitas", FLAGSHIP)
-# Evaluations that no budget has twice: it is run under a clock only.
-_LONG = 10**9
+# More evaluations than any budget has: what asks for them is run under a clock only.
+_CLOCK_ONLY_EVALUATIONS = 10**9
 
 
 def constructions(problem: Problem) -> list[str]:
@@ -43,7 +43,7 @@ def construct(problem: Problem, name: str, search: Search) -> Pattern:
 def evaluations(problem: Problem, name: str) -> int:
     """How many patterns, of parts or of the whole, a construction builds at least."""
     if name == FLAGSHIP:
-        return _LONG
+        return _CLOCK_ONLY_EVALUATIONS
     return _tables(problem) if name == "hitas" else 1
 
 

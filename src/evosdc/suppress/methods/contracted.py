@@ -26,16 +26,20 @@ from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import DUALITY, Search, Shrink
 from evosdc.suppress.structure.codes import dimensions_of
 
-# Worth it where no more than this share of the cells that may be hidden is left; less
-# where boxes, which need dimensions, would be lost, and then only where programs do
-# without them: on 12,395 cells their pattern cost three times as much after a minute.
-_SHARE, _SHARE_WITHOUT_BOXES = 0.9, 0.5
-_MOST_WITHOUT_BOXES = 6000
+# Contraction is worth it where no more than this share of the cells that may be hidden
+# is left. At half of it tables that shrink by half are bounded whole; 1 contracts
+# whatever shrinks at all.
+_MOST_SHARE_LEFT = 0.9
+# The same where boxes, which need dimensions, would be lost, and the cells up to which
+# programs do without boxes: with twice as many, on 12,395 cells, the pattern cost three
+# times as much after a minute; at half of either fewer tables gain by programs.
+_MOST_SHARE_WITHOUT_BOXES, _MOST_CELLS_WITHOUT_BOXES = 0.5, 6000
 _CONTRACTION = "contraction"
-# A cut of which less than this is missing says nothing.
-_SHORT = 1e-6
-# Share of the time left for a method that knows the public only.
-_FOR_PUBLIC = 0.7
+# A cut of which less than this is missing says nothing: a numerical tolerance.
+_CUT_TOLERANCE = 1e-6
+# Share of the time left for a method that knows the public only. At half of it its
+# pattern is worse than it need be, at 1 nothing is left to cover the other attackers.
+_TIME_SHARE_FOR_PUBLIC = 0.7
 
 
 class ContractedSearch(Search):
@@ -101,7 +105,7 @@ def contraction_for(problem: Problem) -> Contraction | None:
     known = problem.derived
     if _CONTRACTION not in known:
         found = contract(problem)
-        most = _SHARE * int(problem.hideable.sum())
+        most = _MOST_SHARE_LEFT * int(problem.hideable.sum())
         if found is not None and (
             len(found.small.table) > most
             or (problem.network is not None and found.small.network is None)
@@ -175,7 +179,9 @@ class Relaxation:
         inside = group >= 0
         classes, place = np.unique(group[inside], return_inverse=True)
         terms = np.bincount(place, weights=cut.coefficients[inside]) / cut.least
-        return leaning_cut(classes, terms, self.problem.primary[classes], _SHORT)
+        return leaning_cut(
+            classes, terms, self.problem.primary[classes], _CUT_TOLERANCE
+        )
 
 
 def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction | None:
@@ -190,7 +196,7 @@ def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction |
     if dimensions_of(problem.table) is None or dimensions_of(small) is not None:
         return found
     share = len(small) / max(1, int(problem.hideable.sum()))
-    few = len(small) <= _MOST_WITHOUT_BOXES and share <= _SHARE_WITHOUT_BOXES
+    few = len(small) <= _MOST_CELLS_WITHOUT_BOXES and share <= _MOST_SHARE_WITHOUT_BOXES
     return found if few and not method.contracts_bounds else None
 
 
@@ -270,7 +276,7 @@ def run_for_public(
 ) -> Pattern:
     """Run a method that knows the public only, and protect against the others too."""
     restore_checkpoint(problem, search)
-    sub_run = search.sub_run(_FOR_PUBLIC * search.seconds_left())
+    sub_run = search.sub_run(_TIME_SHARE_FOR_PUBLIC * search.seconds_left())
     try:
         found = run_contracted(problem.for_public, method, parameters, sub_run)
     except KeyboardInterrupt:

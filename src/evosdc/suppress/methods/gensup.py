@@ -29,10 +29,11 @@ from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
 
 GUIDES = ("share", "zero")
-# A relaxation hides more than this of a cell, or none of it.
-_HIDDEN = 1e-9
-# Cells dropped between two looks at the clock.
-_CELLS_A_CALL = 64
+# A relaxation hides more than this of a cell, or none of it: a numerical tolerance.
+_HIDDEN_FRACTION = 1e-9
+# Cells dropped between two looks at the clock. At half of it the call itself is felt on
+# small tables, at twice of it a limit of time is passed by more on large ones.
+_CELLS_PER_CLOCK_CHECK = 64
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ def first_generation(
     share = bound.fractions
     if parameters.guide == "zero":
         state = engine.start()
-        state.cover(price=np.where(share > _HIDDEN, 0.0, engine.problem.cost))
+        state.cover(price=np.where(share > _HIDDEN_FRACTION, 0.0, engine.problem.cost))
         mender.prune(state)
     else:
         state = guided_state(engine, mender, share)
@@ -290,10 +291,10 @@ def admit_child(
 def mutate(state: State, mender: Mender[Any], search: Search, stopped: Stopped) -> None:
     """Drop each secondary in turn and run the shortest path heuristic."""
     cells = state.secondaries
-    for first in range(0, len(cells), _CELLS_A_CALL):
+    for first in range(0, len(cells), _CELLS_PER_CLOCK_CHECK):
         if stopped():
             return
-        batch = cells[first : first + _CELLS_A_CALL]
+        batch = cells[first : first + _CELLS_PER_CLOCK_CHECK]
         search.count(len(batch))
         mender.drop_in_turn(state, batch)
 

@@ -28,8 +28,8 @@ from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import TREE, Search
 
-# A tolerance below which an integer programme is solved to its end.
-_WHOLLY = 1e-5
+# Gap below which an integer programme is solved to its end: a numerical tolerance.
+_SOLVED_TO_THE_END = 1e-5
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _branch(
         candidate = branch.solve(
             search.found.hidden,
             search.seconds_left(),
-            tolerance if tolerance > _WHOLLY else 0.0,
+            tolerance if tolerance > _SOLVED_TO_THE_END else 0.0,
             None if timed else parameters.nodes,
         )
         # Patterns outside these columns cost at least the best one.
@@ -145,7 +145,7 @@ def _branch(
         branch = branch.restrict(open_cells())
         if violated:
             continue
-        if tolerance <= _WHOLLY:
+        if tolerance <= _SOLVED_TO_THE_END:
             return
         ease /= 10
 

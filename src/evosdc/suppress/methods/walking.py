@@ -176,8 +176,9 @@ RUIN = network_method(
 )
 
 
-# Steps under one blur of the costs.
-_TURN = 32
+# Steps under one blur of the costs. At half of it drawing costs takes a larger part of
+# the time, at twice of it walks stay longer near the same cells.
+_STEPS_PER_BLUR = 32
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,7 @@ def run_rebuild(
     problem: Problem, parameters: RebuildParameters, search: Search
 ) -> Pattern:
     """Build a pattern by the incremental attacker and rebuild it bit by bit."""
-    options = WalkOptions(parameters.most, parameters.blur, _TURN)
+    options = WalkOptions(parameters.most, parameters.blur, _STEPS_PER_BLUR)
     plan = Plan(GeneralEngine, options, parameters.steps, "rebuilt")
     return build_and_walk(problem, plan, search, built="attacker programs")
 

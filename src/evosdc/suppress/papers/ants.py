@@ -24,9 +24,11 @@ from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search
 
 # A trail never falls below this share of its start, so that no cell is lost for good.
-_FLOOR = 0.05
-# Places of the order that share a trail: single ones are too many to learn.
-_BANDS = 10
+# At half of it colonies settle sooner, at twice of it they go on trying other cells.
+_LEAST_TRAIL = 0.05
+# Parts of the order whose places share a trail. With half of them less can be learnt of
+# an order, with twice as many each is learnt from half as many ants.
+_ORDER_PARTS = 10
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class IndirectColony:
     def __init__(self, relaxed: RelaxedSearch, parameters: AntsParameters) -> None:
         self._relaxed = relaxed
         self._options = parameters
-        self._places = np.ones((len(relaxed.by_weight), _BANDS))
+        self._places = np.ones((len(relaxed.by_weight), _ORDER_PARTS))
         self._rules = np.ones(len(RULES))
 
     def walk(self, rng: np.random.Generator) -> tuple[RelaxedArrays, Long]:
@@ -109,8 +111,8 @@ class IndirectColony:
         count = len(relaxed.by_weight)
         trail = self._places**options.trail_weight
         # Visibility favours the order by weight, which attacker programs go by.
-        usual = np.arange(count) * _BANDS // max(1, count)
-        far = np.abs(np.arange(_BANDS)[None, :] - usual[:, None])
+        usual = np.arange(count) * _ORDER_PARTS // max(1, count)
+        far = np.abs(np.arange(_ORDER_PARTS)[None, :] - usual[:, None])
         chances = np.cumsum(trail / (1.0 + far) ** options.visibility_weight, axis=1)
         drawn = rng.random(count) * chances[:, -1]
         band = (drawn[:, None] >= chances).sum(axis=1)
@@ -127,7 +129,7 @@ class IndirectColony:
 
 
 def _evaporate(trail: Real, share: float) -> None:
-    np.maximum(trail * (1 - share), _FLOOR, out=trail)
+    np.maximum(trail * (1 - share), _LEAST_TRAIL, out=trail)
 
 
 def run_ants(problem: Problem, parameters: AntsParameters, search: Search) -> Pattern:

@@ -16,8 +16,9 @@ from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.papers.once_through import cheapest_corners, levels_of
 
 Circuits = dict[int, Long]
-# Hidden cells of a row or column that is not crowded.
-_UNCROWDED = 2
+# Hidden cells of a row or column that is not crowded, as published. With one, cells are
+# looked at that cannot be published; with four, most redundant cells are passed over.
+_MOST_HIDDEN_UNCROWDED = 2
 
 
 class CircuitIndividual:
@@ -177,7 +178,10 @@ def publish_crowded(
     arcs = state.network.arcs
     crowd = met_at(state.network, np.flatnonzero(state.hidden))
     for cell in np.sort(state.secondaries).tolist():
-        if min(crowd[arcs.tail[cell]], crowd[arcs.head[cell]]) <= _UNCROWDED:
+        if (
+            min(crowd[arcs.tail[cell]], crowd[arcs.head[cell]])
+            <= _MOST_HIDDEN_UNCROWDED
+        ):
             continue
         shortened = None if circuits is None else _without(circuits, cell)
         if _publish_if_redundant(state, mender, cell, shortened):

@@ -28,8 +28,9 @@ from evosdc.suppress.run.search import Search
 # unit. What lies beyond is reached by changing the pattern itself: for every order
 # evaluated, the best pattern walks a few steps on (`suppress.methods.walking`).
 
-# The closing walk ends after so many steps without a better pattern.
-_CLOSING = 15_000
+# The closing walk ends after so many steps without a better pattern. At half of it some
+# tables end above what they reach, at twice of it runs without a limit take longer.
+_CLOSING_STEPS_WITHOUT_GAIN = 15_000
 
 
 class Refiner:
@@ -60,7 +61,7 @@ class Refiner:
         them are soon made.
         """
         held = 0
-        while held < _CLOSING and (made := self._turn()) is not None:
+        while held < _CLOSING_STEPS_WITHOUT_GAIN and (made := self._turn()) is not None:
             held = 0 if made[1] else held + made[0]
 
     def _turn(self) -> tuple[int, bool] | None:

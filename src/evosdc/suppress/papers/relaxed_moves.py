@@ -370,8 +370,8 @@ def rows_of(frame: Frame, cells: Long) -> Long:
 # A move publishes secondaries and balances the equations that come short by it, with
 # cells that are hidden already or with others. It stands where the cost allows it.
 
-# Rounding in sums of costs.
-_LESS = 1 - 1e-12
+# A total below this share of another is less: a tolerance for rounded sums of costs.
+_STRICTLY_LESS = 1 - 1e-12
 # What a move publishes: cells at random, expensive ones, some of an equation, one cell.
 ANYWHERE, EXPENSIVE, TOGETHER, ONE = range(4)
 
@@ -451,7 +451,7 @@ def descend(
         if live.place[cell] < 0:
             continue
         for turn in range(2 if swaps else 1):
-            most = np.inf if turn == 0 else live.total[0] * _LESS
+            most = np.inf if turn == 0 else live.total[0] * _STRICTLY_LESS
             if move(frame, live, choice, ONE, cell, 1, turn == 1, most):
                 moved += 1
                 break

@@ -44,8 +44,9 @@ from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import by_weight
 from evosdc.suppress.structure.upsets import single_totals
 
-# Cells a descent looks at between two looks at the clock.
-_PIECE = 200
+# Cells a descent looks at between two looks at the clock. At half of it the call itself
+# is felt, at twice of it a limit of time is passed by more on large tables.
+_CELLS_PER_CLOCK_CHECK = 200
 
 
 @dataclass(frozen=True)
@@ -109,10 +110,10 @@ class RelaxedSearch:
             cells = np.sort(live.extra[: live.tally[SECONDARIES]])
             cells = cells[np.argsort(-cost[cells], kind="stable")]
             moved = 0
-            for first in range(0, len(cells), _PIECE):
+            for first in range(0, len(cells), _CELLS_PER_CLOCK_CHECK):
                 if self.search.stopped():
                     return
-                part = cells[first : first + _PIECE]
+                part = cells[first : first + _CELLS_PER_CLOCK_CHECK]
                 moved += descend(self.frame, live, choice, part, swaps)
             if not moved:
                 return

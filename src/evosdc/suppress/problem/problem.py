@@ -23,6 +23,8 @@ from evosdc.table.attackers import Attackers, OwnShares, RespondentSums
 from evosdc.table.knowledge import in_whole_numbers
 from evosdc.table.status import FIXED, PRIMARY
 
+# A level beyond a bound by no more than this factor is at the bound: a numerical
+# tolerance.
 _AT_BOUND = 1 + 1e-9
 # Kind of the rows of `Problem.knowledge` that stand for sums.
 SUM = "sum"
