@@ -357,10 +357,8 @@ class LazyPool(Closing, Generic[S]):
 
     def _open_if_slow(self, tasks: int) -> None:
         """Open a pool where it is worth it: what has taken long will take longer."""
-        slow = (
-            self._spent > _SECONDS_BEFORE_WORKERS
-            and min(tasks, self._workers.count) > 1
-        )
+        several = min(tasks, self._workers.count) > 1
+        slow = several and self._spent > _SECONDS_BEFORE_WORKERS
         # A small job is done sooner than others have begun.
         if slow and not self.opened and not small_jobs.small():
             self._pool = open_pool(self._workers, self.shared)

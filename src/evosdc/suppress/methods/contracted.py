@@ -36,7 +36,7 @@ _MOST_SHARE_LEFT = 0.9
 _MOST_SHARE_WITHOUT_BOXES, _MOST_CELLS_WITHOUT_BOXES = 0.5, 6000
 _CONTRACTION = "contraction"
 # A cut of which less than this is missing says nothing: a numerical tolerance.
-_CUT_TOLERANCE = 1e-6
+_CUT_SLACK = 1e-6
 # Share of the time left for a method that knows the public only. At half of it its
 # pattern is worse than it need be, at 1 nothing is left to cover the other attackers.
 _TIME_SHARE_FOR_PUBLIC = 0.7
@@ -179,9 +179,7 @@ class Relaxation:
         inside = group >= 0
         classes, place = np.unique(group[inside], return_inverse=True)
         terms = np.bincount(place, weights=cut.coefficients[inside]) / cut.least
-        return leaning_cut(
-            classes, terms, self.problem.primary[classes], _CUT_TOLERANCE
-        )
+        return leaning_cut(classes, terms, self.problem.primary[classes], _CUT_SLACK)
 
 
 def _contraction_for_patterns(problem: Problem, method: Method) -> Contraction | None:

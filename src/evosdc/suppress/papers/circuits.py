@@ -18,7 +18,7 @@ from evosdc.suppress.papers.once_through import cheapest_corners, levels_of
 Circuits = dict[int, Long]
 # Hidden cells of a row or column that is not crowded, as published. With one, cells are
 # looked at that cannot be published; with four, most redundant cells are passed over.
-_MOST_HIDDEN_UNCROWDED = 2
+_UNCROWDED_CELLS = 2
 
 
 class CircuitIndividual:
@@ -178,10 +178,7 @@ def publish_crowded(
     arcs = state.network.arcs
     crowd = met_at(state.network, np.flatnonzero(state.hidden))
     for cell in np.sort(state.secondaries).tolist():
-        if (
-            min(crowd[arcs.tail[cell]], crowd[arcs.head[cell]])
-            <= _MOST_HIDDEN_UNCROWDED
-        ):
+        if min(crowd[arcs.tail[cell]], crowd[arcs.head[cell]]) <= _UNCROWDED_CELLS:
             continue
         shortened = None if circuits is None else _without(circuits, cell)
         if _publish_if_redundant(state, mender, cell, shortened):
