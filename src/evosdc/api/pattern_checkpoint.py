@@ -91,7 +91,7 @@ def following(kept: Checkpoint, search: Search, clock: Clock) -> Iterator[None]:
         best = search.stored if search.best is None else search.best
         better = best is not written[0]
         if kept.write(
-            lambda: _content(best, search), clock.seconds, better=better, **when
+            lambda: _content(best, search), clock.spent(), better=better, **when
         ):
             written[0] = best
 

@@ -6,6 +6,7 @@ from copy import copy
 from math import inf, isfinite, isinf
 from typing import Any
 
+from evosdc import clock
 from evosdc.clock import moment
 from evosdc.evolution.stopping import (
     AnyOf,
@@ -42,55 +43,40 @@ _REPEATED_CELLS = 1000
 _ROW_CELLS, _ROW_SECONDS = 5_000, 2.0
 
 
-class Clock:
-    """The limit of time of a whole run: posing, search, judging and writing."""
+class Clock(clock.Clock):
+    """The limit of time of a whole run, and what judging may take beyond it."""
 
     def __init__(self, limit: float | None) -> None:
-        self.limit = limit
-        self._grace = None if limit is None else _grace(limit)
-        self._start = moment()
-
-    @property
-    def seconds(self) -> float:
-        """Time since the start, compiling left out."""
-        return moment() - self._start
+        super().__init__(limit)
+        self._grace = _grace(self.limit)
 
     @property
     def end(self) -> float | None:
         """The moment by which everything is over; None without a limit."""
-        if self.limit is None or self._grace is None:
-            return None
-        return self._start + self.limit + self._grace
+        return None if isinf(self.limit) else self._start + self.limit + self._grace
 
     def hurry(self) -> None:
         """Somebody waits: leave the judge a few seconds from now."""
-        limit = self.seconds + _JUDGE_SECONDS
-        self.limit = limit if self.limit is None else min(self.limit, limit)
+        self.limit = min(self.limit, self.spent() + _JUDGE_SECONDS)
         self._grace = _grace(self.limit)
 
     def within(self, seconds: float) -> Clock:
         """Return a clock that is over in so many seconds."""
         other = copy(self)
-        other.limit, other._grace = self.seconds + seconds, 0.0
+        other.limit, other._grace = self.spent() + seconds, 0.0
         return other
-
-    def count(self, seconds: float) -> None:
-        """Count time that a run which was cut short has spent."""
-        self._start -= seconds
 
     def before(self, seconds: float) -> float:
         """How long it is until only so many seconds of the limit are left."""
-        if self.limit is None:
-            return inf
-        return self.limit - seconds - self.seconds
+        return self.limit - seconds - self.spent()
 
     def left(self) -> float:
-        """Seconds until the end."""
+        """Seconds until the end; infinite without a limit."""
         return inf if self.end is None else self.end - moment()
 
     def over(self) -> bool:
         """Whether the limit has passed."""
-        return self.limit is not None and self.seconds >= self.limit
+        return self.spent() >= self.limit
 
 
 def _grace(limit: float) -> float:
