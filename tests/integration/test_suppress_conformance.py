@@ -10,8 +10,7 @@ from evosdc.attack import judge
 from evosdc.errors import EvosdcError, ProtectionFailed
 from evosdc.evolution.stopping import AnyOf, EvaluationLimit, TimeLimit
 from evosdc.instances import make
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import load_methods
 from evosdc.suppress.run.search import Search
 from evosdc.table import Table

@@ -12,8 +12,7 @@ import pytest
 import evosdc
 from builders import flat_table
 from evosdc.results import Verdict
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.running import Clock
 from evosdc.table import Origin, Table
 

@@ -18,8 +18,7 @@ from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.methods.walking import Plan, Walk
 from evosdc.suppress.papers.order_search import OrderParameters
 from evosdc.suppress.papers.orders import OrderSearch
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run import exchange
 from evosdc.suppress.run.exchange import Assignment, Exchange, go_on
 from evosdc.suppress.run.search import Search

@@ -20,8 +20,7 @@ from evosdc.suppress.papers.order_search import (
     OrderParameters,
     preset,
 )
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping, group_cells
 

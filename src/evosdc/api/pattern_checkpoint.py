@@ -19,7 +19,7 @@ from evosdc import __version__
 from evosdc.evolution.record import Entry
 from evosdc.io.checkpoint import pack_cells, unpack_cells
 from evosdc.io.run_checkpoint import SOON, Checkpoint, in_words, sha_of
-from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Pattern
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import Clock
 from evosdc.table import Table

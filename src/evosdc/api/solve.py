@@ -26,8 +26,7 @@ from evosdc.evolution.stopping import TimeLimit
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.suppress.methods.contracted import completed
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import FLAGSHIP, Method, find_method
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import (

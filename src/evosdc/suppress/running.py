@@ -18,8 +18,7 @@ from evosdc.evolution.stopping import (
 from evosdc.suppress.bounds.cut_loop import cut_bound, row_bound
 from evosdc.suppress.bounds.equation_bound import equation_bound
 from evosdc.suppress.methods.contracted import contracted, run_contracted
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method, find_method
 from evosdc.suppress.run.search import Search
 

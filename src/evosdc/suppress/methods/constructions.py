@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.methods.contracted import run_contracted, run_for_public
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import FLAGSHIP, find_method
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.subtables import subtables

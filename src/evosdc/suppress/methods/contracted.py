@@ -20,8 +20,7 @@ from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.cut import Cut, leaning_cut
 from evosdc.suppress.engine.general.programs import are_quick, call_quick
 from evosdc.suppress.problem.contraction import Contraction, contract
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import DUALITY, Search, Shrink
 from evosdc.suppress.structure.codes import dimensions_of

@@ -23,8 +23,7 @@ from evosdc.suppress.bounds.cut_loop import node_bound
 from evosdc.suppress.engine.base import AnyEngine, Mender, State, Stopped, never
 from evosdc.suppress.engine.network.engine import NetworkEngine
 from evosdc.suppress.methods.shortest_paths import bound_and_path
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
 

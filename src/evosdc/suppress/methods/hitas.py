@@ -36,8 +36,7 @@ from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.model import Move
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method, find_method
 from evosdc.suppress.run.search import Search, StopWith
 from evosdc.suppress.structure.part_problem import PartProblems

@@ -33,8 +33,7 @@ from evosdc.suppress.methods.contracted import Relaxation
 from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Islands
 from evosdc.suppress.methods.scheduler import CLOSED, Budget, Scheduler, Slice, proven
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import DUALITY, TREE, Search
 

@@ -31,8 +31,7 @@ from evosdc.suppress.methods.gensup import (
 )
 from evosdc.suppress.methods.scheduler import Budget, Operator, Slice
 from evosdc.suppress.methods.walking import reporter, restored
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 
 Flags = NDArray[np.bool_]

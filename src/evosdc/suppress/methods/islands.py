@@ -13,8 +13,7 @@ from evosdc.suppress.methods.constructions import construct
 from evosdc.suppress.methods.contracted import contraction_for
 from evosdc.suppress.methods.island import Fractions, Island
 from evosdc.suppress.methods.scheduler import Scheduler
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.exchange import Assignment, Exchange, Findings, resume
 from evosdc.suppress.run.search import Search
 

@@ -23,8 +23,7 @@ from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.methods.gensup import guided_price
 from evosdc.suppress.methods.scheduler import proven
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import TREE, Search
 

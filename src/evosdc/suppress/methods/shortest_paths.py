@@ -23,8 +23,7 @@ from evosdc.suppress.engine.network.arrays import Arcs, PatternArrays
 from evosdc.suppress.engine.network.flow import Graph
 from evosdc.suppress.engine.network.paths import hide
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
 

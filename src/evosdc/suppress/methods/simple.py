@@ -10,8 +10,7 @@ from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.general.grid import MOST_PLACES
 from evosdc.suppress.engine.general.hide_totals import hide_totals
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.codes import dimensions_of

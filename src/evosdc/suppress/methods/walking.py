@@ -17,8 +17,7 @@ from evosdc.suppress.engine.base import AnyEngine, State, Walker, WalkOptions
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.engine.network.engine import NetworkEngine
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.exchange import Exchange
 from evosdc.suppress.run.registry import Method, network_method
 from evosdc.suppress.run.search import Search

@@ -47,8 +47,7 @@ from evosdc.suppress.papers.circuits import (
     simple_rectangles,
     witness_circuit,
 )
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
 

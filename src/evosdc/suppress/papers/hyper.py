@@ -22,8 +22,7 @@ from evosdc.suppress.papers.relaxed_moves import (
     move,
 )
 from evosdc.suppress.papers.relaxed_search import RelaxedOptions, RelaxedSearch
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search
 

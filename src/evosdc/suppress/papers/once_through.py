@@ -31,8 +31,7 @@ from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.flow import Graph, end_of, trace
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
 from evosdc.suppress.methods.shortest_paths import OnceThroughOptions, cell_order
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import network_method
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure import heap

@@ -16,8 +16,7 @@ from evosdc.suppress.papers.order_search import (
     WeightParameters,
     preset,
 )
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.exchange import Exchange
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search

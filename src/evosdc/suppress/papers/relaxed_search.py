@@ -37,8 +37,7 @@ from evosdc.suppress.papers.relaxed_moves import (
     make_choice,
     rows_of,
 )
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import by_weight

@@ -29,8 +29,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Levels, Problem
+from evosdc.suppress.problem.problem import Levels, Pattern, Problem
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY, SAFE
 

@@ -1,4 +1,6 @@
-"""What every method gets: costs, room to move, levels to reach, cells it may hide.
+"""What every method gets, and the pattern it returns.
+
+It gets costs, room to move, levels to reach and the cells it may hide.
 
 An attacker sees deviations from the true table: ``d`` with ``M d = 0``, ``d = 0`` on
 published cells and ``-down <= d <= up`` on hidden ones. A level asks for a ``d`` that
@@ -17,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import LevelError, TableError
-from evosdc.suppress.problem.pattern import Pattern
 from evosdc.table import Network, Table
 from evosdc.table.attackers import Attackers, OwnShares, RespondentSums
 from evosdc.table.knowledge import in_whole_numbers
@@ -28,6 +29,26 @@ from evosdc.table.status import FIXED, PRIMARY
 _AT_BOUND = 1 + 1e-9
 # Kind of the rows of `Problem.knowledge` that stand for sums.
 SUM = "sum"
+
+
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """Hidden cells (primaries included) and the cost of the secondaries among them.
+
+    Attributes
+    ----------
+    hidden
+        One entry a cell.
+    cost
+        What the secondaries cost.
+    hints
+        Deviations that the search relied on, as cells and steps, where it kept them:
+        not evidence, but the judge may look there first.
+    """
+
+    hidden: NDArray[np.bool_]
+    cost: float
+    hints: tuple[tuple[NDArray[np.int64], NDArray[np.float64]], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,7 @@ from typing import Any, Protocol
 
 from evosdc.evolution.stopping import EvaluationLimit, TimeLimit
 from evosdc.parallel import Closing, Task, open_pool
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 
 # Seconds of the first assignment, by how much each one is longer than the one before,

@@ -14,8 +14,7 @@ from typing import Any
 
 from evosdc.errors import MethodError
 from evosdc.options import MethodOptions, configure
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 
 # Where each method is, in the order `evosdc methods` lists them. Strings, so that one

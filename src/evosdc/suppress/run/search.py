@@ -20,8 +20,7 @@ from evosdc.evolution.stopping import (
     seconds_left,
 )
 from evosdc.parallel import Workers
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 
 Shrink = Callable[[Pattern], Pattern]
 

@@ -32,8 +32,7 @@ from evosdc.suppress.engine.general.programs import (
 )
 from evosdc.suppress.engine.general.units import round_levels_up
 from evosdc.suppress.engine.general.witness import Witnesses
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 
 # Deviations that are remembered from one repair to the next.
 _REMEMBERED = 5000

@@ -28,7 +28,7 @@ from evosdc.suppress.engine.network.arrays import (
 from evosdc.suppress.engine.network.cheapest_flow import Flows, make_flows
 from evosdc.suppress.engine.network.order_kernels import run_order
 from evosdc.suppress.engine.network.state import PatternState, TableNetwork
-from evosdc.suppress.problem.pattern import Pattern
+from evosdc.suppress.problem.problem import Pattern
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.structure.order_groups import Grouping
 

@@ -32,8 +32,7 @@ from evosdc.suppress.engine.network.levels import network_levels, whole_capaciti
 from evosdc.suppress.engine.network.mend_kernels import forget, make_log, prune
 from evosdc.suppress.engine.network.order_kernels import run_order
 from evosdc.suppress.engine.network.paths import hide_primaries
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem, unreachable
+from evosdc.suppress.problem.problem import Pattern, Problem, unreachable
 
 _LEVELS_A_CALL = 512
 _CELLS_A_CALL = 256
