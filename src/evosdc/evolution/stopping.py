@@ -16,8 +16,8 @@ from typing import Protocol
 class Progress:
     """What a stopping criterion may look at.
 
-    `improved_at` and `improved_seconds` say when the best cost last fell, `gained` by
-    how much since the first answer.
+    `improved_at` says when the best cost last fell, `gained` by how much since the
+    first answer.
     """
 
     seconds: float
@@ -26,7 +26,6 @@ class Progress:
     cost: float | None = None
     bound: float | None = None
     improved_at: int = 0
-    improved_seconds: float = 0.0
     gained: float = 0.0
 
 

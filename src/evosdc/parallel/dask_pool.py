@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import distributed
@@ -17,11 +17,8 @@ from dask import config
 from distributed import CancelledError, KilledWorker, wait
 
 from evosdc.errors import EvosdcError
-from evosdc.parallel.pool import LostWorkerError, RetryingPool, Workers
+from evosdc.parallel.pool import A, LostWorkerError, R, RetryingPool, S, Workers
 
-S = TypeVar("S")
-A = TypeVar("A")
-R = TypeVar("R")
 # Seconds within which a scheduler answers, and has a worker. At half of them a busy
 # cluster is refused, at twice of them a wrong address is told later.
 _SECONDS_TO_ANSWER, _SECONDS_FOR_WORKERS = 6.0, 5.0

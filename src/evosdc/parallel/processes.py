@@ -9,16 +9,13 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any, TypeVar
+from typing import Any
 
 from loky import ProcessPoolExecutor
 
 from evosdc import small_jobs
-from evosdc.parallel.pool import RetryingPool
+from evosdc.parallel.pool import A, R, RetryingPool, S
 
-S = TypeVar("S")
-A = TypeVar("A")
-R = TypeVar("R")
 # Seconds between two looks at whether the process that gives the work is there: workers
 # outlive it by as much at most; half or twice is not noticed.
 _SECONDS_BETWEEN_LOOKS = 1.0

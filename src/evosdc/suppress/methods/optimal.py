@@ -18,7 +18,7 @@ from evosdc.options import MethodOptions
 from evosdc.parallel import LazyPool
 from evosdc.suppress.bounds.branch import Branch
 from evosdc.suppress.bounds.cut_loop import CutLoop
-from evosdc.suppress.engine.base import AnyEngine, Costs, Mask
+from evosdc.suppress.engine.base import AnyEngine
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.methods.gensup import guided_price
@@ -56,7 +56,7 @@ def run_optimal(
 ) -> Pattern:
     """Run cut and branch."""
     engine = engine_for(problem)
-    _build(engine, search, "first pattern")
+    cover_and_finish(engine.start(), search, "first pattern")
     if search.found.cost == 0:
         search.raise_bound(0.0)
     elif not search.stopped():
@@ -87,25 +87,10 @@ def _prove(
         _branch(engine, loop, parameters, search)
 
 
-def _build(
-    engine: AnyEngine,
-    search: Search,
-    event: str,
-    price: Costs | None = None,
-    start: Mask | None = None,
-) -> None:
-    """Build, clean up and offer a safe pattern.
-
-    `price` replaces the costs while levels are covered; `start` is hidden first.
-    """
-    state = engine.start(start)
-    cover_and_finish(state, search, event, price=price)
-
-
 def _guided(engine: AnyEngine, search: Search, fractions: Real) -> None:
     """Build a pattern with cells the relaxation hides made cheap (LB-guided costs)."""
     price = guided_price(engine.problem, fractions)
-    _build(engine, search, "guided by the bound", price)
+    cover_and_finish(engine.start(), search, "guided by the bound", price=price)
 
 
 def _branch(
@@ -139,7 +124,7 @@ def _branch(
         violated = branch.strengthen(candidate, search.stopped)
         if search.stopped():
             return
-        _build(engine, search, "branch", start=candidate.hidden)
+        cover_and_finish(engine.start(candidate.hidden), search, "branch")
         search.raise_bound(min(loop.value, search.found.cost))
         branch = branch.restrict(open_cells())
         if violated:

@@ -128,53 +128,6 @@ def reporter(search: Search, event: str, counted: int = 0) -> Callable[[Walker],
     return report
 
 
-@dataclass(frozen=True)
-class RuinParameters(MethodOptions):
-    """Options of ruin and recreate.
-
-    Attributes
-    ----------
-    steps
-        Steps in all; a time or evaluation limit may end the run before.
-    most
-        Cells a step publishes at most.
-    memory
-        Steps that late acceptance looks back.
-    blur
-        How far the costs that steer the paths stray: the standard deviation of their
-        logarithms.
-    turn
-        Steps between two blurs.
-    patience
-        Steps without a better pattern after which the walk begins again from one that
-        is largely rebuilt, and at least twenty per secondary; 0 for never.
-    """
-
-    steps: int = 100_000
-    most: int = 3
-    memory: int = 20
-    blur: float = 0.8
-    turn: int = 40
-    patience: int = 400
-
-
-def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pattern:
-    """Build a pattern by shortest paths and walk on from it."""
-    p = parameters
-    options = WalkOptions(p.most, p.blur, p.turn, p.memory, p.patience)
-    plan = Plan(NetworkEngine, options, p.steps, "ruin and recreate")
-    return build_and_walk(problem, plan, search, built="shortest paths")
-
-
-RUIN = network_method(
-    name="ls-ruin",
-    summary="local search: ruin, recreate by cheapest paths, late acceptance",
-    source="after Schrimpf et al. 2000; Burke & Bykov 2017",
-    parameters=RuinParameters,
-    run=run_ruin,
-)
-
-
 # Steps under one blur of the costs. At half of it drawing costs takes a larger part of
 # the time, at twice of it walks stay longer near the same cells.
 _STEPS_PER_BLUR = 32
@@ -198,6 +151,46 @@ class RebuildParameters(MethodOptions):
     steps: int = 1_000_000
     most: int = 4
     blur: float = 0.3
+
+
+@dataclass(frozen=True)
+class RuinParameters(RebuildParameters):
+    """Options of ruin and recreate on networks.
+
+    Attributes
+    ----------
+    memory
+        Steps that late acceptance looks back.
+    turn
+        Steps between two blurs.
+    patience
+        Steps without a better pattern after which the walk begins again from one that
+        is largely rebuilt, and at least twenty per secondary; 0 for never.
+    """
+
+    steps: int = 100_000
+    most: int = 3
+    blur: float = 0.8
+    memory: int = 20
+    turn: int = 40
+    patience: int = 400
+
+
+def run_ruin(problem: Problem, parameters: RuinParameters, search: Search) -> Pattern:
+    """Build a pattern by shortest paths and walk on from it."""
+    p = parameters
+    options = WalkOptions(p.most, p.blur, p.turn, p.memory, p.patience)
+    plan = Plan(NetworkEngine, options, p.steps, "ruin and recreate")
+    return build_and_walk(problem, plan, search, built="shortest paths")
+
+
+RUIN = network_method(
+    name="ls-ruin",
+    summary="local search: ruin, recreate by cheapest paths, late acceptance",
+    source="after Schrimpf et al. 2000; Burke & Bykov 2017",
+    parameters=RuinParameters,
+    run=run_ruin,
+)
 
 
 def run_rebuild(

@@ -69,8 +69,7 @@ class DirectColony:
     """Trail on cells."""
 
     def __init__(self, relaxed: RelaxedSearch, parameters: AntsParameters) -> None:
-        self._relaxed = relaxed
-        self._options = parameters
+        self._relaxed, self._options = relaxed, parameters
         self._trail = np.ones(len(relaxed.problem.table))
 
     def walk(self, rng: np.random.Generator) -> tuple[RelaxedArrays, Long]:
@@ -97,8 +96,7 @@ class IndirectColony:
     """Trail on the place of each sensitive cell in the order, and on the rule."""
 
     def __init__(self, relaxed: RelaxedSearch, parameters: AntsParameters) -> None:
-        self._relaxed = relaxed
-        self._options = parameters
+        self._relaxed, self._options = relaxed, parameters
         self._places = np.ones((len(relaxed.by_weight), _ORDER_PARTS))
         self._rules = np.ones(len(RULES))
 

@@ -145,18 +145,24 @@ def _score(
     row: int,
     cell: int,
     k: int,
-    gain: float,
-    amount: float,
-    room: float,
+    size: float,
+    short: float,
 ) -> float:
+    """What a cell is worth by a rule, the less the better; infinite without room."""
+    room, has = frame.room[cell, k], 0.0
+    if live.hidden[cell]:
+        has = live.claim[cell, k]
+    if room - has <= TOLERANCE * room:
+        return np.inf
+    gain = min(size * (room - has), short)
     cost = 0.0 if live.hidden[cell] else frame.cost[cell]
     if rule == CHEAPEST:
         return cost
     if rule == PER_UNIT:
         return cost / gain
     if rule == LARGEST:
-        return 0.0 if live.hidden[cell] else 1.0 / room
-    return cost + opened(frame, live, row, cell, k, amount)
+        return 0.0 if live.hidden[cell] else 1.0 / (size * room)
+    return cost + opened(frame, live, row, cell, k, has + gain / size)
 
 
 @kernel(inner=True)
@@ -204,22 +210,7 @@ def _pick(
             continue
         k = d if frame.row_factor[p] > 0 else 1 - d
         size = abs(frame.row_factor[p])
-        has = live.claim[cell, k] if known else 0.0
-        left = frame.room[cell, k] - has
-        if left <= TOLERANCE * frame.room[cell, k]:
-            continue
-        gain = min(size * left, short)
-        score = _score(
-            frame,
-            live,
-            choice.rule,
-            row,
-            cell,
-            k,
-            gain,
-            has + gain / size,
-            size * frame.room[cell, k],
-        )
+        score = _score(frame, live, choice.rule, row, cell, k, size, short)
         if score == np.inf:
             continue
         at = count

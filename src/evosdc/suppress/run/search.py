@@ -92,7 +92,6 @@ class Search:
         self._start = clock()
         self._first_cost = 0.0
         self._improved_at = 0
-        self._improved_seconds = 0.0
         self._ended_at = 0
 
     @property
@@ -154,7 +153,6 @@ class Search:
             self._first_cost = pattern.cost
         self.best = pattern
         self._improved_at = self.evaluations
-        self._improved_seconds = self.seconds
         return True
 
     def raise_bound(self, bound: float, source: str = DUALITY) -> None:
@@ -202,7 +200,6 @@ class Search:
             cost=cost,
             bound=self.bound,
             improved_at=self._improved_at,
-            improved_seconds=self._improved_seconds,
             gained=0.0 if cost is None else self._first_cost - cost,
         )
 
