@@ -130,7 +130,7 @@ def solve(
         search.callbacks.remove(meanwhile)
         first = meanwhile.judged
     if search.reason == INTERRUPTED:
-        clock.hurry()
+        clock.end_soon()
     search.note(ending(search, method.name, task.stop.evaluations))
     solution = Solution(solved, solved.problem, method, search, first, notes)
     try:

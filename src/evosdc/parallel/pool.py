@@ -1,4 +1,4 @@
-"""Workers beside the caller: the one way in which work is spread.
+"""Processes and clusters that work for a run: the one way in which work is spread.
 
 A *pool* has something that all its tasks share, a table say, which travels to each
 worker once. A task is a function of it and of one argument; randomness comes with the
@@ -42,7 +42,7 @@ class Workers:
         here = self.count if self.client is None else os.cpu_count()
         return max(1, here or 1)
 
-    def beside(self, most: int) -> Workers:
+    def others(self, most: int) -> Workers:
         """Return those that may work while this process works too, at most so many."""
         others = self.count if self.client is not None else self.count - 1
         return replace(self, count=min(others, most))

@@ -29,7 +29,7 @@ INTERRUPTED = "interrupted"
 _BOUND_CELLS, _BOUND_SECONDS = 50_000, 5.0
 # Someone who pressed Ctrl-C waits no longer than this many seconds for a last resort.
 # At half of it large tables have no pattern by then; twice is felt.
-_HURRY_SECONDS = 2.0
+_LAST_RESORT_SECONDS = 2.0
 # After Ctrl-C a pattern is judged for so many seconds. At half of it large tables end
 # without a verdict, at twice of it people give up waiting.
 _JUDGE_SECONDS = 20.0
@@ -54,8 +54,8 @@ class Clock(clock.Clock):
         """The moment by which everything is over; None without a limit."""
         return None if isinf(self.limit) else self._start + self.limit + self._grace
 
-    def hurry(self) -> None:
-        """Somebody waits: leave the judge a few seconds from now."""
+    def end_soon(self) -> None:
+        """Leave the judge a few seconds from now: the run was interrupted."""
         self.limit = min(self.limit, self.spent() + _JUDGE_SECONDS)
         self._grace = _grace(self.limit)
 
@@ -113,8 +113,8 @@ def run(
             notes = ("interrupted: this is the best complete pattern found so far",)
         else:
             last_resort = find_method("marginal")
-            hurry = Search(stop=TimeLimit(_HURRY_SECONDS))
-            pattern = last_resort.run(problem, last_resort.configure({}), hurry)
+            limited = Search(stop=TimeLimit(_LAST_RESORT_SECONDS))
+            pattern = last_resort.run(problem, last_resort.configure({}), limited)
             notes = (
                 f"interrupted before {method.name!r} had a complete pattern: "
                 "this one is by 'marginal', safe but expensive",

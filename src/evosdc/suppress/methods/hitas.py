@@ -43,7 +43,7 @@ from evosdc.suppress.structure.part_problem import PartProblems
 from evosdc.suppress.structure.subtables import Subtable, subtables
 
 # Share of the time that is kept for the check of the whole table. At half of it the
-# last levels of large tables are covered in a hurry, at twice of it the sub-tables,
+# last levels of large tables are covered the quick way, at twice of it the sub-tables,
 # where most of the cost is decided, have a third of their time.
 _WHOLE_TABLE_SHARE = 0.4
 # Most cells that may be hidden in a general sub-table that cut and branch solves. At
@@ -371,7 +371,7 @@ class Prefetch(Closing):
 
     def __init__(self, whole: Subtables, search: Search, dirty: int) -> None:
         self._whole, self._search = whole, search
-        workers = search.workers.beside(dirty // _LEAST_SUBTABLES_PER_WORKER)
+        workers = search.workers.others(dirty // _LEAST_SUBTABLES_PER_WORKER)
         self._size = workers.count
         self._pool = open_pool(workers, whole)
         self._given: dict[int, tuple[SubtableTask, Task[SubtableAnswer]]] = {}

@@ -36,7 +36,7 @@ from evosdc.table.status import PRIMARY, SAFE
 
 @dataclass(frozen=True, eq=False)
 class Contraction:
-    """A problem and the smaller one it comes to.
+    """A problem and the smaller one it is contracted to.
 
     Attributes
     ----------

@@ -153,9 +153,9 @@ class Exchange(Closing):
         self.search = search
         self._begin, self._parameters = begin, parameters
         self.timed = isfinite(search.seconds_left())
-        usual = search.workers.beside(_MOST_SEARCHES).count if self.timed else 0
+        usual = search.workers.others(_MOST_SEARCHES).count if self.timed else 0
         self.count = usual if count is None or (self.timed and not usual) else count
-        self._pool = open_pool(search.workers.beside(self.count), problem)
+        self._pool = open_pool(search.workers.others(self.count), problem)
         self._tasks: dict[int, Task[Findings]] = {}
         self._given = [0] * self.count
         self._first: float | None = None  # seconds that the first pattern took
