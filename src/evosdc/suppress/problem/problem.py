@@ -247,26 +247,6 @@ def room_of(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return up, np.maximum(table.value - table.lower, 0.0)
 
 
-def least_levels(
-    table: Table, cells: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return upper and lower levels, the least one for cells that have none.
-
-    Their value must not be given away: they must be able to move, the way that their
-    bounds leave more room.
-    """
-    up, down = room_of(table)
-    bare = cells & (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)
-    upwards = up >= down
-    # A power of ten: levels of many digits make exact arithmetic slow.
-    least = 10.0 ** np.ceil(np.log10(strict_margin(table)))
-    least = np.minimum(least, np.where(upwards, up, down))
-    return (
-        np.where(bare & upwards, least, table.upl),
-        np.where(bare & ~upwards, least, table.lpl),
-    )
-
-
 def strict_margin(table: Table) -> NDArray[np.float64]:
     """How much more than its level a cell must reach in the strict reading."""
     if table.is_integer or table.origin.whole:
@@ -297,23 +277,26 @@ def unreachable(problem: Problem, rows: list[int], best: list[float]) -> LevelEr
 def _least_asked(table: Table) -> tuple[NDArray[np.float64], ...]:
     """Return upper, lower and sliding levels, with what cells without any are asked.
 
-    The judge only asks that their value is not given away. Whatever is asked here must
+    The judge only asks that their value is not given away: they must be able to move,
+    the way that their bounds leave more room. Whatever is asked here must
     be had by every pattern that he calls safe, or bounds would be above some of them.
     """
     bare = table.status == PRIMARY
     bare &= (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)
     if not bare.any():
         return table.upl, table.lpl, table.spl
-    upl, lpl = least_levels(table, bare)
     up, down = room_of(table)
     moves = (table.status != FIXED) & ((up > 0) | (down > 0))
     rooms = np.concatenate([up[moves & (up > 0)], down[moves & (down > 0)]])
     # In a network a cell that moves at all can move as far as the least room on its
     # way; elsewhere several may have to share that room.
     share = 1.0 if table.network is not None else 0.1
-    least = 10.0 ** np.floor(np.log10(share * min(rooms, default=1.0)))
-    upl = np.where(bare, np.minimum(upl, least), upl)
-    lpl = np.where(bare, np.minimum(lpl, least), lpl)
+    most = 10.0 ** np.floor(np.log10(share * min(rooms, default=1.0)))
+    # A power of ten: levels of many digits make exact arithmetic slow.
+    least = np.minimum(10.0 ** np.ceil(np.log10(strict_margin(table))), most)
+    least = np.minimum(least, np.maximum(up, down))
+    upl = np.where(bare & (up >= down), least, table.upl)
+    lpl = np.where(bare & (up < down), least, table.lpl)
     if np.all((up > 0) == (down > 0), where=moves):
         return upl, lpl, table.spl
     # Cells at a bound move one way only, and so may what they protect: either way will
