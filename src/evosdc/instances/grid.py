@@ -123,7 +123,7 @@ class Grid:
     def of(
         cls, dimensions: Sequence[Dimension], inner: Amounts, decimals: int = 0
     ) -> Grid:
-        """Add the totals to inner amounts, an axis a dimension, leaves in order."""
+        """Add the totals to inner amounts, one axis per dimension, leaves in order."""
         dims = tuple(dimensions)
         sizes = [len(d.hierarchy) for d in dims]
         codes = np.indices(sizes, dtype=np.int32).reshape(len(dims), -1).T

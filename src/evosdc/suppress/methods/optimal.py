@@ -74,7 +74,7 @@ def _prove(
     def follow(value: float) -> None:
         search.count()
         search.raise_bound(value)
-        # Few patterns a run are worth their time: when the bound has moved on.
+        # Patterns take long: another one only where the bound has moved on by 5 %.
         if value > follow_at[0]:
             follow_at[0] = 1.05 * value
             _guided(engine, search, loop.fractions)

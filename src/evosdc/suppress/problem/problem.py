@@ -38,7 +38,7 @@ class Pattern:
     Attributes
     ----------
     hidden
-        One entry a cell.
+        One entry per cell.
     cost
         What the secondaries cost.
     hints
@@ -279,7 +279,7 @@ def _least_asked(table: Table) -> tuple[NDArray[np.float64], ...]:
 
     The judge only asks that their value is not given away: they must be able to move,
     the way that their bounds leave more room. Whatever is asked here must
-    be had by every pattern that he calls safe, or bounds would be above some of them.
+    be had by every pattern that it calls safe, or bounds would be above some of them.
     """
     bare = table.status == PRIMARY
     bare &= (table.upl == 0) & (table.lpl == 0) & (table.spl == 0)

@@ -166,7 +166,7 @@ def costs(table: Table, name: str = "weight") -> NDArray[np.float64]:
         if table.frequency is None:
             raise InputError(
                 "the table has no frequencies to take as costs",
-                expected="a column or record of contributors a cell",
+                expected="a column or record of contributors per cell",
                 hint="choose another --cost: " + _COSTS,
             )
         return np.maximum(table.frequency.astype(np.float64), 1.0)
