@@ -191,7 +191,7 @@ class Island:
 class _Measured:
     """An operator that makes whole patterns: it knows what the last one took."""
 
-    proves = False
+    bounds = proves = False
 
     def __init__(self, island: Island) -> None:
         self.island = island
@@ -267,7 +267,7 @@ class Breeding(_Measured):
 class Walk:
     """Ruin and recreate from good patterns, by boxes and paths or by programs."""
 
-    proves = False
+    bounds = proves = False
 
     def __init__(self, island: Island, *, boxes: bool) -> None:
         self._island, self._boxes = island, boxes
