@@ -119,6 +119,8 @@ class Island:
         price = self.problem.cost * (1.0 - _GUIDANCE * np.clip(self.fractions, 0, 1))
         state = self.engine.build_by_programs(stopped, price, late)
         self.building = search.seconds - begun
+        # Whoever judges what is found meanwhile learns how long that takes.
+        search.offer(state.pattern(), "by programs over the whole table")
         # Worth a tenth of the cost where there are many attackers.
         state.clean_up(stopped=late if self.engine.programs_pay else stopped)
         admit(self.population, state, search, "by programs over the whole table")
