@@ -9,10 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evosdc
+from builders import examples
 from evosdc.errors import EvosdcError, InputError
 from evosdc.io import read_hst, read_labels, read_records, read_table, read_waiver
 from evosdc.io.column_plan import read_column_wishes
@@ -92,7 +93,7 @@ def values(table: Table, count: int) -> list[float]:
     return [found[code] for code in codes]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(files())
 def test_readers_give_the_same_numbers_or_name_the_line(
     drawn: tuple[list[int], str, str, str, bool],

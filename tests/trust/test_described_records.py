@@ -104,6 +104,7 @@ def test_records_that_agree_in_every_column_are_said(
     assert not any("every column" in note for note in made.table.notes)
 
 
+@pytest.mark.slow
 def test_a_synthesis_says_how_many_records_agree() -> None:
     people = {
         "sex": ["m", "f"] * 20,

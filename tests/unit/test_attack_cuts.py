@@ -48,6 +48,7 @@ def cut_by(problem: Problem, workers: int) -> tuple[float, list[float], int]:
     return loop.value, loop.fractions.tolist(), len(loop.master.cuts)
 
 
+@pytest.mark.slow
 def test_bounds_by_two_processes_are_those_of_one(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ):

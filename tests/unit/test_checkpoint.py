@@ -99,7 +99,7 @@ def test_a_run_goes_on_from_its_checkpoint(table: Table, left: Path) -> None:
     took = stopwatch()
     answer = evosdc.protect(
         table,
-        time_limit=8,
+        time_limit=6,
         checkpoint=left,
         resume=True,
         workers=1,
@@ -111,9 +111,9 @@ def test_a_run_goes_on_from_its_checkpoint(table: Table, left: Path) -> None:
     assert first.event.startswith("restored from the checkpoint")
     assert first.cost == had["cost"]
     assert not any(e.event == "first pattern" for e in heard)
-    # Five of the eight seconds are spent already.
+    # Five of the six seconds are spent already.
     assert answer.seconds >= 5
-    assert min(heard[-1].seconds, 5 + took()) < 5 + 8
+    assert min(heard[-1].seconds, 5 + took()) < 5 + 6
     assert answer.evaluations >= had["evaluations"]
     assert not left.exists()
 
@@ -142,7 +142,7 @@ def test_a_pattern_that_is_not_safe_is_mended(table: Table, left: Path) -> None:
     nothing = np.zeros(len(table), dtype=bool)
     change(left, hidden=pack_cells(nothing), cost=0.0)
     answer = evosdc.protect(
-        table, time_limit=8, checkpoint=left, resume=True, workers=1
+        table, time_limit=5.5, checkpoint=left, resume=True, workers=1
     )
     assert answer.safe is True
     assert answer.cost > 0
@@ -165,7 +165,7 @@ def test_neither_cost_nor_bound_are_believed(table: Table, left: Path) -> None:
     had = written(left)["cost"]
     change(left, cost=1.0, bound=1e12)
     answer = evosdc.protect(
-        table, time_limit=7, checkpoint=left, resume=True, workers=1
+        table, time_limit=5.5, checkpoint=left, resume=True, workers=1
     )
     assert 1.0 < answer.cost <= had
     assert answer.lower_bound is not None

@@ -156,6 +156,7 @@ print(json.dumps(versions))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("job", [PROTECT, SYNTHESISE], ids=["protect", "synthesise"])
 def test_an_ordinary_job_needs_one_version_of_each_kernel(job: str) -> None:
     done = subprocess.run(

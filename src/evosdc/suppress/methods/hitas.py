@@ -35,7 +35,7 @@ from evosdc.parallel import Closing, Task, open_pool
 from evosdc.suppress.engine.choose import engine_for
 from evosdc.suppress.engine.finish import cover_and_finish
 from evosdc.suppress.engine.general.engine import GeneralEngine
-from evosdc.suppress.engine.general.model import Move
+from evosdc.suppress.engine.general.model import Demand, Move
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method, find_method
 from evosdc.suppress.run.search import Search, StopWith
@@ -234,7 +234,7 @@ def solve_problem(
 def _method(problem: Problem, name: str, timed: bool) -> str:
     if name != "auto" and find_method(name).takes(problem) is None:
         return name
-    if engine_for(problem).quick:
+    if engine_for(problem).is_network:
         return "hybrid"
     # Cut and branch has no end of its own that is near.
     return (
@@ -256,10 +256,10 @@ def run(problem: Problem, parameters: HitasParameters, search: Search) -> Patter
     state = GeneralEngine(problem).start(cut.hidden)
     open_levels: set[int] = set()
 
-    def cover(cell: int, sign: int, amount: float, price: Real) -> Move | None:
-        move = state.table.programs.cheapest(cell, sign, amount, price)
+    def cover(asked: Demand, price: Real) -> Move | None:
+        move = state.table.programs.cheapest(asked, price)
         if move is None or not state.hidden[move.cells].all():
-            open_levels.add(cell)
+            open_levels.add(asked.cell)
         return move
 
     state.cover_free(stopped=search.stopped)

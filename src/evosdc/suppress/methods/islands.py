@@ -166,5 +166,6 @@ class Islands(Exchange):
     def take(self, number: int, found: tuple[Pattern, ...]) -> None:
         super().take(number, found)
         self._own[number] = found
-        for pattern in found[: _MOST_SENT if self._home.engine.quick else _MOST_TAKEN]:
+        most = _MOST_SENT if self._home.engine.is_network else _MOST_TAKEN
+        for pattern in found[:most]:
             self._home.admit_pattern(pattern)

@@ -179,12 +179,12 @@ class WeightParameters(MethodOptions):
         large = len(engine.problem.table) > _MOST_CELLS_ONE_BY_ONE
         cells, groups, together = self.cells, self.groups, self.together
         if cells == "auto":
-            unpicked = "unpicked" if engine.quick else "by-bounds"
+            unpicked = "unpicked" if engine.is_network else "by-bounds"
             cells = unpicked if large else "exposed"
         if groups < 0:
             groups = _DEFAULT_GROUPS[cells] if large else 0
         if together is None:
-            together = not large or engine.quick
+            together = not large or engine.is_network
         grouping = Grouping(cells, groups, self.grouping, together)
         return engine.evaluator(grouping, search, self.clean == "every")
 
@@ -245,7 +245,7 @@ class OrderParameters(WeightParameters):
         if self.ruin >= 0:
             return self.ruin
         small = len(engine.problem.table) <= _MOST_CELLS_ONE_BY_ONE
-        return _RUIN_STEPS_PER_PLACE if engine.quick and small else 0.0
+        return _RUIN_STEPS_PER_PLACE if engine.is_network and small else 0.0
 
 
 def preset(by: str, size: int = 10) -> type[OrderParameters]:

@@ -40,8 +40,8 @@ from evosdc.suppress.papers.relaxed_moves import (
 from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import Method
 from evosdc.suppress.run.search import Search
+from evosdc.suppress.structure.equations import single_totals
 from evosdc.suppress.structure.order_groups import by_weight
-from evosdc.suppress.structure.upsets import single_totals
 
 # Cells a descent looks at between two looks at the clock. At half of it the call itself
 # is felt, at twice of it a limit of time is passed by more on large tables.
@@ -300,7 +300,7 @@ def run_grasp(problem: Problem, parameters: GraspParameters, search: Search) -> 
     relaxed = RelaxedSearch(problem, search, parameters.check)
     by_level = parameters.hierarchical == "yes" or (
         parameters.hierarchical == "auto"
-        and not relaxed.repair.engine.quick
+        and not relaxed.repair.engine.is_network
         and bool(np.any(relaxed.depth > 0))
     )
     greedy = relaxed.choice(parameters.rule)
