@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 
 from builders import run_method, unlabelled
-from evosdc import kernels, small_jobs
+from evosdc.compile import kernels, small_jobs
 from evosdc.errors import ProtectionFailed
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make

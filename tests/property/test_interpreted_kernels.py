@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from evosdc import kernels, small_jobs
+from evosdc.compile import kernels, small_jobs
 
 
 def test_a_kernel_that_takes_long_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,8 @@ from evosdc.io import (
     read_table,
     write_table,
 )
-from evosdc.io.asc import read_asc
-from evosdc.io.rda import read_rda
+from evosdc.io.argus.asc import read_asc
+from evosdc.io.argus.rda import read_rda
 from evosdc.table import Hierarchy, Table, build_table
 from evosdc.table.hierarchy import Dimension
 

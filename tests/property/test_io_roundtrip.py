@@ -21,10 +21,8 @@ from evosdc.io import (
     write_pivot,
     write_table,
 )
-from evosdc.io._jj_careful import read_carefully
-from evosdc.io._jj_fast import read_fast
+from evosdc.io.argus.jj import read_carefully, read_fast, write_jj
 from evosdc.io.frames import pattern_frame
-from evosdc.io.jj import write_jj
 from evosdc.table import Dimension, Hierarchy, Table, build_table
 
 ALL = ("value", "weight", "status", "lower", "upper", "lpl", "upl", "spl")

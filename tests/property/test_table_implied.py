@@ -16,7 +16,7 @@ from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
 from evosdc.table import Dimension, Hierarchy, Table, build_table, detect_network
-from evosdc.table.implied import implied_equations
+from evosdc.table.structure import implied_equations
 
 MODEST = examples(40)
 

@@ -17,7 +17,7 @@ import pytest
 
 from builders import stopwatch
 from evosdc import api
-from evosdc.clock import Clock, stopped, tell_of_compiling
+from evosdc.compile.clock import Clock, stopped, tell_of_compiling
 from evosdc.io import write_records
 from evosdc.metrics import evaluate, registry
 from evosdc.metrics.uniques import ReplicatedUniques

@@ -16,8 +16,8 @@ from evosdc.attack.certificate import ORIGIN, witness_arrays
 from evosdc.attack.seal import GROUPS, digest_of, numbered, seal_of, table_digests
 from evosdc.errors import InputError
 from evosdc.io.archive import read_arrays
+from evosdc.io.cells import read_published
 from evosdc.io.frames import published_frame
-from evosdc.io.published import read_published
 from evosdc.results import Claim
 from evosdc.table import Dimension, Origin, Table
 from evosdc.table.knowledge import (

@@ -142,7 +142,7 @@ def test_linked_tables_share_their_cells() -> None:
     )
     joint = link_tables([one, two])
     assert len(joint.table) == len(one) + len(two) - 7
-    for part, place in zip((one, two), joint.places, strict=True):
+    for part, place in zip((one, two), joint.cell_numbers, strict=True):
         assert np.array_equal(joint.table.value[place], part.value)
     # The three sums over regions are in both tables.
     both = one.matrix.shape[0] + two.matrix.shape[0]

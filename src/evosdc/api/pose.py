@@ -21,14 +21,14 @@ from evosdc.api.sources import Known
 from evosdc.attack import judge, judge_attackers
 from evosdc.errors import InputError, LevelError
 from evosdc.evolution.record import Entry
-from evosdc.io.run_checkpoint import Checkpoint
+from evosdc.io.checkpoint import Checkpoint
 from evosdc.results import Exposure
 from evosdc.suppress.problem.problem import Problem, strict_margin
 from evosdc.suppress.problem.requests import CellRequests, costs, refuse_known
 from evosdc.suppress.running import Clock
 from evosdc.table import Table
 from evosdc.table.attackers import Attackers, RespondentSums, respondent_sums
-from evosdc.table.select import select
+from evosdc.table.index import select
 from evosdc.table.status import FIXED, PRIMARY, SECONDARY
 
 Mask = NDArray[np.bool_]

@@ -66,9 +66,8 @@ def verify(
     from evosdc.attack.proof import check_proof, read_proof
     from evosdc.errors import InputError
     from evosdc.io.archive import read_arrays
-    from evosdc.io.coalitions import read_coalitions
+    from evosdc.io.cells import read_coalitions, read_published
     from evosdc.io.files import read_tables
-    from evosdc.io.published import read_published
     from evosdc.results import Claim
 
     if len(files) < 2:
@@ -90,7 +89,7 @@ def verify(
     proof = read_proof(read_arrays(certificate))
     cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
     if apriori is not None:
-        from evosdc.io.hst import read_apriori_into
+        from evosdc.io.argus.hst import read_apriori_into
 
         cells = read_apriori_into(cells, apriori, level_percent=level_percent)
     hidden = None if published is None else read_published(published, cells)

@@ -13,7 +13,7 @@ from typing import Any
 
 from loky import ProcessPoolExecutor
 
-from evosdc import small_jobs
+from evosdc.compile import small_jobs
 from evosdc.parallel.pool import A, R, RetryingPool, S
 
 # Seconds between two looks at whether the process that gives the work is there: workers

@@ -6,8 +6,8 @@ from copy import copy
 from math import inf, isfinite, isinf
 from typing import Any
 
-from evosdc import clock
-from evosdc.clock import moment
+from evosdc.compile import clock
+from evosdc.compile.clock import moment
 from evosdc.evolution.stopping import (
     AnyOf,
     Criterion,

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.cut import Cut, capacity_cut
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.subnetworks import moving_equations

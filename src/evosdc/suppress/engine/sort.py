@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 
 # Numbers that are sorted by insertion before runs of them are merged: at half or twice
 # of it sorting takes a little longer.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Flags, Long
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.options import MethodOptions, option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.arrays import Arcs, Graph, PatternArrays

@@ -24,8 +24,8 @@ from itertools import count
 import numpy as np
 
 from evosdc.arrays import Flags, Int, Long, Real
+from evosdc.compile.kernels import kernel
 from evosdc.errors import ProtectionFailed
-from evosdc.kernels import kernel
 from evosdc.options import option
 from evosdc.suppress.engine.finish import finish
 from evosdc.suppress.engine.network.arrays import Graph

@@ -24,7 +24,7 @@ import numpy as np
 from scipy import sparse
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure.equations import Equations
 from evosdc.suppress.structure.unpick import movable

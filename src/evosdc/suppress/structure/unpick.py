@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.structure import heap
 from evosdc.suppress.structure.equations import Equations

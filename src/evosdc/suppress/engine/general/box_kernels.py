@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.sort import order_of
 
 # What stands on a place of the grid that is no cell of the table.

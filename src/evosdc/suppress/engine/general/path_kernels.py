@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.arrays import Int, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.general.box_kernels import (
     Boxwork,
     CodeGrid,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.table.attackers import Attackers
 
 # Rounding in a product of two numbers; a level missed by this share is reached.

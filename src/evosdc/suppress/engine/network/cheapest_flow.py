@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.arrays import Flags, Int, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Net, Work
 from evosdc.suppress.engine.network.paths import (
     ask_again,

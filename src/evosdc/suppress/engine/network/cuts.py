@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from evosdc.arrays import Flags, Int, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.cut import Cut
 from evosdc.suppress.engine.network.arrays import Arcs, Net
 from evosdc.suppress.engine.network.paths import hidden_network, minimum_cuts

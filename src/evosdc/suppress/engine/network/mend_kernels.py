@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.arrays import Flags, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.draw import draw
 from evosdc.suppress.engine.network.arrays import (
     Net,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evosdc.arrays import Int, Long, Real
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.network.arrays import Arcs, Net, NetworkDemands, Work
 from evosdc.suppress.engine.network.cheapest_flow import Flows, send_cheapest
 from evosdc.suppress.engine.network.cover import level_ends, send_hidden

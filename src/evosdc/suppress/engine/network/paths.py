@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evosdc.arrays import Flags, Int, Long
-from evosdc.kernels import kernel
+from evosdc.compile.kernels import kernel
 from evosdc.suppress.engine.network.arrays import (
     Arcs,
     Capacity,
