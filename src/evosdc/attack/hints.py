@@ -23,7 +23,6 @@ from evosdc.attack.certificate import Witness
 from evosdc.attack.exact import Terms, exact_solution, over_one_denominator
 from evosdc.attack.ledger import Ledger, Unfinished
 from evosdc.attack.model import AttackModel
-from evosdc.attack.program import whole_move
 from evosdc.compile.clock import moment
 from evosdc.results import Certificate
 
@@ -162,6 +161,9 @@ def _rounded(ledger: Ledger, suggestion: Suggestion, deadline: float | None) -> 
     only whole numbers are possible, each of these would need a program of its own.
     Whether all open levels that it reaches, if any, are covered by whole steps.
     """
+    # Who only checks certificates loads no solver.
+    from evosdc.attack.program import whole_move
+
     attacker, cells = ledger.attacker, suggestion.cells
     rows = sparse.csr_array(attacker.rows[:, cells])
     rows = rows[np.flatnonzero(np.diff(rows.indptr))]
