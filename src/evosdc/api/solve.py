@@ -18,11 +18,12 @@ import numpy as np
 
 from evosdc.api.judging import judge_all
 from evosdc.api.pattern_checkpoint import Stored, following, take_up
-from evosdc.api.pose import Posed, Task, explained
+from evosdc.api.pose import Posed, explained
 from evosdc.api.requests import read_requests
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.record import RunRecord
 from evosdc.evolution.stopping import TimeLimit
+from evosdc.options.tables import settings
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.suppress.methods.contracted import completed
@@ -60,6 +61,8 @@ _ROUNDS = 6
 # Share of the cells that must be decided for a forecast, and what to try without one.
 _TELLING_SHARE, _TIMES_WITHOUT_FORECAST = 0.1, 4.0
 OnPattern = Callable[[Table], None]
+# Options that say how a run is carried out, and change no answer.
+_HOW = ("workers", "cluster", "checkpoint", "resume", "on_progress", "on_pattern")
 FIRST_INSTEAD = (
     "a cheaper pattern that was found later could not be judged in the time left: this "
     "one was judged before; a longer limit of time gives both"
@@ -94,22 +97,19 @@ class Solution:
 def solve(
     posed: Posed,
     workers: Workers,
-    on_pattern: OnPattern | None = None,
 ) -> Solution:
-    """Search until a criterion ends it, and judge what is found.
-
-    `on_pattern` is told of each table before it is judged.
-    """
+    """Search until a criterion ends it, and judge what is found."""
     task, problem, clock = posed.task, posed.problem, posed.clock
-    method = _method(task.method, problem)
-    parameters = method.configure(task.options)
+    method = _method(task.keywords.method, problem)
+    parameters = method.configure(task.run.method_options or {})
     stored = _stored(posed, method)
     spent = 0.0 if stored is None else stored.seconds
     clock.count(spent)
+    heard, on_pattern = task.run.on_progress, task.run.on_pattern
     search = Search(
-        seed=task.seed,
+        seed=task.keywords.seed,
         workers=workers,
-        record=RunRecord(listeners=[task.on_progress] if task.on_progress else []),
+        record=RunRecord(listeners=[heard] if heard else []),
     )
     search.note(f"started: {method.name}")
     if stored is not None:
@@ -303,7 +303,7 @@ def _judge(
     table = posed.published(pattern.hidden)
     verdict, certificate = judge_all(
         table,
-        posed.task.attacker,
+        posed.task.against,
         attackers=posed.problem.attackers,
         known=posed.before.cells,
         deadline=clock.end,
@@ -410,24 +410,25 @@ def _too_short(clock: Clock, verdict: Verdict, judging: float, method: str) -> s
 
 def settings_of(posed: Posed, method: str, table: Table) -> dict[str, Any]:
     """Return what changes an answer, by the names of options."""
-    task: Task = posed.task
-    return {
+    task, origin = posed.task, table.origin
+    accepted = read_requests(task.cells.accept, None, None)
+    asked = posed.requested.settings()
+    given = settings(task.keywords, task.stop, task.cells, task.run)
+    found = {
         "method": method,
-        "cost": task.cost,
-        "time_limit": task.stop.seconds,
-        "evaluations": task.stop.evaluations,
-        "gap": task.stop.gap,
-        "seed": task.seed,
-        "strict": task.attacker.strict,
-        **task.attacker.settings(table),
-        "secondaries": task.attacker.secondaries,
-        "keep_secondaries": task.requests.keep,
-        "bounds": table.origin.bounds,
-        "counts": table.origin.counts,
-        "threshold": table.origin.threshold,
-        "whole_numbers": table.origin.in_whole,
-        "earlier": list(posed.before.words),
-        **posed.requested.settings(),
-        "accept": read_requests(task.requests.accept, None, None).settings()["hide"],
-        "options": dict(task.options),
+        "time_limit": task.seconds,
+        **task.against.settings(),
+        "hide": asked["hide"],
+        "publish": asked["publish"],
+        "cost_factor": asked["prefer"],
+        "accept": accepted.settings()["hide"],
+        "bounds": origin.bounds,
+        "counts": origin.counts,
+        "published_threshold": origin.threshold,
+        "whole_numbers": origin.in_whole,
+        "already_published": list(posed.before.words),
+        "method_options": dict(task.run.method_options or {}),
+    }
+    return {
+        name: value for name, value in {**given, **found}.items() if name not in _HOW
     }

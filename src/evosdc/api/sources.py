@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from evosdc.api.tabulate import Tabulation, read_trees
 from evosdc.errors import InputError
-from evosdc.io import read_table, table_from_frame
+from evosdc.io import read_apriori_into, read_table, read_tables, table_from_frame
 from evosdc.io.earlier import read_earlier
-from evosdc.table import Hierarchy, Table
+from evosdc.options.tables import Prior, Read
+from evosdc.table import TOTAL, Hierarchy, Table
 from evosdc.table.knowledge import (
     as_counts,
     in_whole_numbers,
@@ -40,75 +41,93 @@ class Known:
     files: tuple[Path, ...] = ()
 
 
-def as_table(
-    source: Any, *, link: Mapping[str, str] | None = None, **reading: Any
-) -> Table:
-    """Take a `Table`, a `Tabulation`, a frame or a path for a table.
-
-    Several are linked; `link` is that of `evosdc.table.link_tables`.
-    """
-    if link and not isinstance(source, (list, tuple)):
+def as_table(source: Any, read: Read) -> Table:
+    """Take a `Table`, a `Tabulation`, a frame or a path for a table; link several."""
+    several = isinstance(source, (list, tuple)) and len(source) > 1
+    if read.link and not several:
         raise InputError(
             "link (--link) for one table",
             expected="several tables, whose variables can be linked",
             hint="leave it out; tables that are made together are linked already",
         )
-    if isinstance(source, Table):
-        return source
-    if isinstance(source, (Tabulation, LinkedTables)):
-        return source.table
     if isinstance(source, (list, tuple)):
-        parts = [as_table(part, **reading) for part in source]
-        return link_tables(parts, links=link).table
-    if "hierarchies" in reading:
-        trees = read_trees(reading["hierarchies"])
-        for name, tree in (trees or {}).items():
-            if not isinstance(tree, Hierarchy):
-                raise InputError(
-                    f"the hierarchy of {name!r} is of type {type(tree).__name__}",
-                    expected="a Hierarchy or the path of a file",
-                    hint="columns of levels belong to tabulate, which has the records",
-                )
-        reading["hierarchies"] = trees
+        table = _linked(source, read) if several else _one(source[0], read)
+    else:
+        table = _one(source, read)
+    if read.apriori is None:
+        return table
+    return read_apriori_into(table, read.apriori, level_percent=read.level_percent)
+
+
+def _one(source: Any, read: Read) -> Table:
+    if isinstance(source, (Tabulation, LinkedTables)):
+        source = source.table
+    if isinstance(source, Table):
+        # With an a-priori file the percentage is of the cells that it names.
+        for name in _reading(
+            replace(read, level_percent=None) if read.apriori else read
+        ):
+            raise InputError(
+                f"read has {name} for a table that is made already",
+                expected="a frame or a file, which are read",
+                hint=f"leave {name} out",
+            )
+        return source
     if isinstance(source, (str, os.PathLike)):
-        return read_table(source, **reading)
-    return table_from_frame(source, **reading)
+        return read_table(source, **_reading(read))
+    return table_from_frame(source, **_reading(read))
+
+
+def _linked(sources: Sequence[Any], read: Read) -> Table:
+    if all(isinstance(one, (str, os.PathLike)) for one in sources):
+        return read_tables(sources, link=read.link, **_reading(read))
+    parts = [_one(one, read) for one in sources]
+    return link_tables(parts, links=read.link).table
+
+
+def _reading(read: Read) -> dict[str, Any]:
+    """Return what is said of reading, as `evosdc.io.read_table` takes it."""
+    names = ("dimensions", "totals", "value", "missing", "flat", "level_percent")
+    given = {name: getattr(read, name) for name in names}
+    total = read.totals if isinstance(read.totals, str) else TOTAL
+    given["hierarchies"] = read_trees(read.hierarchies, total)
+    for name, tree in (given["hierarchies"] or {}).items():
+        if not isinstance(tree, Hierarchy):
+            raise InputError(
+                f"the hierarchy of {name!r} is of type {type(tree).__name__}",
+                expected="a Hierarchy or the path of a file",
+                hint="columns of levels belong to tabulate, which has the records",
+            )
+    return {name: value for name, value in given.items() if value not in (None, ())}
 
 
 def assumed(
     table: Table,
-    *,
-    bounds: str | None,
-    counts: bool | None,
-    threshold: int | None,
-    whole_numbers: bool | None,
+    prior: Prior,
     rules: str | Sequence[str] | None,
+    *,
     by_hand: bool = False,
 ) -> Table:
     """Return the table with what its attackers are assumed to know.
 
     Parameters
     ----------
-    bounds, threshold, whole_numbers
-        See `evosdc.table.knowledge`.
-    counts
-        Whether cells count people or firms; None leaves it to the table.
     rules
         ``"none"`` where somebody decided that no primary rule applies.
     by_hand
         Whether somebody names sensitive cells besides.
     """
-    if counts is True and not table.origin.counts:
+    if prior.counts is True and not table.origin.counts:
         table = as_counts(table)
-    elif counts is False and table.origin.counts:
+    elif prior.counts is False and table.origin.counts:
         table = table.replace(origin=replace(table.origin, counts=False))
         if table.origin.bounds == AUTO:
             table = with_bounds(table, AUTO)
-    if bounds is not None:
-        table = with_bounds(table, bounds)
-    if threshold is not None:
-        table = with_threshold(table, threshold)
-    table = in_whole_numbers(with_whole_numbers(table, whole_numbers))
+    if prior.bounds is not None:
+        table = with_bounds(table, prior.bounds)
+    if prior.published_threshold is not None:
+        table = with_threshold(table, prior.published_threshold)
+    table = in_whole_numbers(with_whole_numbers(table, prior.whole_numbers))
     return _with_rules(table, rules, by_hand)
 
 

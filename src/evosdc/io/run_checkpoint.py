@@ -36,7 +36,16 @@ _LOG = logging.getLogger(__name__)
 # Seconds between two checkpoints, and the fewest where there is something better.
 INTERVAL, SOON = 10.0, 1.0
 # Settings whose words name cells, files or values: they are said to differ, not how.
-_PRIVATE = ("hide", "publish", "prefer", "accept", "earlier", "known", "rules", "logic")
+_PRIVATE = (
+    "hide",
+    "publish",
+    "cost_factor",
+    "accept",
+    "already_published",
+    "known",
+    "rules",
+    "logic",
+)
 
 
 class Checkpoint:
