@@ -14,8 +14,8 @@ tabulated = evosdc.tabulate(
     firms.records,
     by=["region", "activity"],
     value="turnover",
-    hierarchies=firms.hierarchies,
     rules=["p:15", "freq:3"],
+    read=evosdc.Read(hierarchies=firms.hierarchies),
 )
 print(tabulated)
 

@@ -118,8 +118,11 @@ def test_audit_finds_a_cell_that_is_given_away(
         (("protect", "{dir}", "-o", "{dir}/o"), "folder|directory"),
         (("protect", "{table}", "-o", "{dir}/o", "--method", "magic"), "no method"),
         (("protect", "{table}", "-o", "{dir}/o", "--cost", "love"), "not known"),
-        (("protect", "{table}", "-o", "{dir}/o", "--option", "x=1"), "no option"),
-        (("protect", "{table}", "-o", "{dir}/o", "--option", "x"), "NAME=VALUE"),
+        (
+            ("protect", "{table}", "-o", "{dir}/o", "--method-option", "x=1"),
+            "no option",
+        ),
+        (("protect", "{table}", "-o", "{dir}/o", "--method-option", "x"), "NAME=VALUE"),
         (("protect", "{table}", "-o", "{dir}/o", "--time-limit", "0"), "time limit"),
         (("protect", "{table}", "-o", "{dir}/o", "--gap", "2"), "gap is"),
         (("instances", "nothing", "-o", "{dir}/x.jj"), "no family"),
@@ -251,11 +254,11 @@ def test_further_formats_are_written_with_the_verdict(
     ]
     path.write_text("a,b,value,status,lpl,upl\n" + "\n".join(lines) + "\n")
     words = ("protect", path, "-o", out, "--evaluations", 5)
-    code, _, said = run(*words, "--also", "grid,word")
+    code, _, said = run(*words, "--formats", "grid,word")
     assert code == 2
     assert "no format 'word'" in said
     assert not out.exists()
-    code, _, said = run(*words, "--also", "grid,pivot", "--also", "jj")
+    code, _, said = run(*words, "--formats", "grid,pivot", "--formats", "jj")
     assert code == 0, said
     names = {p.name for p in (out / "publish").iterdir()}
     assert names >= {"published-grid.csv", "published-pivot.csv"}

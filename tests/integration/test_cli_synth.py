@@ -196,7 +196,7 @@ def test_pareto_writes_a_front_and_several_copies(
 ) -> None:
     out = tmp_path / "out"
     # Unguarded, so that some points are closer than a fresh sample.
-    options = ("--mode", "pareto", "--copies", 2, "--least", 0, *MOVES)
+    options = ("--mode", "pareto", "--copies", 2, "--min-group", 0, *MOVES)
     code, text, _ = run("synthesise", census, *KEY, "-o", out, "--json", *options)
     front = records_in(out / "confidential" / "front.csv")
     assert code in (0, 3)
@@ -382,7 +382,7 @@ def test_ctrl_c_leaves_the_best_candidate_so_far(
     monkeypatch.setattr("evosdc.cli.synth_progress.progress", impatient)
     out = tmp_path / "out"
     # Unguarded, so that the search aims at the original's own tables.
-    options = ("--no-memetic", "--generations", 1_000_000, "--least", 0, "--json")
+    options = ("--no-memetic", "--generations", 1_000_000, "--min-group", 0, "--json")
     # Programs that a shell starts in the background ignore the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:

@@ -157,10 +157,12 @@ def tabulated(case: Case, spans: list[list[str]]) -> Any:
     return evosdc.tabulate(
         frame_of(case),
         spans,
-        hierarchies=trees,
         rules=list(case.design.rules),
-        waiver=sorted(case.design.waiver),
-        flat=[name for name in case.design.names if name in names - set(trees)],
+        read=evosdc.Read(
+            hierarchies=trees,
+            flat=[name for name in case.design.names if name in names - set(trees)],
+        ),
+        contributors=evosdc.Contributors(consent=sorted(case.design.waiver)),
         **_tabulate_options(case),
     )
 
@@ -193,7 +195,9 @@ def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
     given = made
     if "linked later" in case.kinds:
         given = [tabulated(case, [list(span)]) for span in design.spans]
-    result = evosdc.protect(given, evaluations=EVALUATIONS, workers=1, **options)
+    result = evosdc.protect(
+        given, workers=1, stop=evosdc.Stop(evaluations=EVALUATIONS), **options
+    )
     outcome.safe = result.safe
     outcome.fractions = NOT_JUDGED in result.claim.knowledge
     outcome.said = [
@@ -305,7 +309,7 @@ def _by_command(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
             words += [] if declared else ["--flat", variable]
         if design.waiver:
             (folder / "waiver.txt").write_text("\n".join(sorted(design.waiver)) + "\n")
-            words += ["--waiver", folder / "waiver.txt"]
+            words += ["--consent", folder / "waiver.txt"]
         end = ".csv" if case.seed % 2 else ".parquet"
         code, text = _call(*words, "-o", folder / f"table{end}")
         if code:
@@ -315,7 +319,7 @@ def _by_command(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
         words += ["--evaluations", EVALUATIONS, "--workers", 1]
         for option, given in case.options.items():
             if option == "singletons":
-                words += ["--singletons" if given else "--no-singletons"]
+                words += ["--attackers", "lone" if given else "--attackers", "public"]
             elif given is True:
                 words += [f"--{option}"]
             else:
@@ -325,7 +329,7 @@ def _by_command(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
                 words += ["--hierarchy", f"{variable}={folder / variable}.hrc"]
         if case.earlier:
             pacsv.write_csv(_earlier(case, outcome.cells), folder / "earlier.csv")
-            words += ["--earlier", folder / "earlier.csv"]
+            words += ["--already-published", folder / "earlier.csv"]
         code, text = _call(*words)
         if code not in (0, 3):
             raise EvosdcError(f"exit {code}: {text.strip()[-300:]}")

@@ -33,7 +33,7 @@ def records() -> pa.Table:
 def claim(records: pa.Table, tabulate: dict[str, Any], **protect: Any) -> Claim:
     options: dict[str, Any] = {"value": "v", "rules": ["p:15", "freq:3"]} | tabulate
     table = evosdc.tabulate(records, ["r", "c"], options.pop("value"), **options)
-    return evosdc.protect(table, evaluations=5, **protect).claim
+    return evosdc.protect(table, stop=evosdc.Stop(evaluations=5), **protect).claim
 
 
 @pytest.mark.parametrize(
@@ -79,12 +79,16 @@ def test_earlier_publications_and_links_change_the_publication(
     records: pa.Table,
 ) -> None:
     table = evosdc.tabulate(records, ["r", "c"], "v", rules=["p:15", "freq:3"])
-    first = evosdc.protect(table, evaluations=5)
-    second = evosdc.protect(table, evaluations=5, earlier=first.published)
+    first = evosdc.protect(table, stop=evosdc.Stop(evaluations=5))
+    second = evosdc.protect(
+        table,
+        stop=evosdc.Stop(evaluations=5),
+        prior=evosdc.Prior(already_published=first.published),
+    )
     assert "no earlier publication" in first.claim.publication
     assert "known from before" in second.claim.publication
     linked = evosdc.tabulate(records, [["r", "c"], ["h"]], "v", rules=["p:15"])
-    both = evosdc.protect(linked, evaluations=5)
+    both = evosdc.protect(linked, stop=evosdc.Stop(evaluations=5))
     assert "2 linked tables" in both.claim.publication
 
 

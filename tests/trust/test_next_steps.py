@@ -48,7 +48,9 @@ def narrow() -> Table:
 
 
 def protected(table: Table, **options: Any) -> Verdict:
-    return evosdc.protect(table, evaluations=5, workers=1, **options).verdict
+    return evosdc.protect(
+        table, workers=1, stop=evosdc.Stop(evaluations=5), **options
+    ).verdict
 
 
 EARLIER = {"r": ["a"], "value": [10.0]}
@@ -63,7 +65,7 @@ REASONS: dict[str, tuple[Any, str, str]] = {
     "levels beyond any pattern, counts": (
         lambda: protected(counts()),
         "EXPOSED",
-        "--bounds 0:inf",
+        "--prior 0:inf",
     ),
     "levels beyond any pattern, bounds": (
         lambda: protected(row(upper=[11.0, 21, 31, 41]), singletons=False),
@@ -112,21 +114,32 @@ REASONS: dict[str, tuple[Any, str, str]] = {
         "hide them",
     ),
     "audit, published before": (
-        lambda: evosdc.audit(row("umss"), earlier=EARLIER).verdict,
+        lambda: (
+            evosdc.audit(
+                row("umss"), prior=evosdc.Prior(already_published=EARLIER)
+            ).verdict
+        ),
         "EXPOSED",
         "--apriori",
     ),
     "audit, lone respondents": (
         lambda: (
-            evosdc.audit(row("uuss", frequency=[1, 5, 5, 5]), singletons=True).verdict
+            evosdc.audit(
+                row("uuss", frequency=[1, 5, 5, 5]),
+                attackers=evosdc.Attackers(who="lone"),
+            ).verdict
         ),
         "EXPOSED",
         "--attackers public",
     ),
     "audit, secondaries": (
-        lambda: evosdc.audit(two_rows(), secondaries=True).verdict,
+        lambda: (
+            evosdc.audit(
+                two_rows(), attackers=evosdc.Attackers(protect_secondaries=True)
+            ).verdict
+        ),
         "EXPOSED",
-        "--secondaries",
+        "--protect-secondaries",
     ),
     "audit, no time": (
         lambda: (
@@ -138,7 +151,7 @@ REASONS: dict[str, tuple[Any, str, str]] = {
         "--time-limit",
     ),
     "audit, no rule": (
-        lambda: evosdc.audit(row("ssss"), rules="none").verdict,
+        lambda: evosdc.audit(row("ssss"), read=evosdc.Read(rules="none")).verdict,
         "NOT JUDGED",
         "--rule p:10",
     ),
@@ -173,11 +186,16 @@ def test_a_safe_verdict_has_none() -> None:
 
 
 def test_the_steps_for_counts_help() -> None:
-    exposed = evosdc.protect(counts(), evaluations=5, workers=1)
+    exposed = evosdc.protect(counts(), workers=1, stop=evosdc.Stop(evaluations=5))
     assert exposed.verdict.word == "EXPOSED"
     # Said once, by whoever finds it.
     assert sum("beyond any pattern" in note for note in exposed.notes) == 1
-    weaker = evosdc.protect(counts(), evaluations=5, workers=1, bounds="0:inf")
+    weaker = evosdc.protect(
+        counts(),
+        workers=1,
+        stop=evosdc.Stop(evaluations=5),
+        prior=evosdc.Prior(bounds="0:inf"),
+    )
     assert weaker.safe
     words = "weaker attackers than by default, who do not know that somebody is in"
     assert words in weaker.claim.knowledge
@@ -186,9 +204,13 @@ def test_the_steps_for_counts_help() -> None:
 
 
 def test_bounds_that_say_no_less_are_not_weaker() -> None:
-    magnitudes = evosdc.protect(row(), evaluations=5, bounds="0:inf").claim.knowledge
+    magnitudes = evosdc.protect(
+        row(), stop=evosdc.Stop(evaluations=5), prior=evosdc.Prior(bounds="0:inf")
+    ).claim.knowledge
     assert "weaker" not in magnitudes
-    open_below = evosdc.protect(row(), evaluations=5, bounds="-inf:inf")
+    open_below = evosdc.protect(
+        row(), stop=evosdc.Stop(evaluations=5), prior=evosdc.Prior(bounds="-inf:inf")
+    )
     assert "do not know that cells are not negative" in open_below.claim.knowledge
 
 

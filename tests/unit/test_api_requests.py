@@ -43,7 +43,11 @@ def test_select_takes_patterns_and_numbers() -> None:
 
 
 def test_hide_makes_a_cell_sensitive_and_the_judge_asks_for_it() -> None:
-    result = evosdc.protect(one_sensitive(), evaluations=20, hide="r=c,s=z")
+    result = evosdc.protect(
+        one_sensitive(),
+        stop=evosdc.Stop(evaluations=20),
+        cells=evosdc.CellRequests(hide="r=c,s=z"),
+    )
     assert result.safe
     assert "r=c, s=z" in hidden(result)
     assert result.verdict.judged == 2
@@ -53,10 +57,12 @@ def test_hide_makes_a_cell_sensitive_and_the_judge_asks_for_it() -> None:
 
 
 def test_publish_keeps_cells_and_leaves_their_status_alone() -> None:
-    free = evosdc.protect(one_sensitive(), evaluations=20)
+    free = evosdc.protect(one_sensitive(), stop=evosdc.Stop(evaluations=20))
     assert "r=a, s=y" in hidden(free)
     result = evosdc.protect(
-        one_sensitive(), evaluations=20, publish={"r": "a", "s": "[yz]"}
+        one_sensitive(),
+        stop=evosdc.Stop(evaluations=20),
+        cells=evosdc.CellRequests(publish={"r": "a", "s": "[yz]"}),
     )
     assert result.safe
     assert not {"r=a, s=y", "r=a, s=z"} & hidden(result)
@@ -65,12 +71,18 @@ def test_publish_keeps_cells_and_leaves_their_status_alone() -> None:
 
 
 def test_prefer_moves_the_pattern() -> None:
-    free = evosdc.protect(one_sensitive(), evaluations=20)
-    kept = evosdc.protect(one_sensitive(), evaluations=20, prefer={"s=y": 100})
+    free = evosdc.protect(one_sensitive(), stop=evosdc.Stop(evaluations=20))
+    kept = evosdc.protect(
+        one_sensitive(),
+        stop=evosdc.Stop(evaluations=20),
+        cells=evosdc.CellRequests(cost_factor={"s=y": 100}),
+    )
     assert {"r=a, s=y", "r=b, s=y"} <= hidden(free)
     assert not any("s=y" in name for name in hidden(kept))
     cheap = evosdc.protect(
-        one_sensitive(), evaluations=20, prefer=[({"r": "c"}, 0.0), ("s=z", 0.01)]
+        one_sensitive(),
+        stop=evosdc.Stop(evaluations=20),
+        cells=evosdc.CellRequests(cost_factor=[({"r": "c"}, 0.0), ("s=z", 0.01)]),
     )
     assert {"r=c, s=x", "r=c, s=z"} <= hidden(cheap)
     assert kept.settings["prefer"] == ["s=y=100"]
@@ -92,7 +104,7 @@ def test_contradictions_name_cells_and_no_values(
     requests: dict[str, object], words: str
 ) -> None:
     with pytest.raises(RequestError) as found:
-        evosdc.protect(one_sensitive(), evaluations=5, **requests)
+        evosdc.protect(one_sensitive(), stop=evosdc.Stop(evaluations=5), **requests)
     assert words in str(found.value)
     assert "917" not in str(found.value)
 
@@ -102,11 +114,19 @@ def test_fixed_and_bounded_cells_cannot_be_hidden() -> None:
     status = t.status.copy()
     status[4] = "z"
     with pytest.raises(RequestError, match="fixed and must be hidden: r=b, s=y"):
-        evosdc.protect(t.replace(status=status), evaluations=5, hide="r=b,s=y")
+        evosdc.protect(
+            t.replace(status=status),
+            stop=evosdc.Stop(evaluations=5),
+            cells=evosdc.CellRequests(hide="r=b,s=y"),
+        )
     tight = np.where(np.arange(len(t)) == 4, t.value, t.upper)
     low = np.where(np.arange(len(t)) == 4, t.value, t.lower)
     with pytest.raises(RequestError, match="known to everyone"):
-        evosdc.protect(t.replace(upper=tight, lower=low), evaluations=5, hide="r=b,s=y")
+        evosdc.protect(
+            t.replace(upper=tight, lower=low),
+            stop=evosdc.Stop(evaluations=5),
+            cells=evosdc.CellRequests(hide="r=b,s=y"),
+        )
 
 
 def test_a_secondary_to_keep_cannot_be_published() -> None:
@@ -116,15 +136,18 @@ def test_a_secondary_to_keep_cannot_be_published() -> None:
     with pytest.raises(RequestError, match=r"secondaries to keep.*r=b, s=y"):
         evosdc.protect(
             t.replace(status=status),
-            keep_secondaries=True,
-            publish="r=b",
-            evaluations=5,
+            cells=evosdc.CellRequests(keep_secondaries=True, publish="r=b"),
+            stop=evosdc.Stop(evaluations=5),
         )
 
 
 def test_levels_out_of_reach_blame_the_wishes() -> None:
     with pytest.raises(LevelError) as found:
-        evosdc.protect(one_sensitive(), evaluations=5, publish=["s=[yz]", "s=Total"])
+        evosdc.protect(
+            one_sensitive(),
+            stop=evosdc.Stop(evaluations=5),
+            cells=evosdc.CellRequests(publish=["s=[yz]", "s=Total"]),
+        )
     assert "r=a, s=x" in str(found.value)
     assert "must be published: s=[yz]; s=Total" in str(found.value)
     assert "917" not in str(found.value)
@@ -160,8 +183,9 @@ def test_unlabelled_tables_take_numbers() -> None:
     result = evosdc.protect(
         bare,
         method="attacker",
-        hide=f"cell_id={safe[0]}",
-        publish=f"cell_id={safe[1]}",
+        cells=evosdc.CellRequests(
+            hide=f"cell_id={safe[0]}", publish=f"cell_id={safe[1]}"
+        ),
     )
     assert result.safe
     assert result.table.hidden[safe[0]]

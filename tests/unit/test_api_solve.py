@@ -59,14 +59,18 @@ def events(result: evosdc.Protection) -> list[str]:
 
 
 def test_a_first_pattern_is_judged_early() -> None:
-    result = evosdc.protect(guarded_grid(), time_limit=40.0, evaluations=20)
+    result = evosdc.protect(
+        guarded_grid(), time_limit=40.0, stop=evosdc.Stop(evaluations=20)
+    )
     assert result.safe
     (first,) = [event for event in events(result) if event.startswith(FIRST)]
     assert first.endswith("SAFE")
 
 
 def test_nothing_is_judged_early_without_a_limit_of_time() -> None:
-    result = evosdc.protect(guarded_grid(), time_limit=None, evaluations=10)
+    result = evosdc.protect(
+        guarded_grid(), time_limit=None, stop=evosdc.Stop(evaluations=10)
+    )
     assert result.safe
     assert not any(event.startswith(FIRST) for event in events(result))
 
@@ -75,7 +79,9 @@ def test_what_was_judged_first_stands_where_the_last_pattern_is_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said = undecided(monkeypatch, set(range(1, 20)))
-    result = evosdc.protect(guarded_grid(), time_limit=30.0, evaluations=20)
+    result = evosdc.protect(
+        guarded_grid(), time_limit=30.0, stop=evosdc.Stop(evaluations=20)
+    )
     assert len(said) > 1
     assert result.safe
     assert solving.FIRST_INSTEAD in result.notes
@@ -138,7 +144,7 @@ def test_cells_that_the_judge_finds_exposed_become_demands(
 
     assert not evosdc.audit(table, almost).safe
     monkeypatch.setattr(solving, "run", search)
-    found = evosdc.protect(table, method="attacker", evaluations=5)
+    found = evosdc.protect(table, method="attacker", stop=evosdc.Stop(evaluations=5))
     assert found.safe
     # The third cell alone does, so that the second is published again.
     assert found.cost == 60.0
@@ -162,7 +168,7 @@ def beyond_reach() -> Table:
 
 
 def test_levels_that_no_pattern_gives_are_listed_and_the_rest_protected() -> None:
-    result = evosdc.protect(beyond_reach(), evaluations=20)
+    result = evosdc.protect(beyond_reach(), stop=evosdc.Stop(evaluations=20))
     assert result.safe is False
     assert result.verdict.exposed_cells == (1,)
     assert any("beyond any pattern: r=a, s=y" in note for note in result.notes)
@@ -171,7 +177,9 @@ def test_levels_that_no_pattern_gives_are_listed_and_the_rest_protected() -> Non
 
 def test_lower_levels_hold_for_the_cells_for_which_they_are_accepted() -> None:
     result = evosdc.protect(
-        beyond_reach(), evaluations=20, cells=evosdc.Requests(accept="r=a,s=y")
+        beyond_reach(),
+        stop=evosdc.Stop(evaluations=20),
+        cells=evosdc.CellRequests(accept="r=a,s=y"),
     )
     assert result.safe
     assert "lowered to what can be had" in result.claim.rules
@@ -180,7 +188,9 @@ def test_lower_levels_hold_for_the_cells_for_which_they_are_accepted() -> None:
     assert result.table.lpl[3] == 2.0
     with pytest.raises(evosdc.errors.InputError, match="not sensitive"):
         evosdc.protect(
-            beyond_reach(), evaluations=20, cells=evosdc.Requests(accept="r=b,s=x")
+            beyond_reach(),
+            stop=evosdc.Stop(evaluations=20),
+            cells=evosdc.CellRequests(accept="r=b,s=x"),
         )
 
 
@@ -192,9 +202,13 @@ def test_a_requested_cell_is_asked_for_no_more_than_the_judge_asks() -> None:
         status=["s"] * 4,
         weight=[1.0, 1, 20, 30],
     )
-    cells = evosdc.Requests(hide="region=N", publish="region=Total")
+    cells = evosdc.CellRequests(hide="region=N", publish="region=Total")
     result = evosdc.protect(
-        table, cells=cells, bounds="0:inf", rules="none", evaluations=50
+        table,
+        cells=cells,
+        prior=evosdc.Prior(bounds="0:inf"),
+        read=evosdc.Read(rules="none"),
+        stop=evosdc.Stop(evaluations=50),
     )
     assert result.safe
     assert result.lower_bound is not None
@@ -202,10 +216,12 @@ def test_a_requested_cell_is_asked_for_no_more_than_the_judge_asks() -> None:
 
 
 def test_levels_that_nobody_can_have_bound_no_cost() -> None:
-    result = evosdc.protect(beyond_reach(), evaluations=20)
+    result = evosdc.protect(beyond_reach(), stop=evosdc.Stop(evaluations=20))
     assert result.lower_bound is not None
     assert result.lower_bound <= result.cost
-    everything = evosdc.protect(beyond_reach(), evaluations=20, method="marginal")
+    everything = evosdc.protect(
+        beyond_reach(), method="marginal", stop=evosdc.Stop(evaluations=20)
+    )
     assert result.lower_bound <= everything.cost
 
 
@@ -221,7 +237,9 @@ def test_what_an_interrupt_leaves_is_the_first_pattern(
         return real(*asked, **options)
 
     monkeypatch.setattr(solving, "judge_all", judge)
-    result = evosdc.protect(guarded_grid(), time_limit=30.0, evaluations=20)
+    result = evosdc.protect(
+        guarded_grid(), time_limit=30.0, stop=evosdc.Stop(evaluations=20)
+    )
     assert result.safe
     assert result.reason == "interrupted"
     assert solving.FIRST_INSTEAD in result.notes
@@ -229,5 +247,9 @@ def test_what_an_interrupt_leaves_is_the_first_pattern(
 
 def test_patterns_are_told_before_they_are_judged() -> None:
     told: list[Table] = []
-    result = evosdc.protect(guarded_grid(), evaluations=5, on_pattern=told.append)
+    result = evosdc.protect(
+        guarded_grid(),
+        stop=evosdc.Stop(evaluations=5),
+        run=evosdc.Run(on_pattern=told.append),
+    )
     assert np.array_equal(told[-1].hidden, result.table.hidden)

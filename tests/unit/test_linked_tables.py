@@ -77,7 +77,9 @@ def test_files_are_linked_in_any_order(tmp_path: Path) -> None:
     paths = [tmp_path / "one.csv", tmp_path / "two.parquet"]
     for path, span in zip(paths, SPANS, strict=True):
         write_table(path, evosdc.tabulate(RECORDS, span, "v", rules="freq:3").table)
-    result = evosdc.protect([str(path) for path in paths], evaluations=20)
+    result = evosdc.protect(
+        [str(path) for path in paths], stop=evosdc.Stop(evaluations=20)
+    )
     assert result.safe
     other = read_tables(list(reversed(paths)))
     # Cells are numbered otherwise there: the labels of the pattern say which is which.

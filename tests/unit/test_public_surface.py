@@ -24,14 +24,14 @@ def tabulated() -> evosdc.Tabulation:
         firms.records,
         ["region", "activity"],
         "turnover",
-        hierarchies=firms.hierarchies,
         rules=["p:10", "freq:3"],
+        read=evosdc.Read(hierarchies=firms.hierarchies),
     )
 
 
 @pytest.fixture(scope="module")
 def result(tabulated: evosdc.Tabulation) -> evosdc.Protection:
-    return evosdc.protect(tabulated, method="attacker", evaluations=1)
+    return evosdc.protect(tabulated, method="attacker", stop=evosdc.Stop(evaluations=1))
 
 
 def test_every_name_is_there() -> None:
@@ -137,9 +137,9 @@ def test_notebooks_show_verdict_and_claim(
 
 def test_bounds_hold_and_are_checked(result: evosdc.Protection) -> None:
     table = make("class2", 3, rows=8, columns=6)
-    cheap = evosdc.bounds(table, method="node")
-    strong = evosdc.bounds(table)
-    best = evosdc.protect(table, method="optimal", evaluations=200)
+    cheap = evosdc.lower_bound(table, method="node")
+    strong = evosdc.lower_bound(table)
+    best = evosdc.protect(table, method="optimal", stop=evosdc.Stop(evaluations=200))
     assert 0 < cheap.value <= strong.value * (1 + 1e-9)
     assert strong.value <= best.cost * (1 + 1e-9)
     assert strong.complete
@@ -152,9 +152,9 @@ def test_bounds_hold_and_are_checked(result: evosdc.Protection) -> None:
         "knowledge",
     ]
     with pytest.raises(errors.InputError, match="node or cut"):
-        evosdc.bounds(table, method="magic")
+        evosdc.lower_bound(table, method="magic")
     with pytest.raises(errors.InputError, match="time_limit is nan"):
-        evosdc.bounds(table, time_limit=float("nan"))
+        evosdc.lower_bound(table, time_limit=float("nan"))
 
 
 def test_methods_are_those_that_protect_takes() -> None:
@@ -189,7 +189,9 @@ def test_a_result_writes_the_folder_of_the_command_line(
 def test_writing_beside_another_pattern_warns(
     tmp_path: Path, tabulated: evosdc.Tabulation, result: evosdc.Protection
 ) -> None:
-    other = evosdc.protect(tabulated, method="hypercube", evaluations=1)
+    other = evosdc.protect(
+        tabulated, method="hypercube", stop=evosdc.Stop(evaluations=1)
+    )
     assert not np.array_equal(other.table.hidden, result.table.hidden)
     result.write(tmp_path / "one")
     with pytest.warns(UserWarning, match="another pattern of the same table"):
@@ -203,11 +205,19 @@ FLAT = [
     ),
     (
         {"strict": True, "singletons": False, "secondaries": True},
-        {"attacker": evosdc.Attacker(strict=True, singletons=False, secondaries=True)},
+        {
+            "attacker": evosdc.Attackers(
+                strict=True, who="public", protect_secondaries=True
+            )
+        },
     ),
     (
         {"hide": "r0=r1", "prefer": {"c0=c2": 5}, "keep_secondaries": True},
-        {"cells": evosdc.Requests(hide="r0=r1", prefer={"c0=c2": 5}, keep=True)},
+        {
+            "cells": evosdc.CellRequests(
+                hide="r0=r1", cost_factor={"c0=c2": 5}, keep_secondaries=True
+            )
+        },
     ),
 ]
 
@@ -244,8 +254,8 @@ def labelled() -> evosdc.Table:
     ("name", "given", "keyword"),
     [
         ("stop", evosdc.Stop(gap=0.1), {"time_limit": None}),
-        ("attacker", evosdc.Attacker(), {"strict": False}),
-        ("cells", evosdc.Requests(hide="r=1"), {"keep_secondaries": False}),
+        ("attacker", evosdc.Attackers(), {"strict": False}),
+        ("cells", evosdc.CellRequests(hide="r=1"), {"keep_secondaries": False}),
     ],
 )
 def test_an_object_and_its_keyword_are_one_too_many(
@@ -260,17 +270,17 @@ def test_an_object_and_its_keyword_are_one_too_many(
 
 def test_audit_and_bounds_take_the_attacker() -> None:
     table = labelled()
-    strict = evosdc.Attacker(strict=True)
+    strict = evosdc.Attackers(strict=True)
     for verb in (evosdc.audit, evosdc.bounds):
         with pytest.raises(errors.InputError, match="both attacker and strict"):
             verb(table, attacker=strict, strict=True)
-    assert evosdc.audit(table, attacker=strict).claim == (
-        evosdc.audit(table, strict=True).claim
+    assert evosdc.audit(table, attackers=strict).claim == (
+        evosdc.audit(table, attackers=evosdc.Attackers(strict=True)).claim
     )
-    assert "exceeded" in evosdc.audit(table, attacker=strict).claim.strictness
+    assert "exceeded" in evosdc.audit(table, attackers=strict).claim.strictness
     assert (
-        evosdc.bounds(table, attacker=strict).value
-        == evosdc.bounds(table, strict=True).value
+        evosdc.lower_bound(table, attackers=strict).value
+        == evosdc.lower_bound(table, attackers=evosdc.Attackers(strict=True)).value
     )
 
 

@@ -211,7 +211,10 @@ def test_records_that_agree_in_every_column_are_two() -> None:
 
 def test_bounds_that_everyone_has_leave_contributors_nothing_to_know() -> None:
     counts = evosdc.tabulate(
-        draw(2), ["r", "s"], rules=["freq:3"], contributions=True
+        draw(2),
+        ["r", "s"],
+        rules=["freq:3"],
+        contributors=evosdc.Contributors(contributions=True),
     ).table
     assert rows(find_attackers(counts, "pairs")) == rows(lone_attackers(counts))
     table = tabulated(draw(2))
@@ -239,7 +242,9 @@ def test_linked_tables_keep_them_where_they_are_of_the_same_records() -> None:
 
     def of(by: list[str], made: dict[str, Any] = records, **more: Any) -> Table:
         options = {"rules": ["p:10"], "contributions": True, **more}
-        return evosdc.tabulate(made, by, "v", holding="firm", **options).table
+        return evosdc.tabulate(
+            made, by, "v", contributors=evosdc.Contributors(holding="firm"), **options
+        ).table
 
     one, two = of(["r"]), of(["s"])
     joint = link_tables([one, two], unlinked=[]).table
@@ -259,7 +264,11 @@ def test_cells_that_are_not_shown_keep_theirs() -> None:
     records["t"] = ["p", "q"] * 20
     spans = [["r", "s"], ["s", "t"], ["t", "r"]]
     table = evosdc.tabulate(
-        records, spans, "v", rules=["p:10"], contributions=True
+        records,
+        spans,
+        "v",
+        rules=["p:10"],
+        contributors=evosdc.Contributors(contributions=True),
     ).table
     assert table.unshown is not None
     assert table.contributions is not None

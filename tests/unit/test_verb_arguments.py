@@ -44,8 +44,9 @@ VERBS: dict[Callable[..., Any], str] = {
     f"prefer keep_secondaries checkpoint on_progress on_pattern {READING}",
     lambda **o: evosdc.audit(CELLS, **o): "attacker bounds counts threshold rules "
     f"time_limit workers strict singletons secondaries {READING}",
-    lambda **o: evosdc.bounds(CELLS, **o): "method cost time_limit attacker bounds "
-    "counts threshold rules strict workers",
+    lambda **o: evosdc.lower_bound(
+        CELLS, **o
+    ): "method cost time_limit attacker bounds counts threshold rules strict workers",
     tabulate: "by value weight holding request hierarchies rules waiver shadow cost "
     "bounds floor contributions total digits flat memory_limit threads",
     evaluate: "key target holdout seed time_limit",
@@ -85,8 +86,8 @@ def test_no_traceback_but_ours(verb: Callable[..., Any], option: str) -> None:
         (lambda: protect(link="region=size"), "link is 'region=size'"),
         (lambda: protect(prefer={"region=N": "much"}), "factor of a preference is"),
         (lambda: protect(prefer=["region=N"]), "a preference is a str"),
-        (lambda: evosdc.Requests(hide=5), "hide is 5"),
-        (lambda: evosdc.Requests(keep="no"), "keep is 'no'"),
+        (lambda: evosdc.CellRequests(hide=5), "hide is 5"),
+        (lambda: evosdc.CellRequests(keep_secondaries="no"), "keep is 'no'"),
     ],
 )
 def test_the_message_names_the_argument(call: Callable[[], Any], words: str) -> None:
@@ -98,7 +99,11 @@ def test_the_message_names_the_argument(call: Callable[[], Any], words: str) -> 
 def test_hierarchies_come_from_columns_in_python_too() -> None:
     records = RECORDS | {"fine": ["a1", "a2", "b1", "b1"]}
     made = evosdc.tabulate(
-        records, ["fine"], "v", rules="none", hierarchies={"fine": ["k", "fine"]}
+        records,
+        ["fine"],
+        "v",
+        rules="none",
+        read=evosdc.Read(hierarchies={"fine": ["k", "fine"]}),
     )
     tree = made.table.dimensions[0].hierarchy
     assert tree.codes[tree.parents[tree.node_of["a2"]]] == "a"

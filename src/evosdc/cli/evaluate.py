@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from evosdc.cli import options as shared
+from evosdc.cli.flags import names
 
 
 def evaluate(
@@ -52,7 +53,7 @@ def evaluate(
     result = api.evaluate(
         real,
         read_records(synthetic, like=real).frame,
-        key=shared.names(key),
+        key=names(key),
         target=target,
         holdout=None if holdout is None else read_records(holdout, like=real).frame,
         seed=seed,

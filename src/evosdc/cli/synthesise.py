@@ -11,6 +11,8 @@ from typing import Any
 import typer
 
 from evosdc.cli import options as shared
+from evosdc.cli.flags import names, pairs
+from evosdc.options.tables import DEFAULT_TIME_LIMIT
 
 
 def synthesise(
@@ -56,7 +58,7 @@ def synthesise(
     moments: bool = typer.Option(
         True, help="Hold means and standard deviations of binned numbers."
     ),
-    least: int = typer.Option(
+    min_group: int = typer.Option(
         5,
         help="The smallest group a copy may show: rare levels are pooled, tails coded "
         "(0 or 1: off).",
@@ -79,9 +81,9 @@ def synthesise(
         "--derive",
         help="A column computed from others: 'bmi = weight / (height / 100) ** 2'.",
     ),
-    refuse: list[str] = typer.Option(
+    not_derived: list[str] = typer.Option(
         [],
-        "--refuse",
+        "--not-derived",
         help="What was found and is not so: a column that is not derived, or two "
         "columns a,b without impossible combinations.",
     ),
@@ -143,7 +145,7 @@ def synthesise(
 
     limit = time_limit
     if limit is None and generations is None:
-        limit = api.DEFAULT_TIME_LIMIT
+        limit = DEFAULT_TIME_LIMIT
     kept, force = checkpoint_for(
         output, checkpoint, limit, off=no_checkpoint, resume=resume, force=force
     )
@@ -167,31 +169,31 @@ def synthesise(
     with unless_interrupted(written), progress(not as_json, limit) as ear:
         result = api.synthesise(
             records.frame,
-            key=None if key is None else shared.names(key),
+            key=None if key is None else names(key),
             target=target,
             holdout=other,
             objective=objective,
-            risk=shared.names(risk),
+            risk=names(risk),
             risk_limit=risk_limit,
             mode=mode,
             population=population,
             crossover=crossover,
             niche=niche,
             initial=initial,
-            columns=None if columns is None else shared.names(columns),
+            columns=None if columns is None else names(columns),
             most_levels=most_levels,
             bins={None: bins, **wanted.bins_by_name} if wanted.bins_by_name else bins,
             moments=moments,
-            least=least,
+            least=min_group,
             identifiers={
                 **wanted.identifiers,
-                **shared.pairs(identifier, "--identifier"),
+                **pairs(identifier, "--identifier"),
             },
             categories=wanted.categories,
-            exclude=[*shared.names(exclude or ""), *wanted.exclude],
+            exclude=[*names(exclude or ""), *wanted.exclude],
             rules=[must_hold(text) for text in rule],
             derive=derive,
-            refuse=[*refuse, *wanted.refuse],
+            refuse=[*not_derived, *wanted.refuse],
             find_derived=find_logic,
             learn_rules=find_logic,
             memetic=memetic,

@@ -8,6 +8,8 @@ from pathlib import Path
 import typer
 
 from evosdc.cli import options as shared
+from evosdc.cli.flags import takes
+from evosdc.options import tables as options
 
 _NEXT = (
     "give the table, the options and the certificate of one run; or have the "
@@ -17,7 +19,9 @@ _NEXT = (
 _RECOMPUTED = ("knowledge", "strictness", "proof")
 
 
+@takes(options.VERIFY, saves=False)
 def verify(
+    read: options.Read,
     files: list[Path] = typer.Argument(
         ...,
         metavar="TABLE... CERTIFICATE",
@@ -27,14 +31,6 @@ def verify(
         None, help="The publication (published.csv): it must hide what was proved."
     ),
     as_json: bool = shared.JSON,
-    hierarchy: list[str] = shared.HIERARCHY,
-    total: str | None = shared.TOTAL,
-    flat: list[str] = shared.FLAT,
-    link: list[str] = shared.LINK,
-    missing: str | None = shared.MISSING,
-    value: str | None = shared.VALUE,
-    level_percent: float | None = shared.LEVEL_PERCENT,
-    apriori: Path | None = shared.APRIORI,
 ) -> None:
     """Check a certificate against its table, by adding numbers up.
 
@@ -44,11 +40,11 @@ def verify(
 
     Example: evosdc verify table.csv protected/confidential/certificate.npz
     """
-    from evosdc.attack.proof import check_proof, read_proof
+    from evosdc import api
+    from evosdc.api.sources import as_table
+    from evosdc.attack.proof import read_proof
     from evosdc.errors import InputError
     from evosdc.io.archive import read_arrays
-    from evosdc.io.files import read_tables
-    from evosdc.io.published import read_published
     from evosdc.results import Claim
 
     if len(files) < 2:
@@ -58,17 +54,9 @@ def verify(
             hint="evosdc verify table.csv protected/confidential/certificate.npz",
         )
     *tables, certificate = files
-    reading = shared.reading_options(
-        hierarchy, total, missing, value, level_percent, flat
-    )
     proof = read_proof(read_arrays(certificate))
-    cells = read_tables(tables, link=shared.pairs(link, "--link"), **reading)
-    if apriori is not None:
-        from evosdc.io.hst import read_apriori_into
-
-        cells = read_apriori_into(cells, apriori, level_percent=level_percent)
-    hidden = None if published is None else read_published(published, cells)
-    report = check_proof(cells, proof, published=hidden)
+    cells = as_table(tables, read)
+    report = api.verify(cells, proof, published=published)
     check = report.check
     judged = 0 if check is None else check.judged
     insiders = None if check is None else check.insiders

@@ -28,11 +28,14 @@ class Flag:
         Names that it had, each with the words that stand for it now.
     metavar
         What stands for the value in a help text.
+    form
+        How its words are read, where the type does not say it: see `evosdc.cli.flags`.
     """
 
     name: str = ""
     former: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     metavar: str | None = None
+    form: str = ""
 
 
 def option(
@@ -47,12 +50,13 @@ def option(
     flag: str | None = None,
     former: str | Mapping[str, tuple[str, ...]] = "",
     metavar: str | None = None,
+    form: str = "",
 ) -> Any:
     """Declare the default of an option, what it is for and which values it may have.
 
     None is right besides. With a range, values that are `known` are right outside of
-    it. `flag`, `former` and `metavar` are those of `Flag`; a former name that is text
-    is a mere name.
+    it. `flag`, `former`, `metavar` and `form` are those of `Flag`; a former name that
+    is text stands for the new name.
     """
     ranges = {"at least": least, "above": above, "at most": most, "below": below}
     given = {words: bound for words, bound in ranges.items() if bound is not None}
@@ -65,6 +69,7 @@ def option(
             "flag": flag,
             "former": former,
             "metavar": metavar,
+            "form": form,
         },
     )
 
@@ -177,7 +182,12 @@ def _declarations(kind: type) -> Iterator[Declaration]:
             kind=hints[one.name],
             default=default,
             help=said.get("help", ""),
-            flag=Flag(name=name, former=former, metavar=said.get("metavar")),
+            flag=Flag(
+                name=name,
+                former=former,
+                metavar=said.get("metavar"),
+                form=said.get("form", ""),
+            ),
         )
 
 

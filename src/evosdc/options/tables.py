@@ -27,7 +27,9 @@ DEFAULT_TIME_LIMIT = 60.0
 FILES_OF_CODES = ".csv, .tsv, .txt, .dat, .parquet, .pq or .hrc"
 RULES = ("p", "nk", "pq", "freq", "zero", "req", "group")
 PRESETS = ("business", "dominance", "trade", "counts")
-FORMATS = ("pivot", "grid", "sbs", "tab", "parquet", "jj", "hst")
+# Further formats: those that may be published, and those that are confidential.
+LAYOUTS = ("pivot", "grid", "sbs", "tab", "parquet")
+CONFIDENTIAL = ("jj", "hst")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,12 +46,14 @@ class Read(Options):
         "Of records also NAME=COLUMNS: A88=A10,A21,A88.",
         flag="--hierarchy",
         metavar="NAME=FILE",
+        form="trees",
     )
     totals: Mapping[str, str] | str | None = option(
         None,
         "Code of the totals (default: Total, of tables else found by name or by the "
         "numbers).",
         flag="--total",
+        form="text",
     )
     value: str | None = option(
         None, "Column of values in labelled files (default: value)."
@@ -95,6 +99,7 @@ class Read(Options):
         "tabulate.",
         flag="--rule",
         metavar="none",
+        form="texts",
     )
 
 
@@ -134,6 +139,7 @@ class Prior(Options):
         "Several may be given.",
         former="--earlier",
         metavar="FILE",
+        form="files",
     )
 
 
@@ -160,6 +166,7 @@ class Attackers(Options):
         '("region=North,size=s": who is alone or largest there).',
         flag="--coalition",
         metavar="FILE",
+        form="file",
     )
     strict: bool = option(False, "Levels must be exceeded, not only reached.")
     protect_secondaries: bool = option(
@@ -178,9 +185,13 @@ class CellRequests(Options):
         None,
         "Cells that must be hidden: region=North,size=s*, or @FILE.csv.",
         metavar="LABEL",
+        form="texts",
     )
     publish: Labels = option(
-        None, "Cells that must be published, likewise.", metavar="LABEL"
+        None,
+        "Cells that must be published, likewise.",
+        metavar="LABEL",
+        form="texts",
     )
     cost_factor: CostFactors = option(
         None,
@@ -188,12 +199,14 @@ class CellRequests(Options):
         "keeps them, below 1 hides them first.",
         former="--prefer",
         metavar="LABEL=FACTOR",
+        form="texts",
     )
     accept: Labels = option(
         None,
         "Sensitive cells, as for hide, for which lower levels are accepted where no "
         "pattern gives theirs.",
         metavar="LABEL",
+        form="texts",
     )
     keep_secondaries: bool = option(
         False,
@@ -232,6 +245,7 @@ class Run(Options):
         "Dask workers in place of processes, by their scheduler: tcp://host:8786. The "
         "cells of the table are sent to them.",
         metavar="ADDRESS",
+        form="text",
     )
     checkpoint: Any = option(
         None,
@@ -239,6 +253,7 @@ class Run(Options):
         "answer is there. It is confidential. The command line writes one in "
         "DIR/confidential, if the run may take over a minute.",
         metavar="FILE",
+        form="file",
     )
     resume: bool = option(
         False,
@@ -288,6 +303,7 @@ class Contributors(Options):
         "rules pass them over.",
         former="--waiver",
         metavar="FILE",
+        form="file",
     )
     count_zeros: bool = option(
         False,
@@ -317,6 +333,8 @@ class ProtectKeywords(Options, verb="protect"):
         "(auto: 60, none with a budget of evaluations).",
         above=0,
         known=("auto",),
+        form="text",
+        metavar="SECONDS",
     )
     seed: int = option(0, "Root of all randomness.", least=0)
     workers: int | None = option(
@@ -362,6 +380,7 @@ class BoundKeywords(Options, verb="lower_bound"):
     time_limit: float | None = option(
         DEFAULT_TIME_LIMIT,
         "Seconds, none for no limit; the bound is valid whenever it stops.",
+        form="text",
         least=0,
     )
     workers: int | None = option(
@@ -381,6 +400,7 @@ class TabulateKeywords(Options, verb="tabulate"):
         "p:15, nk:1,75, pq:10,100, freq:3, zero:10, req:..., group, a preset "
         f"({', '.join(PRESETS)}), or none.",
         flag="--rule",
+        form="texts",
     )
     workers: int | None = option(
         None, "Threads that read records (default: all cores).", least=1
@@ -455,7 +475,8 @@ FORMER = {
     "keep": "keep_secondaries",
 }
 
-for _kind in (Read, Prior, Attackers, CellRequests, Stop, Run, Contributors):
+OBJECTS = (Stop, Attackers, CellRequests, Prior, Read, Run, Contributors)
+for _kind in OBJECTS:
     _kind.document()
 
 

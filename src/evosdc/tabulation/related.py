@@ -221,7 +221,7 @@ class _Search:
                 expected=f"one code of {name!r} for each code of {finest!r}",
                 hint="correct the records or the hierarchy; of two ways to split one "
                 "level, tabulate one table first and name its publication with "
-                "--earlier when the other is protected",
+                "--already-published when the other is protected",
             )
         levels = any({name, finest} <= {n, *c} for n, c in self.chains.items())
         if not levels and pair.renamed:
