@@ -77,7 +77,7 @@ class Plan:
         return product([name], *choices)
 
 
-def attacker(attackers: str) -> evosdc.Attacker:
+def attacker(attackers: str) -> evosdc.Attackers:
     """Return what `protect` is told of those that it protects against."""
     kind: Any = attackers
     return evosdc.Attackers(who=kind)

@@ -52,8 +52,11 @@ def test_wishes_and_lone_respondents(
     assert code == 0, error
     settings = json.loads(text)["settings"]
     assert settings["attackers"] == "lone"
-    assert settings["secondaries"] is True
-    assert settings["prefer"] == [f"{names[1]}={second[1]}=3", f"{names[0]}=Total=2"]
+    assert settings["protect_secondaries"] is True
+    assert settings["cost_factor"] == [
+        f"{names[1]}={second[1]}=3",
+        f"{names[0]}=Total=2",
+    ]
     found = statuses(out)
     assert found[first] == "u"
     assert found[second] == "s"

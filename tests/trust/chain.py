@@ -21,6 +21,7 @@ from naive_tables import Cell, Key, tabulate
 from random_cases import Case
 
 import evosdc
+from builders import options_of
 from evosdc.cli import main
 from evosdc.errors import EvosdcError
 from evosdc.table import Hierarchy
@@ -158,12 +159,13 @@ def tabulated(case: Case, spans: list[list[str]]) -> Any:
         frame_of(case),
         spans,
         rules=list(case.design.rules),
-        read=evosdc.Read(
+        **options_of(
+            "tabulate",
             hierarchies=trees,
             flat=[name for name in case.design.names if name in names - set(trees)],
+            consent=sorted(case.design.waiver),
+            **_tabulate_options(case),
         ),
-        contributors=evosdc.Contributors(consent=sorted(case.design.waiver)),
-        **_tabulate_options(case),
     )
 
 
@@ -189,14 +191,16 @@ def _by_call(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
     outcome.marks += compare_marks(made.table, case, outcome.cells)
     options = dict(case.options)
     if case.earlier:
-        options["earlier"] = _earlier(case, outcome.cells)
+        options["already_published"] = _earlier(case, outcome.cells)
     if case.hide:
         options["hide"] = dict(zip(design.names, case.hide, strict=True))
     given = made
     if "linked later" in case.kinds:
         given = [tabulated(case, [list(span)]) for span in design.spans]
     result = evosdc.protect(
-        given, workers=1, stop=evosdc.Stop(evaluations=EVALUATIONS), **options
+        given,
+        workers=1,
+        **options_of("protect", evaluations=EVALUATIONS, **options),
     )
     outcome.safe = result.safe
     outcome.fractions = NOT_JUDGED in result.claim.knowledge
@@ -220,11 +224,17 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
     rng = random.Random(case.seed)
     options = {
         name: case.options[name]
-        for name in ("strict", "secondaries", "singletons", "bounds", "threshold")
+        for name in (
+            "strict",
+            "protect_secondaries",
+            "who",
+            "bounds",
+            "published_threshold",
+        )
         if name in case.options
     }
     if case.earlier:
-        options["earlier"] = _earlier(case, cells)
+        options["already_published"] = _earlier(case, cells)
     knowledge = replace(case.knowledge, wished=frozenset())
     table = made.table
     keys = _keys(table, case)
@@ -243,7 +253,7 @@ def _audit_worse(case: Case, made: Any, result: Any, outcome: Outcome) -> None:
     for i in range(len(table)):
         patterns[1][i] = table.status[i] == "u" or rng.random() < 0.35
     for pattern in patterns:
-        word = evosdc.audit(made, pattern, **options)
+        word = evosdc.audit(made, pattern, **options_of("audit", **options))
         shown = {
             key: None if hides else float(value)
             for key, hides, value, there in zip(
@@ -318,12 +328,9 @@ def _by_command(case: Case, outcome: Outcome) -> list[dict[str, Any]]:
         words = ["protect", folder / f"table{end}", "-o", folder / "made"]
         words += ["--evaluations", EVALUATIONS, "--workers", 1]
         for option, given in case.options.items():
-            if option == "singletons":
-                words += ["--attackers", "lone" if given else "--attackers", "public"]
-            elif given is True:
-                words += [f"--{option}"]
-            else:
-                words += [f"--{option}", given]
+            names = {"who": "attackers", "bounds": "prior"}
+            flag = f"--{names.get(option, option).replace('_', '-')}"
+            words += [flag] if given is True else [flag, given]
         for variable in _trees(case):
             if end == ".csv":
                 words += ["--hierarchy", f"{variable}={folder / variable}.hrc"]

@@ -16,7 +16,7 @@ import pytest
 from linked_check import disclosed, mismatches, printed_cells, read_tables, wrong_values
 
 import evosdc
-from builders import Command
+from builders import Command, options_of
 from evosdc.errors import InputError, TableError
 from evosdc.io import read_table, write_table
 from evosdc.table import Hierarchy, Origin, linked_parts
@@ -90,7 +90,9 @@ def tree(rows: Rows, chain: Sequence[str]) -> Hierarchy:
 
 
 def tabulate(rows: Rows, spans: Any = SPANS, **options: Any) -> Any:
-    return evosdc.tabulate(columns(rows), spans, "V", rules=RULES, **options)
+    return evosdc.tabulate(
+        columns(rows), spans, "V", rules=RULES, **options_of("tabulate", **options)
+    )
 
 
 def publication(table: Any, **options: Any) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import evosdc
-from builders import Command, flat_table
+from builders import Command, flat_table, options_of
 from evosdc.io import read_apriori_into, write_table
 from evosdc.metrics.fresh import ATTACKS, FreshTest
 from evosdc.metrics.next_steps import release_steps
@@ -49,7 +49,7 @@ def narrow() -> Table:
 
 def protected(table: Table, **options: Any) -> Verdict:
     return evosdc.protect(
-        table, workers=1, stop=evosdc.Stop(evaluations=5), **options
+        table, workers=1, **options_of("protect", evaluations=5, **options)
     ).verdict
 
 
@@ -68,7 +68,7 @@ REASONS: dict[str, tuple[Any, str, str]] = {
         "--prior 0:inf",
     ),
     "levels beyond any pattern, bounds": (
-        lambda: protected(row(upper=[11.0, 21, 31, 41]), singletons=False),
+        lambda: protected(row(upper=[11.0, 21, 31, 41]), who="public"),
         "EXPOSED",
         "widen what everyone is said to know",
     ),
@@ -83,17 +83,19 @@ REASONS: dict[str, tuple[Any, str, str]] = {
         "let fixed cells be hidden",
     ),
     "all that may be hidden was published before": (
-        lambda: protected(row(), earlier={"r": list("bcd"), "value": [20.0, 30, 40]}),
+        lambda: protected(
+            row(), already_published={"r": list("bcd"), "value": [20.0, 30, 40]}
+        ),
         "EXPOSED",
         "where they follow from earlier publications",
     ),
     "lone respondents": (
-        lambda: protected(row("uuzz", frequency=[1, 5, 5, 5]), singletons=True),
+        lambda: protected(row("uuzz", frequency=[1, 5, 5, 5]), who="lone"),
         "EXPOSED",
         "--attackers public",
     ),
     "published before": (
-        lambda: protected(row(), earlier=EARLIER),
+        lambda: protected(row(), already_published=EARLIER),
         "EXPOSED",
         "--apriori",
     ),
@@ -218,7 +220,7 @@ def test_the_step_for_earlier_publications_helps(tmp_path: Path) -> None:
     accepted = tmp_path / "accepted.hst"
     accepted.write_text("a;S\n")
     table = read_apriori_into(row("uuss"), accepted)
-    verdict = protected(table, earlier=EARLIER)
+    verdict = protected(table, already_published=EARLIER)
     assert verdict.safe
 
 

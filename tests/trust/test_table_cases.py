@@ -169,19 +169,17 @@ def test_statuses_without_levels_ask_for_a_default(
 
 def test_the_floor_of_levels_is_an_option() -> None:
     rows = [("a", "x", 0.0)] + [("b", "y", 1000.0)] * 4
-    by = {"rules": "freq:3", "count_zeros": True}
-    least = evosdc.tabulate(firms(rows), ["r", "c"], "v", **by).table
-    more = evosdc.tabulate(
-        firms(rows),
-        ["r", "c"],
-        "v",
-        contributors=evosdc.Contributors(floor=250.0),
-        **by,
-    ).table
+    zeros = evosdc.Contributors(count_zeros=True)
+    high = evosdc.Contributors(count_zeros=True, floor=250.0)
+    by = ["r", "c"]
+    least, more = (
+        evosdc.tabulate(firms(rows), by, "v", rules="freq:3", contributors=one).table
+        for one in (zeros, high)
+    )
     assert least.origin.floor == pytest.approx(8.0)  # a hundredth of the mean of 800
     assert more.upl[more.status == "u"].min() == 250.0
     assert least.upl[least.status == "u"].min() == pytest.approx(8.0)
-    counts = evosdc.tabulate(firms(rows), ["r", "c"], **by).table
+    counts = evosdc.tabulate(firms(rows), by, rules="freq:3", contributors=zeros).table
     assert counts.origin.floor == 1.0
 
 

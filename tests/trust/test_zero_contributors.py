@@ -41,7 +41,9 @@ def by_code(table: Table) -> dict[str, int]:
 @pytest.mark.parametrize("rule", ["freq:3", "freq:3,20,records", "business"])
 @pytest.mark.parametrize("options", [{}, {"holding": "firm"}, {"weight": "w"}])
 def test_contributors_of_zero_do_not_count(rule: str, options: dict[str, str]) -> None:
-    table = evosdc.tabulate(records(), ["r"], "v", rules=[rule], **options).table
+    table = evosdc.tabulate(
+        records(), ["r"], "v", rules=[rule], contributors=evosdc.Contributors(**options)
+    ).table
     at = by_code(table)
     for name, (_, many) in CELLS.items():
         few = 0 < many < 3
@@ -94,7 +96,9 @@ def test_the_only_one_who_contributes_is_alone(options: dict[str, str]) -> None:
         "v": [90.0, 0, 40, 0, 0, 30, 31, 32, 500, 400, 300],
     }
     made["firm"] = [f"firm {k}" for k in range(11)]
-    table = evosdc.tabulate(made, ["r"], "v", rules=["freq:3"], **options).table
+    table = evosdc.tabulate(
+        made, ["r"], "v", rules=["freq:3"], contributors=evosdc.Contributors(**options)
+    ).table
     at, who = by_code(table), lone_respondents(table)
     assert who[at["a"]] >= 0
     assert who[at["b"]] >= 0
@@ -174,7 +178,9 @@ def test_dominant_contributors_are_counted_in_the_claim(
         "v": [9990.0, 10, 9300, 350, 350, 7000, 3000, 800],
         "firm": [f"firm {k}" for k in range(8)],
     }
-    table = evosdc.tabulate(made, ["r"], "v", rules=rules, **options).table
+    table = evosdc.tabulate(
+        made, ["r"], "v", rules=rules, contributors=evosdc.Contributors(**options)
+    ).table
     found = table.origin.dominated
     assert found is not None
     assert (found.sensitive, found.others) == cells

@@ -85,7 +85,7 @@ def test_prefer_moves_the_pattern() -> None:
         cells=evosdc.CellRequests(cost_factor=[({"r": "c"}, 0.0), ("s=z", 0.01)]),
     )
     assert {"r=c, s=x", "r=c, s=z"} <= hidden(cheap)
-    assert kept.settings["prefer"] == ["s=y=100"]
+    assert kept.settings["cost_factor"] == ["s=y=100"]
 
 
 @pytest.mark.parametrize(
@@ -96,15 +96,19 @@ def test_prefer_moves_the_pattern() -> None:
             {"hide": "r=b,s=x", "publish": "r=b,s=x"},
             "to be hidden and to be published: r=b, s=x",
         ),
-        ({"prefer": {"r=a": -1.0}}, "a preference of -1.0 for r=a"),
-        ({"prefer": {"r=a": float("nan")}}, "a preference of nan"),
+        ({"cost_factor": {"r=a": -1.0}}, "a preference of -1.0 for r=a"),
+        ({"cost_factor": {"r=a": float("nan")}}, "a preference of nan"),
     ],
 )
 def test_contradictions_name_cells_and_no_values(
     requests: dict[str, object], words: str
 ) -> None:
     with pytest.raises(RequestError) as found:
-        evosdc.protect(one_sensitive(), stop=evosdc.Stop(evaluations=5), **requests)
+        evosdc.protect(
+            one_sensitive(),
+            stop=evosdc.Stop(evaluations=5),
+            cells=evosdc.CellRequests(**requests),
+        )
     assert words in str(found.value)
     assert "917" not in str(found.value)
 

@@ -74,7 +74,8 @@ def test_a_secondary_that_follows_from_an_earlier_publication_is_published(
     ).tolist() == [0, 1]
     earlier = tmp_path / "earlier.csv"
     earlier.write_text("r,value\na,10\n", encoding="utf-8")
-    found = searched_as(monkeypatch, t, t.hidden, earlier=earlier)
+    prior = evosdc.Prior(already_published=earlier)
+    found = searched_as(monkeypatch, t, t.hidden, prior=prior)
     assert np.flatnonzero(found.table.hidden).tolist() == [0]
 
 

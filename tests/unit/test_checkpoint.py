@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import evosdc
-from builders import stopwatch
+from builders import options_of, stopwatch
 from evosdc import small_jobs
 from evosdc.api.pattern_checkpoint import Stored
 from evosdc.errors import InputError
@@ -190,23 +190,22 @@ def test_neither_cost_nor_bound_are_believed(table: Table, left: Path) -> None:
         ({"strict": True}, "'strict'"),
         ({"cost": "unit"}, "'cost'"),
         ({"method": "greedy"}, "'method'"),
-        ({"secondaries": True}, "'secondaries'"),
-        ({"options": {"population": 3}}, "'options'"),
-        ({"prefer": {"dim1=1": 2.0}}, "'prefer'"),
+        ({"protect_secondaries": True}, "'protect_secondaries'"),
+        ({"method_options": {"population": 3}}, "'method_options'"),
+        ({"cost_factor": {"dim1=1": 2.0}}, "'cost_factor'"),
     ],
 )
 def test_another_option_is_refused_by_name(
     table: Table, left: Path, options: dict[str, Any], named: str
 ) -> None:
-    if "prefer" in options:
+    if "cost_factor" in options:
         first = table.dimensions[0]
         label = f"{first.name}={first.hierarchy.codes[-1]}"
-        options = {"prefer": {label: 2.0}}
+        options = {"cost_factor": {label: 2.0}}
     before = left.read_bytes()
+    given = {"time_limit": 5, "checkpoint": left, "resume": True, **options}
     with pytest.raises(InputError, match="another setting") as refused:
-        evosdc.protect(
-            table, time_limit=5, run=evosdc.Run(checkpoint=left, resume=True), **options
-        )
+        evosdc.protect(table, **options_of("protect", **given))
     assert named in str(refused.value)
     assert "Next step" in str(refused.value)
     assert left.read_bytes() == before

@@ -37,7 +37,10 @@ def draw(seed: int, *, negative: bool = False) -> dict[str, Any]:
 
 def tabulated(records: dict[str, Any], **options: Any) -> Table:
     options = {"contributions": True, **options}
-    return evosdc.tabulate(records, ["r", "s"], "v", rules=["p:10"], **options).table
+    contributors = evosdc.Contributors(**options)
+    return evosdc.tabulate(
+        records, ["r", "s"], "v", rules=["p:10"], contributors=contributors
+    ).table
 
 
 def parts_of(records: dict[str, Any], table: Table, by: str) -> list[dict[Any, float]]:
@@ -241,9 +244,10 @@ def test_linked_tables_keep_them_where_they_are_of_the_same_records() -> None:
     records = draw(4)
 
     def of(by: list[str], made: dict[str, Any] = records, **more: Any) -> Table:
-        options = {"rules": ["p:10"], "contributions": True, **more}
+        options = {"holding": "firm", "contributions": True, **more}
+        contributors = evosdc.Contributors(**options)
         return evosdc.tabulate(
-            made, by, "v", contributors=evosdc.Contributors(holding="firm"), **options
+            made, by, "v", rules=["p:10"], contributors=contributors
         ).table
 
     one, two = of(["r"]), of(["s"])
