@@ -64,7 +64,7 @@ def options_of(verb: str, **options: Any) -> dict[str, Any]:
             fields.setdefault(homes[0], {})[name] = value
         else:
             found[name] = value
-    return found | {k: takes[k].kind(**values) for k, values in fields.items()}
+    return {k: takes[k].kind(**values) for k, values in fields.items()} | found
 
 
 def stopwatch() -> Callable[[], float]:

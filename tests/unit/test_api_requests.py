@@ -9,7 +9,7 @@ import pytest
 
 import evosdc
 from builders import flat_table, unlabelled
-from evosdc.api.requests import preference, read_requests
+from evosdc.api.requests import read_requests
 from evosdc.errors import InputError, LevelError, RequestError
 from evosdc.instances import make
 from evosdc.table import Table
@@ -160,7 +160,7 @@ def test_levels_out_of_reach_blame_the_wishes() -> None:
 def test_wishes_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "keep.csv"
     path.write_text("r,s,factor\na,,5\n,y,0.5\n")
-    requests = read_requests(None, f"@{path}", [preference(f"@{path}")])
+    requests = read_requests(None, f"@{path}", [f"@{path}"])
     assert requests.publish == [{"r": "a"}, {"s": "y"}]
     assert requests.prefer == [({"r": "a"}, 5.0), ({"s": "y"}, 0.5)]
     assert requests.factors(one_sensitive()).tolist()[:2] == [5.0, 2.5]
@@ -177,7 +177,7 @@ def test_labels_that_cannot_be_read(text: str) -> None:
 
 def test_preferences_that_cannot_be_read() -> None:
     with pytest.raises(InputError, match="a preference is"):
-        preference("r=a")
+        read_requests(None, None, "r=a")
 
 
 def test_unlabelled_tables_take_numbers() -> None:

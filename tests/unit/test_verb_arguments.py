@@ -89,7 +89,7 @@ def test_no_traceback_but_ours(verb: Callable[..., Any], option: str) -> None:
         (lambda: evosdc.audit(CELLS, time_limit=-1), "time limit is -1"),
         (lambda: evosdc.evaluate(RECORDS, RECORDS, key="k", target="g"), "key is 'k'"),
         (lambda: tabulate(hierarchies={"k": 5}), "hierarchy of 'k' is of type int"),
-        (lambda: tabulate(hierarchies=["k"]), "hierarchies is a list"),
+        (lambda: tabulate(hierarchies=["k"]), "hierarchies is ['k']"),
         (
             lambda: protect(hierarchies={"region": 5}),
             "hierarchy of 'region' is of type int",

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from evosdc import small_jobs
 from evosdc.api.attackers import Against
 from evosdc.api.judging import judge_all
-from evosdc.api.sources import as_table, assumed, known_before
+from evosdc.api.sources import as_asked, known_before
 from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
 from evosdc.io.published import read_published
-from evosdc.options import taken, verb
+from evosdc.options import verb
 from evosdc.options.tables import (
     AUDIT,
     FORMER,
+    Asked,
     Attackers,
     AuditKeywords,
     Prior,
@@ -115,15 +116,12 @@ def audit(
     False
     """
     AuditKeywords(time_limit=time_limit, workers=workers)
-    reading = taken(AUDIT, "read", read, Read)
-    assumptions = taken(AUDIT, "prior", prior, Prior)
-    running = taken(AUDIT, "run", run, Run)
-    asked = taken(AUDIT, "attackers", attackers, Attackers)
+    asked = Asked.of(AUDIT, attackers=attackers, prior=prior, read=read, run=run)
     end = None if time_limit is None else moment() + time_limit
-    resolved = assumed(as_table(table, reading), assumptions, reading.rules)
-    against = Against.asked(asked, resolved)
+    resolved = as_asked(table, asked)
+    against = Against.asked(asked.attackers, resolved)
     small_jobs.has(len(resolved))
-    before = known_before(resolved, assumptions.already_published)
+    before = known_before(resolved, asked.prior.already_published)
     known = before.cells.copy()
     if pattern is not None and published is not None:
         raise InputError(
@@ -140,7 +138,7 @@ def audit(
         sensitive = resolved.status == PRIMARY
         known |= sensitive & ~hidden
         resolved = resolved.with_pattern(hidden | sensitive)
-    with joined(running.cluster, workers) as found_workers:
+    with joined(asked.run.cluster, workers) as found_workers:
         verdict, certificate = judge_all(
             resolved,
             against,

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from evosdc import small_jobs
 from evosdc.api.attackers import Against
 from evosdc.api.pose import Task, pose
-from evosdc.api.sources import as_table, assumed, known_before
+from evosdc.api.sources import as_asked, known_before
 from evosdc.clock import moment
-from evosdc.options import taken, verb
+from evosdc.options import verb
 from evosdc.options.tables import (
     FORMER,
     LOWER_BOUND,
+    Asked,
     Attackers,
     BoundKeywords,
     CellRequests,
@@ -21,7 +22,6 @@ from evosdc.options.tables import (
     ProtectKeywords,
     Read,
     Run,
-    Stop,
 )
 from evosdc.parallel import joined
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound
@@ -113,32 +113,27 @@ def lower_bound(
     90.0
     """
     BoundKeywords(method=method, time_limit=time_limit, workers=workers)
-    asked = taken(LOWER_BOUND, "cells", cells, CellRequests)
-    reading = taken(LOWER_BOUND, "read", read, Read)
-    known = taken(LOWER_BOUND, "prior", prior, Prior)
-    running = taken(LOWER_BOUND, "run", run, Run)
-    against = taken(LOWER_BOUND, "attackers", attackers, Attackers)
-    if reading.apriori is not None:
-        asked = replace(asked, keep_secondaries=True)
-    resolved = assumed(
-        as_table(table, reading), known, reading.rules, by_hand=bool(asked.hide)
+    asked = Asked.of(
+        LOWER_BOUND,
+        attackers=attackers,
+        cells=cells,
+        prior=prior,
+        read=read,
+        run=run,
     )
+    resolved = as_asked(table, asked)
     small_jobs.has(len(resolved))
-    task = Task(
-        keywords=ProtectKeywords(time_limit=None),
-        stop=Stop(),
-        against=Against.asked(against, resolved),
-        cells=asked,
-        run=running,
-    )
-    posed = pose(resolved, known_before(resolved, known.already_published), task)
+    against = Against.asked(asked.attackers, resolved)
+    task = Task(ProtectKeywords(time_limit=None), asked, against)
+    before = known_before(resolved, asked.prior.already_published)
+    posed = pose(resolved, before, task)
     start = moment()
 
     def stopped() -> bool:
         return time_limit is not None and moment() - start > time_limit
 
     small, base = contracted(posed.problem)
-    with joined(running.cluster, workers) as found_workers:
+    with joined(asked.run.cluster, workers) as found_workers:
         if method == "node":
             found = node_bound(small)
         else:

@@ -44,16 +44,14 @@ class Task:
     """What `protect` was asked for, beside the table."""
 
     keywords: options.ProtectKeywords
-    stop: options.Stop
+    asked: options.Asked
     against: Against
-    cells: options.CellRequests
-    run: options.Run
     checkpoint: Checkpoint | None = None
 
     @property
     def seconds(self) -> float | None:
         """The limit of time that holds; None for no limit."""
-        return self.keywords.seconds(self.stop)
+        return self.keywords.seconds(self.asked.stop)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,9 +166,9 @@ class Posed:
 def pose(table: Table, before: Known, task: Task) -> Posed:
     """Grant the requests, price the cells, list the attackers, set the problem up."""
     clock = Clock(task.seconds)
-    strict, cells = task.against.strict, task.cells
+    strict, cells = task.against.strict, task.asked.cells
     requested = read_requests(cells.hide, cells.publish, cells.cost_factor)
-    kept = (table.status == SECONDARY) & cells.keep_secondaries & ~before.cells
+    kept = (table.status == SECONDARY) & task.asked.keeps_secondaries & ~before.cells
     granted = requested.grant(table, kept)
     kept &= (granted.status == SECONDARY) & granted.shown
     prices = costs(granted, cells.cost) * requested.factors(granted)
@@ -330,7 +328,7 @@ def _accepted(
     deadline: float | None,
 ) -> tuple[Table, Table, Mask, tuple[str, ...]]:
     """Lower the levels of cells for which the user accepts what can be had."""
-    named = read_requests(task.cells.accept, None, None).hide
+    named = read_requests(task.asked.cells.accept, None, None).hide
     cells = np.zeros(len(judged), dtype=bool)
     for label in named:
         cells |= select(judged, label)

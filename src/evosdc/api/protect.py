@@ -13,16 +13,17 @@ from evosdc import __version__, small_jobs
 from evosdc.api.attackers import Against
 from evosdc.api.pose import Posed, Task, pose
 from evosdc.api.solve import Solution, settings_of, solve
-from evosdc.api.sources import as_table, assumed, known_before, template_of
+from evosdc.api.sources import as_asked, known_before, template_of
 from evosdc.evolution.stopping import gap as gap_of
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
 from evosdc.io.run_checkpoint import as_checkpoint
 from evosdc.io.words import formula_notes
-from evosdc.options import taken, verb
+from evosdc.options import verb
 from evosdc.options.tables import (
     FORMER,
     PROTECT,
+    Asked,
     Attackers,
     CellRequests,
     Prior,
@@ -101,30 +102,24 @@ def protect(
     keywords = ProtectKeywords(
         method=method, time_limit=time_limit, seed=seed, workers=workers
     )
-    asked = taken(PROTECT, "cells", cells, CellRequests)
-    reading = taken(PROTECT, "read", read, Read)
-    known = taken(PROTECT, "prior", prior, Prior)
-    running = taken(PROTECT, "run", run, Run)
-    stopping = taken(PROTECT, "stop", stop, Stop)
-    against = taken(PROTECT, "attackers", attackers, Attackers)
-    checkpoint = as_checkpoint(running.checkpoint, resume=running.resume)
-    if reading.apriori is not None:
-        asked = replace(asked, keep_secondaries=True)
-    resolved = assumed(
-        as_table(table, reading), known, reading.rules, by_hand=bool(asked.hide)
+    asked = Asked.of(
+        PROTECT,
+        stop=stop,
+        attackers=attackers,
+        cells=cells,
+        prior=prior,
+        read=read,
+        run=run,
     )
-    task = Task(
-        keywords=keywords,
-        stop=stopping,
-        against=Against.asked(against, resolved),
-        cells=asked,
-        run=running,
-        checkpoint=checkpoint,
-    )
+    checkpoint = as_checkpoint(asked.run.checkpoint, resume=asked.run.resume)
+    resolved = as_asked(table, asked)
+    against = Against.asked(asked.attackers, resolved)
+    task = Task(keywords, asked, against, checkpoint)
     small_jobs.has(len(resolved))
     # Joined before the clock of the run starts: a wrong address is told at once.
-    with joined(running.cluster, workers) as found_workers:
-        posed = pose(resolved, known_before(resolved, known.already_published), task)
+    with joined(asked.run.cluster, workers) as found_workers:
+        before = known_before(resolved, asked.prior.already_published)
+        posed = pose(resolved, before, task)
         result = _result(solve(posed, found_workers))
     template = template_of(table)
     answer = replace(

@@ -101,11 +101,11 @@ def solve(
     """Search until a criterion ends it, and judge what is found."""
     task, problem, clock = posed.task, posed.problem, posed.clock
     method = _method(task.keywords.method, problem)
-    parameters = method.configure(task.run.method_options or {})
+    parameters = method.configure(task.asked.run.method_options or {})
     stored = _stored(posed, method)
     spent = 0.0 if stored is None else stored.seconds
     clock.count(spent)
-    heard, on_pattern = task.run.on_progress, task.run.on_pattern
+    heard, on_pattern = task.asked.run.on_progress, task.asked.run.on_pattern
     search = Search(
         seed=task.keywords.seed,
         workers=workers,
@@ -132,7 +132,7 @@ def solve(
         first = meanwhile.judged
     if search.reason == INTERRUPTED:
         clock.hurry()
-    search.note(ending(search, method.name, task.stop.evaluations))
+    search.note(ending(search, method.name, task.asked.stop.evaluations))
     solution = Solution(solved, solved.problem, method, search, first, notes)
     try:
         return _judged_to_the_end(solution, pattern, workers, on_pattern)
@@ -283,7 +283,7 @@ def _quick_pattern(problem: Problem, stored: Pattern | None, search: Search) -> 
 
 def _stop(search: Search, posed: Posed, judging: float) -> None:
     """Let a search go on until so many seconds are left, or it has what was asked."""
-    stop, clock = posed.task.stop, posed.clock
+    stop, clock = posed.task.asked.stop, posed.clock
     end = None
     if clock.limit is not None:
         most = _JUDGE_SHARE * clock.limit
@@ -411,23 +411,24 @@ def _too_short(clock: Clock, verdict: Verdict, judging: float, method: str) -> s
 def settings_of(posed: Posed, method: str, table: Table) -> dict[str, Any]:
     """Return what changes an answer, by the names of options."""
     task, origin = posed.task, table.origin
-    accepted = read_requests(task.cells.accept, None, None)
-    asked = posed.requested.settings()
-    given = settings(task.keywords, task.stop, task.cells, task.run)
+    asked, requested = task.asked, posed.requested.settings()
+    accepted = read_requests(asked.cells.accept, None, None)
+    given = settings(task.keywords, asked.stop, asked.cells, asked.run)
     found = {
         "method": method,
         "time_limit": task.seconds,
         **task.against.settings(),
-        "hide": asked["hide"],
-        "publish": asked["publish"],
-        "cost_factor": asked["prefer"],
+        "hide": requested["hide"],
+        "publish": requested["publish"],
+        "cost_factor": requested["prefer"],
         "accept": accepted.settings()["hide"],
+        "keep_secondaries": asked.keeps_secondaries,
         "bounds": origin.bounds,
         "counts": origin.counts,
         "published_threshold": origin.threshold,
         "whole_numbers": origin.in_whole,
         "already_published": list(posed.before.words),
-        "method_options": dict(task.run.method_options or {}),
+        "method_options": dict(asked.run.method_options or {}),
     }
     return {
         name: value for name, value in {**given, **found}.items() if name not in _HOW

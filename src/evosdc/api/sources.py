@@ -15,7 +15,7 @@ from evosdc.api.tabulate import Tabulation, read_trees
 from evosdc.errors import InputError
 from evosdc.io import read_apriori_into, read_table, read_tables, table_from_frame
 from evosdc.io.earlier import read_earlier
-from evosdc.options.tables import Prior, Read
+from evosdc.options.tables import Asked, Read
 from evosdc.table import TOTAL, Hierarchy, Table
 from evosdc.table.knowledge import (
     as_counts,
@@ -101,22 +101,9 @@ def _reading(read: Read) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value not in (None, ())}
 
 
-def assumed(
-    table: Table,
-    prior: Prior,
-    rules: str | Sequence[str] | None,
-    *,
-    by_hand: bool = False,
-) -> Table:
-    """Return the table with what its attackers are assumed to know.
-
-    Parameters
-    ----------
-    rules
-        ``"none"`` where somebody decided that no primary rule applies.
-    by_hand
-        Whether somebody names sensitive cells besides.
-    """
+def as_asked(source: Any, asked: Asked) -> Table:
+    """Take a table, with what its attackers are assumed to know."""
+    table, prior = as_table(source, asked.read), asked.prior
     if prior.counts is True and not table.origin.counts:
         table = as_counts(table)
     elif prior.counts is False and table.origin.counts:
@@ -128,12 +115,16 @@ def assumed(
     if prior.published_threshold is not None:
         table = with_threshold(table, prior.published_threshold)
     table = in_whole_numbers(with_whole_numbers(table, prior.whole_numbers))
-    return _with_rules(table, rules, by_hand)
+    return _with_rules(table, asked.read.rules, by_hand=bool(asked.cells.hide))
 
 
 def _with_rules(
-    table: Table, rules: str | Sequence[str] | None, by_hand: bool
+    table: Table, rules: str | Sequence[str] | None, *, by_hand: bool
 ) -> Table:
+    """Say that no rule applies; refuse tables of which nobody says what is sensitive.
+
+    `by_hand`: somebody names sensitive cells besides.
+    """
     given = [rules] if isinstance(rules, str) else list(rules or ())
     if given and given != [NO_RULE]:
         raise InputError(

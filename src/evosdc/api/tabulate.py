@@ -18,10 +18,11 @@ from evosdc.io import (
 )
 from evosdc.io.microdata import Microdata
 from evosdc.io.rda import Description
-from evosdc.options import is_of, taken, verb
+from evosdc.options import is_of, verb
 from evosdc.options.tables import (
     FORMER,
     TABULATE,
+    Asked,
     Contributors,
     Paths,
     Prior,
@@ -103,9 +104,8 @@ def tabulate(
     Tabulation(Table(region(3): 3 cells, 1 equations, 1 primaries), rules nk:1,75)
     """
     TabulateKeywords(rules=rules, workers=workers)
-    who = taken(TABULATE, "contributors", contributors, Contributors)
-    reading = taken(TABULATE, "read", read, Read)
-    known = taken(TABULATE, "prior", prior, Prior)
+    asked = Asked.of(TABULATE, contributors=contributors, prior=prior, read=read)
+    who, reading, known = asked.contributors, asked.read, asked.prior
     spans = _spans(by, value)
     total = TOTAL if reading.totals is None else reading.totals
     if not isinstance(total, str):

@@ -9,8 +9,8 @@ from evosdc.attack.proof import Proof, ProofReport, check_proof, read_proof
 from evosdc.io.archive import read_arrays
 from evosdc.io.paths import PathLike
 from evosdc.io.published import read_published
-from evosdc.options import taken, verb
-from evosdc.options.tables import FORMER, VERIFY, Read
+from evosdc.options import verb
+from evosdc.options.tables import FORMER, VERIFY, Asked, Read
 
 
 @verb(VERIFY, **FORMER)
@@ -52,7 +52,7 @@ def verify(
     ...     evosdc.verify(cells, file).holds
     True
     """
-    cells = as_table(table, taken(VERIFY, "read", read, Read))
+    cells = as_table(table, Asked.of(VERIFY, read=read).read)
     proof = certificate
     if not isinstance(proof, Proof):
         proof = read_proof(read_arrays(proof))

@@ -60,7 +60,7 @@ def _only(group: Takes) -> str:
 
 
 def _objects() -> Iterator[str]:
-    for kind in OBJECTS:
+    for kind in OBJECTS.values():
         yield f"## {kind.__name__}\n"
         yield f"{_summary(kind)}\n"
         yield from _table(declarations(kind))
@@ -86,7 +86,7 @@ def _former() -> Iterator[str]:
     yield "Understood on the command line until 0.3, with a line on stderr.\n"
     yield "| former | now |"
     yield "| --- | --- |"
-    for kind in OBJECTS:
+    for kind in OBJECTS.values():
         for one in declarations(kind):
             for former, new in one.flag.former.items():
                 yield f"| `{former}` | `{' '.join(new)}` |"

@@ -38,6 +38,12 @@ def run(context: typer.Context) -> None:
                 expected=f"some of {', '.join(commands)}, output",
                 hint="check the spelling; see docs/how-to/options-file.md",
             )
+    if not steps:
+        raise InputError(
+            f"{file} has no step",
+            expected=f"sections such as {', '.join(f'[{name}]' for name in commands)}",
+            hint="see docs/how-to/options-file.md",
+        )
     if words:
         step = words.pop(0).replace("-", "_")
         if step not in steps:

@@ -35,7 +35,7 @@ def read_settings(path: Path) -> dict[str, Any]:
     """Read the sections of a file."""
     try:
         with path.open("rb") as stream:
-            return tomllib.load(stream)
+            sections = tomllib.load(stream)
     except FileNotFoundError:
         raise InputError(
             f"there is no file {path}",
@@ -48,6 +48,10 @@ def read_settings(path: Path) -> dict[str, Any]:
             expected="TOML in UTF-8",
             hint="see docs/how-to/options-file.md",
         ) from None
+    for key in _section(sections, "output"):
+        if key not in OUTPUT:
+            raise _unknown("output", key, OUTPUT)
+    return sections
 
 
 def defaults_of(
@@ -65,8 +69,6 @@ def defaults_of(
     """
     found: dict[str, Any] = {}
     for key, value in _section(sections, "output").items():
-        if key not in OUTPUT:
-            raise _unknown("output", key, OUTPUT)
         if step in OUTPUT[key]:
             found[OUTPUT[key][step]] = value
     own = dict(_section(sections, step))

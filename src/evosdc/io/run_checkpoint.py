@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 import math
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -250,8 +251,14 @@ def as_checkpoint(
     """Return the checkpoint that a verb was given, as a path or as it is."""
     if isinstance(given, Checkpoint):
         return given
-    if given is not None:
+    if isinstance(given, (str, os.PathLike)):
         return Checkpoint(given, resume=resume)
+    if given is not None:
+        raise InputError(
+            f"checkpoint is of type {type(given).__name__}",
+            expected="the path of a file",
+            hint="give checkpoint='run.checkpoint'",
+        )
     if resume:
         raise InputError(
             "resume is asked for without a checkpoint",

@@ -13,7 +13,7 @@ from os import PathLike
 from typing import Any, Literal, TypeAlias
 
 from evosdc.options.declare import Options, option
-from evosdc.options.verbs import Takes
+from evosdc.options.verbs import Takes, taken
 
 Paths: TypeAlias = str | PathLike
 Labels: TypeAlias = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]] | None
@@ -25,9 +25,19 @@ Seconds: TypeAlias = float | Literal["auto"] | None
 DEFAULT_TIME_LIMIT = 60.0
 # What the command line writes for lists of names: `--flat a,b`.
 FILES_OF_CODES = ".csv, .tsv, .txt, .dat, .parquet, .pq or .hrc"
-RULES = ("p", "nk", "pq", "freq", "zero", "req", "group")
+# Primary rules in their short form, presets of them, and further formats of a result:
+# tests compare these with the registries, which take longer to import than a help text.
+RULES = {
+    "p": "p:15",
+    "nk": "nk:1,75",
+    "pq": "pq:10,100",
+    "freq": "freq:3",
+    "zero": "zero:10",
+    "req": "req:70",
+    "group": "group",
+}
 PRESETS = ("business", "dominance", "trade", "counts")
-# Further formats: those that may be published, and those that are confidential.
+# Layouts may be published, the others are confidential.
 LAYOUTS = ("pivot", "grid", "sbs", "tab", "parquet")
 CONFIDENTIAL = ("jj", "hst")
 
@@ -397,8 +407,7 @@ class TabulateKeywords(Options, verb="tabulate"):
 
     rules: Any = option(
         (),
-        "p:15, nk:1,75, pq:10,100, freq:3, zero:10, req:..., group, a preset "
-        f"({', '.join(PRESETS)}), or none.",
+        f"{', '.join(RULES.values())}, a preset ({', '.join(PRESETS)}), or none.",
         flag="--rule",
         form="texts",
     )
@@ -475,15 +484,51 @@ FORMER = {
     "keep": "keep_secondaries",
 }
 
-OBJECTS = (Stop, Attackers, CellRequests, Prior, Read, Run, Contributors)
-for _kind in OBJECTS:
+OBJECTS: dict[str, type[Options]] = {
+    "stop": Stop,
+    "attackers": Attackers,
+    "cells": CellRequests,
+    "prior": Prior,
+    "read": Read,
+    "run": Run,
+    "contributors": Contributors,
+}
+for _kind in OBJECTS.values():
     _kind.document()
 
 
-def settings(*given: Options, **names: str) -> dict[str, Any]:
-    """Write options down by name; `names` are others for some of them."""
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """All the objects of a verb, those that were not given with their defaults."""
+
+    stop: Stop
+    attackers: Attackers
+    cells: CellRequests
+    prior: Prior
+    read: Read
+    run: Run
+    contributors: Contributors
+
+    @classmethod
+    def of(cls, takes: Mapping[str, Takes], **given: Options | None) -> Asked:
+        """Check what was given to a verb, by the names of its keywords."""
+        return cls(
+            **{
+                name: taken(takes, name, given.get(name), kind)
+                for name, kind in OBJECTS.items()
+            }
+        )
+
+    @property
+    def keeps_secondaries(self) -> bool:
+        """Whether secondaries of the table stay hidden, as an a-priori file says."""
+        return self.cells.keep_secondaries or self.read.apriori is not None
+
+
+def settings(*given: Options) -> dict[str, Any]:
+    """Write options down by name."""
     return {
-        names.get(one.name, one.name): getattr(options, one.name)
+        one.name: getattr(options, one.name)
         for options in given
         for one in fields(options)  # type: ignore[arg-type]
     }

@@ -15,7 +15,6 @@ from evosdc.options.types import is_of, type_name
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
@@ -31,9 +30,7 @@ class Takes:
         return tuple(one for one in found if not self.only or one.name in self.only)
 
 
-def taken(
-    takes: Mapping[str, Takes], name: str, given: Kind | None, kind: type[Kind]
-) -> Kind:
+def taken(takes: Mapping[str, Takes], name: str, given: Any, kind: type[Any]) -> Any:
     """Return the object that was given to a verb, or the one of all defaults.
 
     Another type is refused, and so are fields that the verb does not take.
