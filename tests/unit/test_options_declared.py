@@ -12,7 +12,8 @@ from evosdc.cli.reference import options_page
 from evosdc.errors import InputError
 from evosdc.io.also import FORMATS
 from evosdc.io.also import LAYOUTS as WRITERS
-from evosdc.options import Declaration, Options, declarations, option, read_text
+from evosdc.metrics.binning import BINS
+from evosdc.options import Declaration, Options, copies, declarations, option, read_text
 from evosdc.options.tables import (
     CONFIDENTIAL,
     FORMER,
@@ -28,6 +29,9 @@ from evosdc.options.tables import (
 from evosdc.rules import PRESETS as KNOWN_PRESETS
 from evosdc.rules import parse_rule
 from evosdc.rules.parse import FORMS
+from evosdc.synth.data.least import DEFAULT_LEAST
+from evosdc.synth.options import GROUPS
+from evosdc.synth.search.breeding import CROSSOVERS
 
 DOCS = Path(__file__).parents[2] / "docs"
 EVERY = [
@@ -60,6 +64,21 @@ def test_no_rule_or_format_is_forgotten() -> None:
     formats = (DOCS / "reference/formats.md").read_text(encoding="utf-8")
     for name in FORMATS:
         assert f"`{name}`" in formats, name
+
+
+def test_a_synthesis_is_declared_with_the_defaults_of_its_parts() -> None:
+    assert copies.Coding().bins == BINS
+    assert copies.Coding().least == DEFAULT_LEAST
+    for name, kind in copies.OBJECTS.items():
+        assert issubclass(GROUPS[name], kind)
+        assert vars(GROUPS[name]()) == vars(kind())
+        for one in declarations(kind):
+            assert one.help.endswith("."), one.name
+
+
+def test_crossovers_are_listed() -> None:
+    (one,) = [o for o in declarations(copies.Operators) if o.name == "crossover"]
+    assert all(name in one.help for name in CROSSOVERS)
 
 
 @pytest.mark.parametrize(("verb", "keyword", "one"), EVERY, ids=str)

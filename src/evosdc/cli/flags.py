@@ -27,6 +27,8 @@ _TYPES: dict[str, Any] = {
     "whole": int | None,
     "number": float | None,
     "text": str | None,
+    "list": str | None,
+    "rate": str | None,
     "file": Path | None,
     "files": list[Path],
     "texts": list[str],
@@ -34,11 +36,10 @@ _TYPES: dict[str, Any] = {
     "pairs": list[str],
     "trees": list[str],
 }
-# Former names of flags that are no options of the verbs for tables.
+# Former names of flags of commands, beside those that are declared.
 FORMER_FLAGS: dict[str, tuple[str, ...]] = {
     "--also": ("--formats",),
     "--least": ("--min-group",),
-    "--refuse": ("--not-derived",),
 }
 SAVE = typer.Option(
     None,
@@ -123,10 +124,10 @@ def _parameter(one: Declaration, keyword: str) -> Parameter:
     default = one.default
     if get_origin(kind) is list:
         default = []
-    elif form_of(one) == "text" and default is not None:
-        default = str(default) or None
-    elif default == ():
-        default = None
+    elif isinstance(default, tuple):
+        default = ",".join(default) or None
+    elif kind == str | None and default is not None:
+        default = str(default)
     return _option(
         one.name,
         kind,
@@ -188,6 +189,10 @@ def _read(one: Declaration, value: Any) -> Any:
                 expected=type_name(one.kind),
                 hint=f"see: evosdc COMMAND --help ({flag})",
             ) from None
+    if form == "list":
+        return names(value)
+    if form == "rate":
+        return read_text(value, float | str)
     if form == "names":
         return [name for text in value for name in names(text)]
     if form == "trees":

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from evosdc.cli.flags import FORMER_FLAGS
-from evosdc.options import Declaration, Options, Takes, declarations
+from evosdc.options import Declaration, Options, Takes, copies, declarations
 from evosdc.options.tables import KEYWORDS, OBJECTS, VERBS
 
 _BEGINNING = """# Options
@@ -36,7 +36,12 @@ called: `[protect.stop]`. No time limit is `None` in Python and `none` elsewhere
 
 def options_page() -> str:
     """Return the page."""
-    return "\n".join([_BEGINNING, *_verbs(), *_objects(), *_former()]) + "\n"
+    lines = [_BEGINNING, *_verbs(), *_objects(OBJECTS)]
+    lines += [
+        "# Options of a synthesis\n",
+        *_table(copies.SYNTHESISE[KEYWORDS].options()),
+    ]
+    return "\n".join([*lines, *_objects(copies.OBJECTS), *_former()]) + "\n"
 
 
 def _verbs() -> Iterator[str]:
@@ -59,8 +64,8 @@ def _only(group: Takes) -> str:
     return f" of {', '.join(f'`{name}`' for name in group.only)}"
 
 
-def _objects() -> Iterator[str]:
-    for kind in OBJECTS.values():
+def _objects(objects: Mapping[str, type[Options]]) -> Iterator[str]:
+    for kind in objects.values():
         yield f"## {kind.__name__}\n"
         yield f"{_summary(kind)}\n"
         yield from _table(declarations(kind))
@@ -86,7 +91,7 @@ def _former() -> Iterator[str]:
     yield "Understood on the command line until 0.3, with a line on stderr.\n"
     yield "| former | now |"
     yield "| --- | --- |"
-    for kind in OBJECTS.values():
+    for kind in (*OBJECTS.values(), *copies.OBJECTS.values()):
         for one in declarations(kind):
             for former, new in one.flag.former.items():
                 yield f"| `{former}` | `{' '.join(new)}` |"

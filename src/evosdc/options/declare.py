@@ -170,7 +170,9 @@ def _declarations(kind: type) -> Iterator[Declaration]:
     for one in fields(kind):
         said = one.metadata
         name = said.get("flag")
-        name = f"--{one.name.replace('_', '-')}" if name is None else name
+        if name is None:
+            word = one.name.replace("_", "-")
+            name = f"--{word}/--no-{word}" if one.default is True else f"--{word}"
         former = said.get("former", "")
         if isinstance(former, str):
             former = {former: (name,)} if former else {}
