@@ -294,6 +294,21 @@ class SynthesiseKeywords(CopyOptions):
         return DEFAULT_TIME_LIMIT if schedule.generations is None else None
 
 
+@dataclass(frozen=True)
+class EvaluateKeywords(CopyOptions):
+    """Keywords of the command `evaluate`."""
+
+    time_limit: float | None = option(
+        None,
+        "Seconds after reading (default: none, as long as it takes).",
+        least=0,
+        form="text",
+        metavar="SECONDS",
+    )
+    seed: int = option(0, "Root of all randomness.", least=0)
+
+
+EVALUATE = {KEYWORDS: Takes(EvaluateKeywords)}
 OBJECTS: dict[str, type[CopyOptions]] = {
     "scenario": Scenario,
     "trade_off": TradeOff,

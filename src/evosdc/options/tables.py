@@ -293,7 +293,7 @@ class Contributors(Options):
     weight: str | None = option(
         None,
         "Column of sampling weights (default: what the .rda of tau-Argus files "
-        "names); none leaves those out.",
+        "names); none leaves those out. Records of weight 0 stand for nobody.",
     )
     holding: str | None = option(None, "Column that groups contributors.")
     request: str | None = option(
@@ -375,7 +375,11 @@ class AuditKeywords(Options, verb="audit"):
     """Keywords of `audit`."""
 
     time_limit: float | None = option(
-        None, "Seconds; cells not decided by then are open (default: none).", least=0
+        None,
+        "Seconds; cells not decided by then are open (default: none).",
+        least=0,
+        form="text",
+        metavar="SECONDS",
     )
     workers: int | None = option(None, _JUDGE_WORKERS, least=1)
 
