@@ -98,7 +98,7 @@ def _reading(read: Read) -> dict[str, Any]:
                 expected="a Hierarchy or the path of a file",
                 hint="columns of levels belong to tabulate, which has the records",
             )
-    return {name: value for name, value in given.items() if value not in (None, ())}
+    return {name: value for name, value in given.items() if value}
 
 
 def as_asked(source: Any, asked: Asked) -> Table:
@@ -147,7 +147,8 @@ def _with_rules(
             "the table has no sensitive cell, and no rule says that it has none",
             expected="statuses u in the table, or the rules that found no such cell",
             hint="tabulate with --rule p:10 --rule freq:3, mark cells by hand, or say "
-            "that no rule applies: --rule none (rules='none'); nothing is SAFE then",
+            "that no rule applies: --rule none (Read(rules='none')); nothing is SAFE "
+            "then",
         )
     return table
 

@@ -217,7 +217,8 @@ def _weighting(
         raise InputError(
             f"the description names {len(names)} variables of weights",
             expected=f"one of {', '.join(names)}, or none",
-            hint=f"choose: --weight {names[0]} (weight={names[0]!r}), or --weight none",
+            hint=f"choose: --weight {names[0]} (Contributors(weight={names[0]!r})), or "
+            "--weight none",
         )
     return names[0], f"records weighted by {names[0]!r}, as their description says"
 

@@ -300,11 +300,12 @@ def _hint(d: Dimension, rows: Rows, sums: Sequence[Sum]) -> str:
     if all("@" not in line for line in lines) and total:
         return (
             f"name the total:{total}; if it is chance, say so: --flat {name} "
-            f"(flat=[{name!r}])"
+            f"(Read(flat=[{name!r}]))"
         )
     return (
         f"{kind}: --hierarchy {name}=FILE{total}, where FILE is a .hrc with one code "
-        f"per line: {shown}; if it is chance, say so: --flat {name} (flat=[{name!r}])"
+        f"per line: {shown}; if it is chance, say so: --flat {name} "
+        f"(Read(flat=[{name!r}]))"
     )
 
 

@@ -63,5 +63,5 @@ def refuse_mixed(
                 f"of {listed(parts, 8)} in every cell",
                 expected="records of the parts only: totals are computed",
                 hint="leave the records of totals out; if it is chance, say so: "
-                f"--flat {d.name} (flat=[{d.name!r}])",
+                f"--flat {d.name} (Read(flat=[{d.name!r}]))",
             )
