@@ -8,7 +8,6 @@ from typing import Literal
 import pytest
 
 from evosdc.cli.flags import form_of
-from evosdc.cli.reference import options_page
 from evosdc.errors import InputError
 from evosdc.io.also import FORMATS
 from evosdc.io.also import LAYOUTS as WRITERS
@@ -40,13 +39,6 @@ EVERY = [
     for keyword, group in takes.items()
     for one in group.options()
 ]
-
-
-def test_the_page_of_options_is_current() -> None:
-    page = (DOCS / "reference/options.md").read_text(encoding="utf-8")
-    assert page == options_page(), (
-        "python -m evosdc.cli.reference > docs/reference/options.md"
-    )
 
 
 def test_no_rule_or_format_is_forgotten() -> None:

@@ -356,8 +356,8 @@ class _Search:
 def _one_column(name: str, other: str) -> str:
     return (
         f"tabulate both tables by one of the two columns; if they are unrelated, say "
-        f"so: --link {name}={UNRELATED} (Read(link={{{name!r}: {UNRELATED!r}}})), which "
-        f"the claim will say; or give both the codes of {other!r}"
+        f"so: --link {name}={UNRELATED} (Read(link={{{name!r}: {UNRELATED!r}}})), "
+        f"which the claim will say; or give both the codes of {other!r}"
     )
 
 

@@ -1,16 +1,20 @@
 """The reference page of options, made of their declarations.
 
-``python -m evosdc.cli.reference > docs/reference/options.md`` writes it.
+    python tests/golden/options_page.py
+
+writes ``docs/reference/options.md``, after options have changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from evosdc.cli.flags import FORMER_FLAGS
 from evosdc.options import Declaration, Options, Takes, copies, declarations
 from evosdc.options.tables import KEYWORDS, OBJECTS, VERBS
 
+PAGE = Path(__file__).parents[2] / "docs/reference/options.md"
 _BEGINNING = """# Options
 
 This page is made of the declarations in `evosdc.options.tables`, as are the checks, the
@@ -101,4 +105,4 @@ def _former() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(options_page(), end="")
+    PAGE.write_text(options_page(), encoding="utf-8")
