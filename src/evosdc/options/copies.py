@@ -90,6 +90,7 @@ class Coding(CopyOptions):
         20,
         "Bins of a column of numbers; in Python also by column, a number or the edges, "
         "those of all other columns under None.",
+        least=1,
         form="whole",
     )
     binning: str = option(

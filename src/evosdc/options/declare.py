@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
+from numbers import Real
 from typing import Any, ClassVar, get_type_hints
 
 from evosdc.errors import EvosdcError, InputError, MethodError
@@ -116,7 +117,16 @@ class Options(Declared):
         cls.listed = f"see help(evosdc.{verb or cls.__name__})"
 
     def __post_init__(self) -> None:
-        check_types(self)
+        # Any text is true to Python, and a switch is a number.
+        hints = get_type_hints(type(self))
+        for one in fields(self):  # type: ignore[arg-type]
+            value, kind = getattr(self, one.name), hints[one.name]
+            if not is_of(value, kind):
+                raise self.refused(
+                    f"{one.name.replace('_', ' ')} is {value!r}",
+                    expected=f"a value of type {type_name(kind)}",
+                    hint=self.listed,
+                )
         super().__post_init__()
 
     @classmethod
@@ -136,7 +146,7 @@ class MethodOptions(Declared):
 
     def declared(self, one: Field[Any]) -> tuple[Mapping[str, float], Collection[Any]]:
         value, usual = getattr(self, one.name), one.default
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        number = isinstance(value, Real) and not isinstance(value, bool)
         if one.metadata or not number:
             return super().declared(one)
         # A default below 0 has a meaning of its own.
@@ -243,37 +253,20 @@ def configure(
 
 def _expected(value: Any, ranges: Mapping[str, float], known: Collection[Any]) -> str:
     """Say what would have been right instead of a value, nothing if it is right."""
-    # What is not a number is in no range.
-    if value in known:
+    if value in known or not (ranges or known):
         return ""
-    if ranges or not known:
-        number = not isinstance(value, str)
-        if number and all(
-            _HOLDS[words](value, bound) for words, bound in ranges.items()
-        ):
+    if ranges:
+        # Text is in no range; what has parts of its own is left to its users.
+        within = not isinstance(value, str)
+        if isinstance(value, Real):
+            within = all(_HOLDS[words](value, end) for words, end in ranges.items())
+        if within:
             return ""
     bounds = " and ".join(f"{words} {bound}" for words, bound in ranges.items())
     listed = ", ".join(map(str, known))
     if not known:
         return bounds
     return f"{bounds}, or {listed}" if bounds else f"one of {listed}"
-
-
-def check_types(options: Any) -> None:
-    """Refuse fields that are not of the type they say: any text is true to Python.
-
-    Fields of types other than switches, numbers and text are left to their users.
-    """
-    hints = get_type_hints(type(options))
-    name = f"see help(evosdc.synth.{type(options).__name__})"
-    for one in fields(options):
-        value, kind = getattr(options, one.name), hints[one.name]
-        if not is_of(value, kind):
-            raise InputError(
-                f"{one.name.replace('_', ' ')} is {value!r}",
-                expected=f"a value of type {type_name(kind)}",
-                hint=options.listed if isinstance(options, Options) else name,
-            )
 
 
 def check_at_least(options: Any, **least: float) -> None:

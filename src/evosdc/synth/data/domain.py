@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.metrics.binning import BINS, MOST_DISTINCT, is_number
 from evosdc.metrics.coded_numbers import CodedNumbers, coded_numbers
-from evosdc.options import check_at_least, copies
+from evosdc.options import copies
 from evosdc.synth.data.coded import make_coded
 from evosdc.synth.data.encoding import Codes, Ints
 from evosdc.synth.data.least import check_least
@@ -28,11 +28,6 @@ _RARE_SHARE = 0.1
 @dataclass(frozen=True)
 class Coding(copies.Coding):
     __doc__ = copies.Coding.__doc__
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.bins, int):
-            check_at_least(self, bins=1)
 
     @property
     def binned(self) -> list[str]:
