@@ -66,7 +66,15 @@ def run(context: typer.Context) -> None:
 def _commands(context: typer.Context) -> dict[str, Any]:
     """Return the commands that can be steps, by the names of their sections."""
     root: Any = context.find_root().command
-    steps = ("tabulate", "protect", "audit", "lower-bound", "synthesise", "evaluate")
+    steps = (
+        "tabulate",
+        "protect",
+        "audit",
+        "verify",
+        "lower-bound",
+        "synthesise",
+        "evaluate",
+    )
     return {name.replace("-", "_"): root.commands[name] for name in steps}
 
 
