@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import evosdc
+from builders import options_of
 from evosdc.errors import InputError
 from evosdc.io import read_pattern, read_tables, write_table
 from evosdc.table import Hierarchy, Table, link_tables, linked_parts
@@ -24,8 +26,10 @@ KINDS = Hierarchy.from_levels([("B", "07"), ("B", "08"), ("D", "35")])
 SPANS = [["kind", "size"], ["kind", "place"]]
 
 
-def linked(**options: object) -> Table:
-    return evosdc.tabulate(RECORDS, SPANS, "v", rules="freq:3", **options).table
+def linked(**options: Any) -> Table:
+    return evosdc.tabulate(
+        RECORDS, SPANS, "v", rules="freq:3", **options_of("tabulate", **options)
+    ).table
 
 
 def test_several_spans_are_the_tables_linked() -> None:
