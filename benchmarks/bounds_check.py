@@ -140,7 +140,8 @@ def _write_page(path: Path, rows: Sequence[Row], enumerate_to: int) -> None:
         "# Bounds held against patterns",
         "",
         "Random tables of all kinds. The node, row, cut and equation bounds, "
-        "`evosdc.lower_bound`, and the bounds that `optimal`, `hybrid` and `auto` say "
+        "`evosdc.lower_bound`, and the bounds that `optimal`, `hybrid` and `auto` "
+        "report "
         "after 15 evaluations (contracted or not; bridgeless rows, planes, programmes "
         "and tree switched off by turns) are held against the cost of every safe "
         "pattern that any method finds. On tables "
