@@ -9,9 +9,11 @@ import pytest
 from all_patterns import AllPatterns
 from numpy.typing import NDArray
 
+from evosdc.errors import LevelError
 from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.instances import make
 from evosdc.suppress.engine.choose import engine_for
+from evosdc.suppress.engine.general.engine import GeneralEngine
 from evosdc.suppress.methods.contracted import run_contracted
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import find_method, load_methods
@@ -136,3 +138,18 @@ def test_methods_that_know_the_public_only_are_finished_for_all(name: str) -> No
     state = engine_for(problem).start(pattern.hidden)
     state.repair()
     assert np.array_equal(state.hidden, pattern.hidden)
+
+
+def test_programs_without_time_build_nothing_against_attackers() -> None:
+    """What is suppressed in a hurry would be doubted by every attacker."""
+    for seed in range(40):
+        try:
+            problem = posed(seed)
+        except LevelError:
+            continue
+        if problem.has_attackers and len(problem.levels):
+            engine = GeneralEngine(problem)
+            assert engine.build_by_programs(lambda: True) is None
+            assert engine.build_by_programs() is not None
+            return
+    pytest.fail("no table has attackers")

@@ -249,6 +249,7 @@ def test_programs_over_the_whole_table_are_measured(
     boxes = first.start()
     boxes.cover()
     built = first.build_by_programs()
+    assert built is not None
     assert first.programs_pay
     assert not len(built.uncovered)
     assert is_safe(first.problem, built.hidden)
@@ -256,6 +257,7 @@ def test_programs_over_the_whole_table_are_measured(
     hasty = GeneralEngine(Problem.of(table))
     calls = iter(range(10))
     given_up = hasty.build_by_programs(lambda: next(calls, 9) >= 9)
+    assert given_up is not None
     assert not hasty.programs_pay
     assert not len(given_up.uncovered)
     assert is_safe(hasty.problem, given_up.hidden)

@@ -11,6 +11,9 @@ import pytest
 
 import evosdc
 from builders import flat_table
+from evosdc.api.completing import cells_for
+from evosdc.attack import judge
+from evosdc.instances import make
 from evosdc.results import Verdict
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
@@ -249,7 +252,55 @@ def test_patterns_are_told_before_they_are_judged() -> None:
     told: list[Table] = []
     result = evosdc.protect(
         guarded_grid(),
-        stop=evosdc.Stop(evaluations=5),
         run=evosdc.Run(on_pattern=told.append),
+        stop=evosdc.Stop(evaluations=5),
     )
     assert np.array_equal(told[-1].hidden, result.table.hidden)
+
+
+def test_cells_without_time_are_protected_as_in_the_pattern_judged_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The last pattern leaves one level open: the first one's witness closes it."""
+    table = make("random", 2, shape=(6, 5, 4), sensitive=0.15)
+    said: list[tuple[Verdict, Any]] = []
+    judged = solving.judge_all
+
+    def unsure(judged_table: Table, *asked: Any, **options: Any) -> tuple[Verdict, Any]:
+        verdict, certificate = judged(judged_table, *asked, **options)
+        said.append((verdict, certificate))
+        if len(said) == 2:
+            label = judged_table.label(int(judged_table.primaries[0]))
+            verdict = replace(verdict, safe=None, open=(label,))
+        return verdict, certificate
+
+    monkeypatch.setattr(solving, "judge_all", unsure)
+    # No pattern is judged in between.
+    monkeypatch.setattr(solving, "_JUDGED_FROM", 2.0)
+    result = evosdc.protect(table, time_limit=30.0, stop=evosdc.Stop(evaluations=40))
+    assert len(said) == 3
+    assert result.safe
+    assert result.verdict.exact
+    assert evosdc.audit(result.table).safe
+    assert solving.COMPLETED.format(1) in result.notes
+
+
+def test_few_cells_are_added_for_the_witness_of_a_level() -> None:
+    table = make("random", 4, shape=(6, 5, 4), sensitive=0.15)
+    everything = table.with_pattern(table.status != "z")
+    _, safe = judge(everything)
+    cell = int(table.primaries[0])
+    cost = np.ones(len(table))
+    hidden = table.status == "u"
+    more = cells_for(table, np.array([cell]), hidden, cost, safe, False)
+    pattern = table.with_pattern(hidden | more)
+    verdict, _ = judge(pattern, among=np.arange(len(table)) == cell)
+    assert verdict.safe
+    moves = [
+        slice(*safe.indptr[w : w + 2])
+        for w in range(len(safe.cells))
+        if cell in safe.indices[slice(*safe.indptr[w : w + 2])]
+    ]
+    fewest = min(int((~hidden[safe.indices[part]]).sum()) for part in moves)
+    most = sum(int((~hidden[safe.indices[part]]).sum()) for part in moves)
+    assert fewest <= int((more & ~hidden).sum()) < most

@@ -48,8 +48,8 @@ _DEEP = 0.02
 _NODES_A_MENDING = 20
 # Seconds that SCIP's last questions may take once a slice is over, and the share of the
 # time left of the run where that is longer: a tree that is given up is lost. At half of
-# them trees of tables with slow programs are given up more often, at twice of them other
-# operators wait longer, and limits of time are passed by half a second more.
+# them trees of tables with slow programs are given up more often, at twice of them
+# other operators wait longer, and limits of time are passed by half a second more.
 _GRACE_SECONDS, _GRACE_SHARE = 0.5, 0.1
 
 

@@ -280,13 +280,13 @@ class Engine(Protocol[S]):
         stopped: Stopped = never,
         price: Costs | None = None,
         late: Stopped | None = None,
-    ) -> S:
+    ) -> S | None:
         """Build a pattern by programs over the whole table, which are measured.
 
         When `stopped` says so, or where they take too long, the rest is covered as by
         `State.cover`; otherwise `programs_pay` from then on. `price` is that of
         `State.cover`; `late` ends covering demands against attackers, once programs
-        have shown that they are quick.
+        have shown that they are quick. None where they have not and there are any.
         """
         ...
 

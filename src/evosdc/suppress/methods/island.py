@@ -120,6 +120,8 @@ class Island:
         price = self.problem.cost * (1.0 - _GUIDANCE * np.clip(self.fractions, 0, 1))
         state = self.engine.build_by_programs(stopped, price, late)
         self.building = search.seconds - begun
+        if state is None:
+            return
         # Whoever judges what is found meanwhile learns how long that takes.
         search.offer(state.pattern(), "by programs over the whole table")
         # Worth a tenth of the cost where there are many attackers.

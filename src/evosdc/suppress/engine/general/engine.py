@@ -71,7 +71,7 @@ class GeneralEngine:
         stopped: Stopped = never,
         price: Costs | None = None,
         late: Stopped | None = None,
-    ) -> GeneralState:
+    ) -> GeneralState | None:
         state = self.start()
         # The largest first: what they move far covers many others.
         order = np.argsort(-self.demands.amount, kind="stable")
@@ -80,6 +80,8 @@ class GeneralEngine:
         if not (failed or stopped()):
             call_quick(self.problem)
             stopped = late or stopped
+        elif self.problem.has_attackers:
+            return None  # what is suppressed in a hurry serves few attackers
         state.cover(price=price, stopped=stopped)
         state.publish_idle()
         return state

@@ -37,6 +37,10 @@ from evosdc.suppress.problem.problem import Problem
 
 # Deviations that are remembered from one repair to the next.
 _REMEMBERED = 5000
+# Pairs of a demand and an attacker that are looked at once time is up; the judge looks
+# at all. At half of it fewer patterns that were stopped are safe from all attackers, at
+# twice of it a limit of time is passed by seconds more.
+_MOST_PAIRS = 500_000
 # A level that no pattern gives is lowered to what can be had less this share, which is
 # well above the tolerance of a solver.
 _LESS = 1e-6
@@ -412,7 +416,7 @@ class GeneralState:
             self._close_in_a_hurry(rows, price)
         while stopped():
             # Whoever stops gets a pattern that is safe from everyone all the same.
-            self.table.add(self.witnesses.unguarded())
+            self.table.add(self.witnesses.unguarded(_MOST_PAIRS))
             self.witnesses.follow(self.table.rows)
             self._recall()
             if not len(self.uncovered):

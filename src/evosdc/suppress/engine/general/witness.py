@@ -71,10 +71,11 @@ class Witnesses:
         """Cover open demands against attackers by what covers them for the public."""
         pools.cover_like_base(self.pool, self.rows, 0)
 
-    def unguarded(self) -> list[tuple[int, int]]:
+    def unguarded(self, most: float = np.inf) -> list[tuple[int, int]]:
         """Demands against the public whose witness fails against others, with whom.
 
-        Only attackers for whom there is no demand on that cell and direction yet.
+        Only attackers for whom there is no demand on that cell and direction yet. No
+        more are listed once there are so many.
         """
         if not len(self.rows.knowledge.cell):
             return []
@@ -84,7 +85,7 @@ class Witnesses:
             count = pools.list_unguarded(self.pool, self.rows, row, attacker)
             pairs = zip(row[:count].tolist(), attacker[:count].tolist(), strict=True)
             found.update(pairs)
-            if count < _PAIRS:
+            if count < _PAIRS or len(found) >= most:
                 return sorted(found)
 
     @property
