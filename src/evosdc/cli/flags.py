@@ -180,9 +180,11 @@ def _values(group: Takes, given: dict[str, Any]) -> dict[str, Any]:
 
 def _read(one: Declaration, value: Any) -> Any:
     form, flag = form_of(one), one.flag.name.partition("/")[0]
-    if form == "text" and one.flag.name:
+    if form == "text":
+        if one.kind in (Any, str) or str in get_args(one.kind):
+            return value  # where text may be anything, "none" is a text as well
         try:
-            return read_text(value, one.kind) if one.kind is not Any else value
+            return read_text(value, one.kind)
         except ValueError:
             raise InputError(
                 f"{flag} is {value!r}",
