@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from numpy.typing import ArrayLike, NDArray
 
 from evosdc.attack.certificate import witness_arrays
@@ -65,6 +66,14 @@ def options_of(verb: str, **options: Any) -> dict[str, Any]:
         else:
             found[name] = value
     return {k: takes[k].kind(**values) for k, values in fields.items()} | found
+
+
+def examples(most: int) -> settings:
+    """Settings of a property: so many examples under the profile "full".
+
+    Other profiles run the share that their own number is of 100.
+    """
+    return settings(max_examples=max(3, most * settings().max_examples // 100))
 
 
 def stopwatch() -> Callable[[], float]:

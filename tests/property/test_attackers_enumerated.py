@@ -18,6 +18,7 @@ from evosdc.suppress.methods.contracted import run_contracted
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import find_method, load_methods
 from evosdc.suppress.run.search import Search
+from evosdc.suppress.structure.order_groups import Grouping
 from evosdc.table import Table
 from evosdc.table.attackers import lone_attackers, respondent_sums
 
@@ -119,6 +120,20 @@ def test_the_flagship_meets_the_optimum_against_lone_respondents(first: int) -> 
         assert pattern.cost == pytest.approx(best, rel=1e-6, abs=1e-9), seed
         assert search.bound is not None
         assert search.bound <= best * (1 + 1e-6) + 1e-9, seed
+
+
+@pytest.mark.parametrize("first", range(0, 100, 25))
+def test_groups_protected_together_are_safe_from_lone_respondents(first: int) -> None:
+    """One deviation for a group must be no witness against who knows some cells."""
+    for seed, problem, listed in cases(range(first, first + 25)):
+        grouping = Grouping("all", 1, "weight", together=True)
+        engine, search = GeneralEngine(problem), Search(seed)
+        evaluator = engine.evaluator(grouping, search, clean=False)
+        (priced,) = evaluator.evaluate([(np.arange(evaluator.length), None)])
+        assert priced is not None
+        pattern = evaluator.complete(priced, clean=False)
+        assert pattern is not None
+        assert listed.safe(pattern.hidden), seed
 
 
 @pytest.mark.parametrize("name", PUBLIC_ONLY)

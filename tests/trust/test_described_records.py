@@ -10,8 +10,8 @@ import evosdc
 from builders import Command
 from evosdc.errors import InputError
 from evosdc.io import read_table, write_table
-from evosdc.io.asc import read_asc
-from evosdc.io.rda import read_rda
+from evosdc.io.argus.asc import read_asc
+from evosdc.io.argus.rda import read_rda
 from evosdc.table import Hierarchy
 
 RDA = """R 1 1 9
@@ -115,6 +115,7 @@ def test_records_that_agree_in_every_column_are_said(
     assert not any("every column" in note for note in made.table.notes)
 
 
+@pytest.mark.slow
 def test_a_synthesis_says_how_many_records_agree() -> None:
     people = {
         "sex": ["m", "f"] * 20,

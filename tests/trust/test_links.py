@@ -28,11 +28,10 @@ from evosdc.io import (
     write_tab,
     write_table,
 )
-from evosdc.io.checkpoint import remove_checkpoint, write_checkpoint
+from evosdc.io.checkpoint import Checkpoint, remove_checkpoint, write_checkpoint
 from evosdc.io.folders import DEMO, RECORDS, owned_files, refuse_foreign
 from evosdc.io.paths import open_output, write_text
 from evosdc.io.records import Records
-from evosdc.io.run_checkpoint import Checkpoint
 from evosdc.results import Protection
 
 KEY = ("--key", "age,town", "--target", "ill")

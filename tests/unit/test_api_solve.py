@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from evosdc.instances import make
 from evosdc.results import Verdict
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import Clock
 from evosdc.table import Origin, Table
 
@@ -178,6 +180,23 @@ def test_levels_that_no_pattern_gives_are_listed_and_the_rest_protected() -> Non
     assert any("--accept" in step for step in result.verdict.next_steps)
 
 
+def test_what_can_be_accepted_is_found_out_within_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    posing = import_module("evosdc.api.pose")
+    asked, deadlines = posing.judge, list[float | None]()
+
+    def watched(*given: Any, deadline: float | None = None, **more: Any) -> Any:
+        deadlines.append(deadline)
+        return asked(*given, deadline=deadline, **more)
+
+    monkeypatch.setattr(posing, "judge", watched)
+    accept = evosdc.Requests(accept="r=a,s=y")
+    evosdc.protect(beyond_reach(), time_limit=2, workers=1, cells=accept)
+    assert deadlines
+    assert None not in deadlines
+
+
 def test_lower_levels_hold_for_the_cells_for_which_they_are_accepted() -> None:
     result = evosdc.protect(
         beyond_reach(),
@@ -256,6 +275,25 @@ def test_patterns_are_told_before_they_are_judged() -> None:
         stop=evosdc.Stop(evaluations=5),
     )
     assert np.array_equal(told[-1].hidden, result.table.hidden)
+
+
+def test_a_pattern_is_not_judged_again_for_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Kept secondaries cost 100, the pattern that was judged 10: nothing is cheaper."""
+    posed: Any = SimpleNamespace(
+        clock=SimpleNamespace(limit=10.0, seconds=9.0), cost_of=lambda _: 110.0
+    )
+    pattern = Pattern(np.ones(2, dtype=bool), 10.0)
+    first: Any = SimpleNamespace(pattern=pattern, table=None, seconds=0.1)
+    search = Search()
+    search.offer(pattern)
+
+    def judge(*_: Any) -> None:
+        raise AssertionError("judged again")
+
+    monkeypatch.setattr(solving, "_judge", judge)
+    solving._Meanwhile(posed, search, first)()
 
 
 def test_cells_without_time_are_protected_as_in_the_pattern_judged_first(

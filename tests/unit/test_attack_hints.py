@@ -14,7 +14,7 @@ from evosdc.attack.demands import judged_levels
 from evosdc.attack.hints import Hint, take_hints
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.instances import make
 from evosdc.suppress.run.search import Search
 from evosdc.table import Table

@@ -19,7 +19,7 @@ WRITER = {"io/paths.py"}
 REMOVERS = WRITER | {"io/folders.py", "io/checkpoint.py", "io/result.py"}
 REMOVERS |= {"cli/synth_files.py"}
 # A side file goes with its table, compiled code with the source it was made from.
-REMOVERS |= {"io/sidecar.py", "kernel_cache.py"}
+REMOVERS |= {"io/sidecar.py", "compile/cache.py"}
 
 
 def is_method(node: ast.Call, names: set[str]) -> bool:

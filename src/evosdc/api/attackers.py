@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evosdc.errors import InputError
-from evosdc.io.coalitions import read_coalitions
+from evosdc.io.cells import read_coalitions
 from evosdc.options import tables as options
 from evosdc.table import Coalition, Table
 from evosdc.table.attackers import (
@@ -34,7 +34,7 @@ class Against:
         usual = LONE if knows_contributors(table) else PUBLIC
         return cls(
             kind=asked.who or usual,
-            coalitions=_coalitions(asked.coalitions),
+            coalitions=coalitions_of(asked.coalitions),
             strict=asked.strict,
             secondaries=asked.protect_secondaries,
         )
@@ -58,7 +58,8 @@ class Against:
         }
 
 
-def _coalitions(given: Any) -> tuple[Coalition, ...]:
+def coalitions_of(given: Any) -> tuple[Coalition, ...]:
+    """Read coalitions that are given as a list or as a file."""
     if isinstance(given, (str, os.PathLike)):
         return read_coalitions(given)
     listed = isinstance(given, (list, tuple))

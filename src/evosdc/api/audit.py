@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc import small_jobs
 from evosdc.api.attackers import Against
 from evosdc.api.judging import judge_all
 from evosdc.api.sources import as_asked, known_before
-from evosdc.clock import moment
+from evosdc.compile import small_jobs
+from evosdc.compile.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern
-from evosdc.io.published import read_published
+from evosdc.io.cells import read_published
 from evosdc.options import verb
 from evosdc.options.tables import (
     AUDIT,

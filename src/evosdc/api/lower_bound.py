@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from evosdc import small_jobs
 from evosdc.api.attackers import Against
 from evosdc.api.pose import Task, pose
 from evosdc.api.sources import as_asked, known_before
-from evosdc.clock import moment
+from evosdc.compile import small_jobs
+from evosdc.compile.clock import moment
 from evosdc.options import verb
 from evosdc.options.tables import (
     FORMER,

@@ -9,16 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from evosdc import __version__, small_jobs
+from evosdc import __version__
 from evosdc.api.attackers import Against
 from evosdc.api.pose import Posed, Task, pose
 from evosdc.api.solve import Solution, settings_of, solve
 from evosdc.api.sources import as_asked, known_before, template_of
+from evosdc.compile import small_jobs
 from evosdc.evolution.stopping import gap as gap_of
 from evosdc.frames import like
 from evosdc.io import pattern_frame, published_frame
-from evosdc.io.run_checkpoint import as_checkpoint
-from evosdc.io.words import formula_notes
+from evosdc.io.checkpoint import as_checkpoint
+from evosdc.io.text import formula_notes
 from evosdc.options import verb
 from evosdc.options.tables import (
     FORMER,

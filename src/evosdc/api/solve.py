@@ -310,7 +310,8 @@ class _Meanwhile:
         limit, had = clock.limit, self.judged
         if limit is None or had is None or best is None or now < self._due:
             return
-        if best.cost >= (1 - _FALLEN) * posed.cost_of(had.table):
+        # Secondaries that are kept cost a search nothing: patterns are compared.
+        if best.cost >= (1 - _FALLEN) * had.pattern.cost:
             return
         self._due = math.inf  # judging asks whether to stop as well
         most = min(_JUDGE_SHARE * limit, clock.left())

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evosdc.api.tabulate import Tabulation, read_trees
 from evosdc.errors import InputError
 from evosdc.io import read_apriori_into, read_table, read_tables, table_from_frame
-from evosdc.io.earlier import read_earlier
+from evosdc.io.cells import read_earlier
 from evosdc.options.tables import Asked, Read
 from evosdc.table import TOTAL, Hierarchy, Table
 from evosdc.table.knowledge import (

@@ -16,8 +16,8 @@ from evosdc.io import (
     read_hierarchy,
     read_waiver,
 )
-from evosdc.io.microdata import Microdata
-from evosdc.io.rda import Description
+from evosdc.io.argus.rda import Description
+from evosdc.io.records import Microdata
 from evosdc.options import is_of, verb
 from evosdc.options.tables import (
     FORMER,

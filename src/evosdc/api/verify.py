@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from evosdc.api.attackers import coalitions_of
 from evosdc.api.sources import as_table
+from evosdc.attack.asked import Asked
 from evosdc.attack.proof import Proof, ProofReport, check_proof, read_proof
 from evosdc.io.archive import read_arrays
+from evosdc.io.cells import read_published
 from evosdc.io.paths import PathLike
-from evosdc.io.published import read_published
+from evosdc.options import tables as options
 from evosdc.options import verb
-from evosdc.options.tables import FORMER, VERIFY, Asked, Read
+from evosdc.table.attackers import PUBLIC
 
 
-@verb(VERIFY, **FORMER)
+@verb(options.VERIFY, **options.FORMER)
 def verify(
     table: Any,
     certificate: PathLike | Proof,
     *,
     published: Any = None,
-    read: Read | None = None,
+    attackers: options.Attackers | None = None,
+    read: options.Read | None = None,
 ) -> ProofReport:
     """Check a certificate against its table, by adding numbers up.
 
@@ -34,6 +38,10 @@ def verify(
         The file ``certificate.npz``, or what `evosdc.attack.proof.read_proof` reads.
     published
         The publication, as a file or a frame: it must hide what was proved.
+    attackers
+        Against whom, and how far, cells must have been judged at least: a certificate
+        that was judged for less is refused. Without it nothing is asked beyond what
+        the certificate says of itself.
     read
         How the table is read, as in `protect`.
 
@@ -52,9 +60,16 @@ def verify(
     ...     evosdc.verify(cells, file).holds
     True
     """
-    cells = as_table(table, Asked.of(VERIFY, read=read).read)
+    given = options.Asked.of(options.VERIFY, attackers=attackers, read=read)
+    asked = Asked(
+        attackers=given.attackers.who or PUBLIC,
+        coalitions=coalitions_of(given.attackers.coalitions),
+        strict=given.attackers.strict,
+        secondaries=given.attackers.protect_secondaries,
+    )
+    cells = as_table(table, given.read)
     proof = certificate
     if not isinstance(proof, Proof):
         proof = read_proof(read_arrays(proof))
     hidden = None if published is None else read_published(published, cells)
-    return check_proof(cells, proof, published=hidden)
+    return check_proof(cells, proof, published=hidden, asked=asked)

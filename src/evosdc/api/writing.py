@@ -45,7 +45,7 @@ def write_result(
     """Write what may leave the office and what must not; return the warnings.
 
     `warnings` are those of `write_unjudged`; they are looked for where None. `also`
-    are further formats, as in `evosdc.io.also`.
+    are further formats, as in `evosdc.io.formats`.
     """
     refuse_replaced(output, result.earlier)
     if warnings is None:

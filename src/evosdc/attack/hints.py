@@ -22,7 +22,7 @@ from evosdc.attack.certificate import Witness
 from evosdc.attack.exact import Terms, exact_solution, over_one_denominator
 from evosdc.attack.ledger import Ledger
 from evosdc.attack.model import AttackModel
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.results import Certificate
 
 Hint = tuple[NDArray[np.int64], NDArray[np.float64]]

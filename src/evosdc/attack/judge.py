@@ -23,7 +23,7 @@ from evosdc.attack.demands import (
 from evosdc.attack.hints import Hint, Places, take_hints, take_seen
 from evosdc.attack.ledger import Ledger, Unfinished, in_time
 from evosdc.attack.model import AttackModel, Beliefs
-from evosdc.clock import moment
+from evosdc.compile.clock import moment
 from evosdc.parallel import Workers
 from evosdc.results import PUBLISHED, Certificate, Exposure, Verdict
 from evosdc.table import Table
@@ -60,7 +60,7 @@ def judge(
         Whether secondaries are judged too: by their own levels, or, where these are 0,
         by whether their value is given away.
     deadline
-        Moment of `evosdc.clock.moment` after which what is not decided stays
+        Moment of `evosdc.compile.clock.moment` after which what is not decided stays
         open: a cell is called exposed only where that was found.
     hints
         Deviations to look at first, as cells and steps, from whoever made the pattern.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from evosdc.errors import InputError
-from evosdc.io.checkpoint import remove_checkpoint
+from evosdc.io.checkpoint import Checkpoint, remove_checkpoint
 from evosdc.io.folders import CHECKPOINT, CONFIDENTIAL
-from evosdc.io.run_checkpoint import Checkpoint
 
 # Seconds up to which a run is sooner done again than taken up.
 _SHORT = 60.0

@@ -21,6 +21,7 @@ _RECOMPUTED = ("knowledge", "strictness", "proof")
 
 @takes(options.VERIFY, saves=False)
 def verify(
+    attackers: options.Attackers,
     read: options.Read,
     files: list[Path] = typer.Argument(
         ...,
@@ -37,6 +38,8 @@ def verify(
     Nothing is searched and no solver is used: whether every witness holds, covers what
     is claimed, and is of this very table. Exit code 0 only if everything holds. What
     was recomputed is said first; words of the certificate are marked as not checked.
+    Who attacks and how levels are read is as the certificate says; --attackers,
+    --coalition, --strict and --protect-secondaries refuse one that was judged for less.
 
     Example: evosdc verify table.csv protected/confidential/certificate.npz
     """
@@ -56,7 +59,7 @@ def verify(
     *tables, certificate = files
     proof = read_proof(read_arrays(certificate))
     cells = as_table(tables, read)
-    report = api.verify(cells, proof, published=published)
+    report = api.verify(cells, proof, published=published, attackers=attackers)
     check = report.check
     judged = 0 if check is None else check.judged
     insiders = None if check is None else check.insiders

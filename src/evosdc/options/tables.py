@@ -155,13 +155,14 @@ class Prior(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class Attackers(Options):
-    """Against whom, and how far, cells are protected."""
+    """Against whom, and how far, cells are protected, judged, or must have been."""
 
     who: Literal["public", "lone", "pairs"] | None = option(
         None,
         "public: everyone; lone: lone respondents too, who know their own cells "
-        "(default: where the table says who contributes); pairs: the two largest "
-        "contributors of each cell, too (tabulate --contributions).",
+        "(default: where the table says who contributes, of verify whom the "
+        "certificate names); pairs: the two largest contributors of each cell, too "
+        "(tabulate --contributions).",
         flag="--attackers",
         former={
             "--singletons": ("--attackers", "lone"),
@@ -461,7 +462,10 @@ LOWER_BOUND = {
     "read": _READ,
     "run": _CLUSTER,
 }
-VERIFY = {"read": Takes(Read, tuple(name for name in _TABLE if name != "rules"))}
+VERIFY = {
+    "attackers": Takes(Attackers),
+    "read": Takes(Read, tuple(name for name in _TABLE if name != "rules")),
+}
 TABULATE = {
     KEYWORDS: Takes(TabulateKeywords),
     "contributors": Takes(Contributors),

@@ -8,6 +8,7 @@ finds out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import EvosdcError, InputError
+from evosdc.io.cells import read_pattern
 from evosdc.io.columns import number_column
 from evosdc.io.delimited import read_csv
-from evosdc.io.fingerprints import fingerprints
 from evosdc.io.folders import (
     CONFIDENTIAL,
     DRAFT,
@@ -28,7 +29,6 @@ from evosdc.io.folders import (
     read_claim,
 )
 from evosdc.io.paths import PathLike
-from evosdc.io.result import read_pattern
 from evosdc.table import Table
 
 _MOST_FOLDERS = 200
@@ -67,7 +67,7 @@ def kin_warnings(
                 published = other / PUBLISH / "published.csv"
                 kept = None if other == folder else published
                 found.append(_another_pattern(other, kept))
-        elif _are_kin(claim, mine):
+        elif _are_related(claim, mine):
             found.append(
                 f"{other} holds another table of the same records, protected on its "
                 "own: whoever has both may work out a cell; link the two (evosdc "
@@ -94,6 +94,43 @@ def refuse_replaced(output: PathLike, inputs: Iterable[PathLike]) -> None:
                 hint="write to another folder (-o), or copy the file elsewhere and "
                 "give the copy",
             )
+
+
+def fingerprints(table: Table, hidden: NDArray[np.bool_]) -> dict[str, Any]:
+    """Return SHA-256 of a table, of a pattern of it, and of what related tables share.
+
+    By them the next run knows both again. They are confidential: what a fingerprint of
+    a small table was made of can be guessed. Cells count by their labels, in whatever
+    order they stand. Related are tables of the same variable with the same grand
+    total, or of the same records.
+    """
+    labels = [table.label(cell) for cell in range(len(table))]
+    order = sorted(range(len(table)), key=labels.__getitem__)
+    values = table.value.tolist()
+    return {
+        "table": _sha(f"{labels[c]}\t{values[c]!r}" for c in order),
+        "pattern": _sha(f"{labels[c]}\t{int(hidden[c])}" for c in order),
+        "kin": _shared(table),
+    }
+
+
+def _shared(table: Table) -> list[str]:
+    """What tables of the same records have in common."""
+    marks = []
+    if table.dimensions:
+        top = np.flatnonzero((table.codes == 0).all(axis=1))
+        if len(top) and table.value[top[0]]:
+            marks.append(_sha((table.name, repr(float(table.value[top[0]])))))
+    if table.origin.source:
+        marks.append(_sha((table.name, "records", table.origin.source)))
+    return marks
+
+
+def _sha(lines: Iterable[str]) -> str:
+    digest = sha256()
+    for line in lines:
+        digest.update(line.encode("utf-8") + b"\n")
+    return digest.hexdigest()
 
 
 def _another_pattern(folder: Path, published: Path | None) -> str:
@@ -126,7 +163,7 @@ def _folders(folder: Path) -> Iterator[Path]:
     yield from islice((p for p in beside if (p / CONFIDENTIAL).is_dir()), _MOST_FOLDERS)
 
 
-def _are_kin(claim: Mapping[str, Any], mine: Mapping[str, Any]) -> bool:
+def _are_related(claim: Mapping[str, Any], mine: Mapping[str, Any]) -> bool:
     theirs = claim.get("kin")
     return isinstance(theirs, list) and bool(set(map(str, theirs)) & set(mine["kin"]))
 
