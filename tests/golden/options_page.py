@@ -17,7 +17,7 @@ from evosdc.options.tables import KEYWORDS, OBJECTS, VERBS
 PAGE = Path(__file__).parents[2] / "docs/reference/options.md"
 _BEGINNING = """# Options
 
-This page is made of the declarations in `evosdc.options.tables`, as are the checks, the
+This page is made of the declarations in `evosdc.options`, as are the checks, the
 help texts of the command line and the settings in `claim.json`.
 
 Each option is in one place. `method`, `time_limit`, `seed` and `workers` are keywords

@@ -26,7 +26,7 @@ from evosdc.io.suffixes import (
     suffix_words,
     suffixes,
 )
-from evosdc.options.tables import FILES_OF_CODES
+from evosdc.options.objects import FILES_OF_CODES
 
 DOCS = Path(__file__).parents[2] / "docs/reference/formats.md"
 

@@ -9,8 +9,8 @@ import pytest
 
 from evosdc.cli.flags import form_of
 from evosdc.errors import InputError
-from evosdc.io.also import FORMATS
-from evosdc.io.also import LAYOUTS as WRITERS
+from evosdc.io.formats import FORMATS
+from evosdc.io.formats import LAYOUTS as WRITERS
 from evosdc.metrics.binning import BINS
 from evosdc.options import Declaration, Options, copies, declarations, option, read_text
 from evosdc.options.tables import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from evosdc.errors import InputError
 from evosdc.io import read_labels
-from evosdc.options.tables import CostFactors, Labels
+from evosdc.options.objects import CostFactors, Labels
 from evosdc.suppress.problem.requests import CellRequests, Label
 from evosdc.table.codes import tidy_code
 

@@ -19,12 +19,12 @@ from evosdc.io import (
 from evosdc.io.argus.rda import Description
 from evosdc.io.records import Microdata
 from evosdc.options import is_of, verb
+from evosdc.options.objects import Paths
 from evosdc.options.tables import (
     FORMER,
     TABULATE,
     Asked,
     Contributors,
-    Paths,
     Prior,
     Read,
     TabulateKeywords,

@@ -1,6 +1,7 @@
 """Options, declared once: for verbs, for methods, for the command line.
 
-`evosdc.options.tables` has those of the verbs for tables.
+`evosdc.options.objects` has the options of the verbs for tables, `evosdc.options.tables`
+which verb takes which.
 """
 
 from evosdc.options.declare import (
