@@ -191,7 +191,7 @@ def test_what_can_be_accepted_is_found_out_within_the_limit(
         return asked(*given, deadline=deadline, **more)
 
     monkeypatch.setattr(posing, "judge", watched)
-    accept = evosdc.Requests(accept="r=a,s=y")
+    accept = evosdc.CellRequests(accept="r=a,s=y")
     evosdc.protect(beyond_reach(), time_limit=2, workers=1, cells=accept)
     assert deadlines
     assert None not in deadlines

@@ -1,7 +1,7 @@
 """Options, declared once: for verbs, for methods, for the command line.
 
-`evosdc.options.objects` has the options of the verbs for tables, `evosdc.options.tables`
-which verb takes which.
+`evosdc.options.objects` has the options of the verbs for tables, and
+`evosdc.options.tables` which verb takes which.
 """
 
 from evosdc.options.declare import (
