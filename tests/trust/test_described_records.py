@@ -155,7 +155,7 @@ def test_a_slash_in_a_name_does_no_harm(tmp_path: Path) -> None:
 def test_a_layout_cannot_be_without_a_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from evosdc.io import also
+    from evosdc.io import formats as also
 
     layout = also.Layout(lambda path, _: path.write_text("new") and None, "-new.txt")
     monkeypatch.setitem(also.LAYOUTS, "new", layout)

@@ -60,6 +60,29 @@ def test_attackers_are_options_and_coalitions_name_several(table: Table) -> None
         evosdc.Coalition("A", "r=a,s=x")
 
 
+def test_verify_refuses_what_was_judged_against_fewer(
+    table: Table, tmp_path: Path
+) -> None:
+    lone = evosdc.Attackers(who="lone")
+    result = evosdc.protect(table, attackers=lone, stop=evosdc.Stop(evaluations=20))
+    assert result.safe
+    result.write(tmp_path / "out")
+    certificate = tmp_path / "out/confidential/certificate.npz"
+    assert evosdc.verify(table, certificate).holds
+    assert evosdc.verify(table, certificate, attackers=evosdc.Attackers()).holds
+    assert evosdc.verify(table, certificate, attackers=lone).holds
+    together = evosdc.Coalition("A", ["r=a,s=x", "r=b,s=x"])
+    for more, words in (
+        (evosdc.Attackers(who="pairs"), "attackers pairs, but lone"),
+        (evosdc.Attackers(coalitions=[together]), "coalition 'A'"),
+        (evosdc.Attackers(strict=True), "levels that are exceeded"),
+        (evosdc.Attackers(protect_secondaries=True), "secondaries"),
+    ):
+        report = evosdc.verify(table, certificate, attackers=more)
+        assert not report.holds
+        assert any(words in fault for fault in report.faults)
+
+
 def test_the_command_line_takes_attackers_and_coalitions(
     run: Command, tmp_path: Path
 ) -> None:
