@@ -155,11 +155,11 @@ def test_a_slash_in_a_name_does_no_harm(tmp_path: Path) -> None:
 def test_a_layout_cannot_be_without_a_writer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from evosdc.io import formats as also
+    from evosdc.io import formats
 
-    layout = also.Layout(lambda path, _: path.write_text("new") and None, "-new.txt")
-    monkeypatch.setitem(also.LAYOUTS, "new", layout)
-    monkeypatch.setattr(also, "FORMATS", (*also.FORMATS, "new"))
+    layout = formats.Layout(lambda path, _: path.write_text("new") and None, "-new.txt")
+    monkeypatch.setitem(formats.LAYOUTS, "new", layout)
+    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, "new"))
     cells = {"r": ["a", "b", "c"], "value": [5, 20, 30], "status": ["s"] * 3}
     result = evosdc.protect(
         cells, read=evosdc.Read(rules="none"), stop=evosdc.Stop(evaluations=1)
@@ -167,4 +167,4 @@ def test_a_layout_cannot_be_without_a_writer(
     folder = Path(result.write(tmp_path / "out", also="new"))
     assert (folder / "published-new.txt").read_text() == "new"
     with pytest.raises(TypeError):
-        also.Layout(ending="-new.txt")  # type: ignore[call-arg]
+        formats.Layout(ending="-new.txt")  # type: ignore[call-arg]

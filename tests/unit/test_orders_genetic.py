@@ -140,7 +140,7 @@ def test_large_tables_take_groups_of_unpicked_cells(
 ) -> None:
     asked: list[Grouping] = []
     engine = SimpleNamespace(
-        quick=quick,
+        is_network=quick,
         problem=SimpleNamespace(table=range(11)),
         evaluator=lambda grouping, *_: asked.append(grouping),
     )
