@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
-from evosdc.errors import InputError
-from evosdc.io.cells import read_coalitions
+from evosdc.io.cells import coalitions_of
 from evosdc.options import tables as options
 from evosdc.table import Coalition, Table
 from evosdc.table.attackers import (
@@ -56,17 +54,3 @@ class Against:
             "strict": self.strict,
             "protect_secondaries": self.secondaries,
         }
-
-
-def coalitions_of(given: Any) -> tuple[Coalition, ...]:
-    """Read coalitions that are given as a list or as a file."""
-    if isinstance(given, (str, os.PathLike)):
-        return read_coalitions(given)
-    listed = isinstance(given, (list, tuple))
-    if not listed or not all(isinstance(one, Coalition) for one in given):
-        raise InputError(
-            f"coalitions is {given!r}",
-            expected="a list of evosdc.Coalition(name, members), or a file",
-            hint="see help(evosdc.Coalition)",
-        )
-    return tuple(given)

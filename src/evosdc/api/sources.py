@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.tabulate import Tabulation, read_trees
+from evosdc.api.tabulate import Tabulation
 from evosdc.errors import InputError
 from evosdc.io import read_apriori_into, read_table, read_tables, table_from_frame
+from evosdc.io.as_declared import reading
 from evosdc.io.cells import read_earlier
 from evosdc.options.tables import Asked, Read
-from evosdc.table import TOTAL, Hierarchy, Table
+from evosdc.table import Table
 from evosdc.table.knowledge import (
     as_counts,
     in_whole_numbers,
@@ -64,7 +65,7 @@ def _one(source: Any, read: Read) -> Table:
         source = source.table
     if isinstance(source, Table):
         # With an a-priori file the percentage is of the cells that it names.
-        for name in _reading(
+        for name in reading(
             replace(read, level_percent=None) if read.apriori else read
         ):
             raise InputError(
@@ -74,31 +75,15 @@ def _one(source: Any, read: Read) -> Table:
             )
         return source
     if isinstance(source, (str, os.PathLike)):
-        return read_table(source, **_reading(read))
-    return table_from_frame(source, **_reading(read))
+        return read_table(source, **reading(read))
+    return table_from_frame(source, **reading(read))
 
 
 def _linked(sources: Sequence[Any], read: Read) -> Table:
     if all(isinstance(one, (str, os.PathLike)) for one in sources):
-        return read_tables(sources, link=read.link, **_reading(read))
+        return read_tables(sources, link=read.link, **reading(read))
     parts = [_one(one, read) for one in sources]
     return link_tables(parts, links=read.link).table
-
-
-def _reading(read: Read) -> dict[str, Any]:
-    """Return what is said of reading, as `evosdc.io.read_table` takes it."""
-    names = ("dimensions", "totals", "value", "missing", "flat", "level_percent")
-    given = {name: getattr(read, name) for name in names}
-    total = read.totals if isinstance(read.totals, str) else TOTAL
-    given["hierarchies"] = read_trees(read.hierarchies, total)
-    for name, tree in (given["hierarchies"] or {}).items():
-        if not isinstance(tree, Hierarchy):
-            raise InputError(
-                f"the hierarchy of {name!r} is of type {type(tree).__name__}",
-                expected="a Hierarchy or the path of a file",
-                hint="columns of levels belong to tabulate, which has the records",
-            )
-    return {name: value for name, value in given.items() if value}
 
 
 def as_asked(source: Any, asked: Asked) -> Table:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 from evosdc.errors import InputError
 from evosdc.frames import like
@@ -13,10 +13,10 @@ from evosdc.io import (
     open_microdata,
     pattern_frame,
     read_apriori_into,
-    read_hierarchy,
     read_waiver,
 )
 from evosdc.io.argus.rda import Description
+from evosdc.io.as_declared import read_trees
 from evosdc.io.records import Microdata
 from evosdc.options import is_of, verb
 from evosdc.options.objects import Paths
@@ -162,42 +162,6 @@ def _consent(given: Sequence[str] | Paths) -> Sequence[str]:
     if isinstance(given, (str, os.PathLike)):
         return read_waiver(given)
     return given
-
-
-def read_trees(
-    given: Mapping[str, Tree | Sequence[str]] | None, total: str = TOTAL
-) -> dict[str, Any] | None:
-    """Read the hierarchies that are given as files; leave trees and columns alone."""
-    if given is None:
-        return None
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"hierarchies is a {type(given).__name__}",
-            expected="a mapping from the name of a variable to its hierarchy",
-            hint="give hierarchies={'region': 'region.hrc'}",
-        )
-    return {
-        name: list(tree) if _is_columns(tree) else _tree(name, tree, total)
-        for name, tree in given.items()
-    }
-
-
-def _is_columns(tree: Any) -> TypeGuard[Sequence[str]]:
-    listed = isinstance(tree, (list, tuple))
-    return listed and all(isinstance(column, str) for column in tree)
-
-
-def _tree(name: str, tree: Any, total: str) -> Hierarchy:
-    if isinstance(tree, Hierarchy):
-        return tree
-    if isinstance(tree, (str, os.PathLike)):
-        return read_hierarchy(tree, total=total)
-    raise InputError(
-        f"the hierarchy of {name!r} is of type {type(tree).__name__}",
-        expected="an evosdc.Hierarchy, the path of a .hrc or .csv, or (in tabulate) a "
-        "list of columns of the records",
-        hint="see help(evosdc.tabulate)",
-    )
 
 
 def _weighting(

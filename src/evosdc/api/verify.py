@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from evosdc.api.attackers import coalitions_of
 from evosdc.api.sources import as_table
 from evosdc.attack.asked import Asked
 from evosdc.attack.proof import Proof, ProofReport, check_proof, read_proof
 from evosdc.io.archive import read_arrays
-from evosdc.io.cells import read_published
+from evosdc.io.cells import coalitions_of, read_published
 from evosdc.io.paths import PathLike
 from evosdc.options import tables as options
 from evosdc.options import verb
-from evosdc.table.attackers import PUBLIC
 
 
 @verb(options.VERIFY, **options.FORMER)
@@ -61,12 +59,7 @@ def verify(
     True
     """
     given = options.Asked.of(options.VERIFY, attackers=attackers, read=read)
-    asked = Asked(
-        attackers=given.attackers.who or PUBLIC,
-        coalitions=coalitions_of(given.attackers.coalitions),
-        strict=given.attackers.strict,
-        secondaries=given.attackers.protect_secondaries,
-    )
+    asked = Asked.of(given.attackers, coalitions_of(given.attackers.coalitions))
     cells = as_table(table, given.read)
     proof = certificate
     if not isinstance(proof, Proof):

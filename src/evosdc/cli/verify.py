@@ -43,11 +43,13 @@ def verify(
 
     Example: evosdc verify table.csv protected/confidential/certificate.npz
     """
-    from evosdc import api
-    from evosdc.api.sources import as_table
-    from evosdc.attack.proof import read_proof
+    # Nothing of the search, and no solver, is loaded: so not `evosdc.api`.
+    from evosdc.attack.asked import Asked
+    from evosdc.attack.proof import check_proof, read_proof
     from evosdc.errors import InputError
     from evosdc.io.archive import read_arrays
+    from evosdc.io.as_declared import read_files
+    from evosdc.io.cells import coalitions_of, read_published
     from evosdc.results import Claim
 
     if len(files) < 2:
@@ -58,8 +60,10 @@ def verify(
         )
     *tables, certificate = files
     proof = read_proof(read_arrays(certificate))
-    cells = as_table(tables, read)
-    report = api.verify(cells, proof, published=published, attackers=attackers)
+    cells = read_files(tables, read)
+    hidden = None if published is None else read_published(published, cells)
+    asked = Asked.of(attackers, coalitions_of(attackers.coalitions))
+    report = check_proof(cells, proof, published=hidden, asked=asked)
     check = report.check
     judged = 0 if check is None else check.judged
     insiders = None if check is None else check.insiders
