@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from evosdc.errors import InputError
 from evosdc.frames import like
@@ -30,14 +30,13 @@ from evosdc.options.tables import (
     TabulateKeywords,
 )
 from evosdc.rules import Rule, parse_rules
-from evosdc.table import TOTAL, Hierarchy, Table
+from evosdc.table import TOTAL, Table
 from evosdc.table.codes import listed
 from evosdc.tabulation import tabulate_linked
 
 _NONE = "none"
 # Roles of columns that a description may name.
 _ROLES = ("holding", "request", "shadow", "cost")
-Tree: TypeAlias = Hierarchy | str | os.PathLike[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
