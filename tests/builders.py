@@ -20,8 +20,7 @@ from evosdc.evolution.stopping import AnyOf, Progress, TimeLimit
 from evosdc.instances import make
 from evosdc.options.tables import KEYWORDS, VERBS
 from evosdc.results import Certificate, Verdict
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
 from evosdc.synth.data.rules import RuleIndex, no_rules

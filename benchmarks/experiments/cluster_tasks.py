@@ -23,7 +23,7 @@ from evosdc.attack.model import AttackModel
 from evosdc.attack.spread import Case, Spread
 from evosdc.instances import make
 from evosdc.parallel import Workers
-from evosdc.suppress.methods import hitas, hitas_subtable
+from evosdc.suppress.methods import hitas
 from evosdc.suppress.methods.hybrid import HybridParameters
 from evosdc.suppress.methods.island import Island
 from evosdc.suppress.methods.islands import Guide, RemoteIsland, explore
@@ -93,7 +93,7 @@ def hitas_row(cells: int, seconds: float, folder: Path) -> Row:
     ).table
     solved: list[tuple[float, Any]] = []
     sizes: list[int] = []
-    solve = hitas_subtable.solve_subtable
+    solve = hitas.solve_subtable
 
     def timed(whole: Any, task: Any, stop: Any = None) -> Any:
         start = time.process_time()

@@ -19,8 +19,7 @@ from evosdc.evolution.stopping import EvaluationLimit
 from evosdc.suppress.bounds.cut_loop import cut_bound, node_bound, row_bound
 from evosdc.suppress.bounds.equation_bound import equation_bound
 from evosdc.suppress.methods.contracted import run_contracted
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import find_method
 from evosdc.suppress.run.search import Search
 from evosdc.table.knowledge import in_whole_numbers, with_whole_numbers

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 import evosdc
 from builders import flat_table
 from evosdc.instances import make
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.table import Table
 
 

@@ -16,8 +16,7 @@ from evosdc.api.completing import cells_for
 from evosdc.attack import judge
 from evosdc.instances import make
 from evosdc.results import Verdict
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import Clock
 from evosdc.table import Origin, Table

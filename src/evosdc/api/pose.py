@@ -23,7 +23,7 @@ from evosdc.io.checkpoint import Checkpoint
 from evosdc.options import tables as options
 from evosdc.results import Exposure
 from evosdc.suppress.problem.problem import Problem, strict_margin
-from evosdc.suppress.problem.requests import CellRequests, costs, with_least_levels
+from evosdc.suppress.problem.requests import CellRequests, costs, refuse_known
 from evosdc.suppress.running import Clock
 from evosdc.table import Table
 from evosdc.table.attackers import Attackers, RespondentSums, respondent_sums
@@ -257,7 +257,7 @@ def explained(requests: CellRequests) -> Iterator[None]:
 
 def as_demands(table: Table, cells: Mask) -> Table:
     """Return the table with some cells to be protected like sensitive ones."""
-    with_least_levels(table, cells)  # refuses those that everyone knows
+    refuse_known(table, cells)
     return table.replace(status=np.where(cells, PRIMARY, table.status))
 
 

@@ -29,8 +29,7 @@ from evosdc.options.tables import settings
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.suppress.methods.contracted import completed
-from evosdc.suppress.problem.pattern import Pattern
-from evosdc.suppress.problem.problem import Problem
+from evosdc.suppress.problem.problem import Pattern, Problem
 from evosdc.suppress.run.registry import FLAGSHIP, Method, find_method
 from evosdc.suppress.run.search import Search
 from evosdc.suppress.running import (
@@ -141,7 +140,7 @@ def solve(
         search.callbacks.remove(meanwhile)
         first = meanwhile.judged
     if search.reason == INTERRUPTED:
-        clock.hurry()
+        clock.end_soon()
     search.note(ending(search, method.name, task.asked.stop.evaluations))
     solution = Solution(solved, solved.problem, method, search, first, notes)
     try:
@@ -166,7 +165,7 @@ def _judged_to_the_end(
     """
     posed, search, first = solution.posed, solution.search, solution.judged
     clock, late = posed.clock, tuple[str, ...]()
-    began = clock.seconds
+    began = clock.spent()
     judged: Judged | None = None
 
     def judging() -> Clock:
@@ -203,7 +202,7 @@ def _judged_to_the_end(
             on_pattern(judged.table)
     elif judged.verdict.safe is None and clock.over():
         name, verdict = solution.method.name, judged.verdict
-        late = (_too_short(clock, verdict, clock.seconds - began, name),)
+        late = (_too_short(clock, verdict, clock.spent() - began, name),)
     cost = posed.cost_of(judged.table)
     if search.best is None or cost != search.best.cost:
         search.best = replace(judged.pattern, cost=cost)
@@ -238,7 +237,7 @@ def _completed_by(
 def _completed(posed: Posed, pattern: Pattern) -> Pattern | None:
     """Suppress what a question asks for beyond a pattern, in half of the time left."""
     left = posed.clock.before(0.0)
-    own = Search() if math.isinf(left) else Search(stop=TimeLimit(0.5 * left))
+    own = Search(stop=TimeLimit(0.5 * left))
     try:
         return completed(posed.problem, pattern, own)
     except LevelError:
@@ -255,13 +254,14 @@ def _first_judged(
     """
     clock, problem = posed.clock, posed.problem
     limit = clock.limit
-    if limit is None or (problem.network is not None and not problem.has_attackers):
+    quick = problem.network is not None and not problem.has_attackers
+    if quick or math.isinf(limit):
         return posed, None
     own = Search(seed=search.seed, stop=TimeLimit(_QUICK_SHARE * limit))
-    began = clock.seconds
+    began = clock.spent()
     try:
         pattern = _quick_pattern(problem, search.stored, own)
-        built = clock.seconds
+        built = clock.spent()
         if pattern.hidden[problem.hideable].all():
             # Of a pattern without witnesses the judge asks one program after another.
             search.note("no first pattern was found in its share of the limit")
@@ -277,7 +277,7 @@ def _first_judged(
     except KeyboardInterrupt:
         search.reason = INTERRUPTED
         return posed, None
-    took = clock.seconds - built
+    took = clock.spent() - built
     search.note(
         f"a first pattern, built in {built - began:.1f} s, was judged in {took:.1f} s: "
         f"{judged.verdict.word}"
@@ -300,15 +300,13 @@ class _Meanwhile:
         # Judged last, also where time was too short: what was proved is kept.
         self.last = first
         self.checking = 0.0 if first is None else first.seconds
-        self._due = math.inf
-        if posed.clock.limit is not None and first is not None:
-            self._due = _JUDGED_FROM * posed.clock.limit
+        self._due = math.inf if first is None else _JUDGED_FROM * posed.clock.limit
 
     def __call__(self) -> None:
         posed, search, clock = self._posed, self._search, self._posed.clock
-        now, best = clock.seconds, search.best
+        now, best = clock.spent(), search.best
         limit, had = clock.limit, self.judged
-        if limit is None or had is None or best is None or now < self._due:
+        if had is None or best is None or now < self._due:
             return
         # Secondaries that are kept cost a search nothing: patterns are compared.
         if best.cost >= (1 - _FALLEN) * had.pattern.cost:
@@ -316,12 +314,12 @@ class _Meanwhile:
         self._due = math.inf  # judging asks whether to stop as well
         most = min(_JUDGE_SHARE * limit, clock.left())
         judged = _judge(posed, best, clock.within(most), Workers(), self.last)
-        took = clock.seconds - now
+        took = clock.spent() - now
         self.last, self.checking = judged, min(self.checking, took)
         if judged.verdict.safe:
             self.judged = judged
         search.note(f"judged in {took:.1f} s: {judged.verdict.word}")
-        self._due = clock.seconds + max(_APART * limit, took)
+        self._due = clock.spent() + max(_APART * limit, took)
         _stop(search, posed, _MARGIN * took)
 
 
@@ -339,7 +337,7 @@ def _stop(search: Search, posed: Posed, judging: float) -> None:
     """Let a search go on until so many seconds are left, or it has what was asked."""
     stop, clock = posed.task.asked.stop, posed.clock
     end = None
-    if clock.limit is not None:
+    if math.isfinite(clock.limit):
         most = _JUDGE_SHARE * clock.limit
         reserve = max(min(judging, most), _LEAST_SHARE * clock.limit)
         end = search.seconds + clock.before(reserve)
@@ -355,7 +353,7 @@ def _judge(
 ) -> Judged:
     """Judge a pattern as it would be published."""
     table = posed.published(pattern.hidden)
-    began = posed.clock.seconds
+    began = posed.clock.spent()
     verdict, certificate = judge_all(
         table,
         posed.task.against,
@@ -366,7 +364,7 @@ def _judge(
         workers=workers,
         seen=before.certificate if before is not None and _exact(before) else None,
     )
-    return Judged(pattern, table, verdict, certificate, posed.clock.seconds - began)
+    return Judged(pattern, table, verdict, certificate, posed.clock.spent() - began)
 
 
 def _exact(judged: Judged) -> bool:
@@ -450,9 +448,9 @@ def _too_short(clock: Clock, verdict: Verdict, judging: float, method: str) -> s
     """
     decided = verdict.judged - len(verdict.open)
     if decided < _TELLING_SHARE * verdict.judged:
-        enough = _TIMES_WITHOUT_FORECAST * clock.seconds
+        enough = _TIMES_WITHOUT_FORECAST * clock.spent()
     else:
-        enough = clock.seconds + judging * max(1.0, len(verdict.open) / decided)
+        enough = clock.spent() + judging * max(1.0, len(verdict.open) / decided)
     digits = 10 ** max(0, math.floor(math.log10(max(1.0, enough))) - 1)
     about = math.ceil(enough / digits) * digits
     quicker = "" if method == _QUICK else f", or a quicker method (--method {_QUICK})"
