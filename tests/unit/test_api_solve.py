@@ -281,7 +281,7 @@ def test_a_pattern_is_not_judged_again_for_what_is_kept(
 ) -> None:
     """Kept secondaries cost 100, the pattern that was judged 10: nothing is cheaper."""
     posed: Any = SimpleNamespace(
-        clock=SimpleNamespace(limit=10.0, seconds=9.0), cost_of=lambda _: 110.0
+        clock=SimpleNamespace(limit=10.0, spent=lambda: 9.0), cost_of=lambda _: 110.0
     )
     pattern = Pattern(np.ones(2, dtype=bool), 10.0)
     first: Any = SimpleNamespace(pattern=pattern, table=None, seconds=0.1)
