@@ -85,7 +85,11 @@ def hitas_row(cells: int, seconds: float, folder: Path) -> Row:
     path = scale_work.make_cube(cells, folder)
     trees = scale_work.cube_trees(cells)
     table = evosdc.tabulate(
-        path, list(trees), "turnover", hierarchies=trees, rules=scale_work.RULES
+        path,
+        list(trees),
+        "turnover",
+        rules=scale_work.RULES,
+        read=evosdc.Read(hierarchies=trees),
     ).table
     solved: list[tuple[float, Any]] = []
     sizes: list[int] = []
@@ -101,7 +105,11 @@ def hitas_row(cells: int, seconds: float, folder: Path) -> Row:
     begun = time.process_time()
     with patch.object(hitas, "solve_subtable", timed):
         evosdc.protect(
-            table, method="hitas", workers=1, attackers="public", time_limit=seconds
+            table,
+            method="hitas",
+            workers=1,
+            time_limit=seconds,
+            attackers=evosdc.Attackers(who="public"),
         )
     spent = time.process_time() - begun
     last: dict[int, int] = {}

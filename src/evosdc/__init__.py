@@ -16,14 +16,19 @@ _HOMES = {
     "tabulate": "evosdc.api",
     "protect": "evosdc.api",
     "audit": "evosdc.api",
-    "bounds": "evosdc.api",
+    "lower_bound": "evosdc.api",
+    "verify": "evosdc.api",
     "methods": "evosdc.api",
     "synthesise": "evosdc.api",
     "evaluate": "evosdc.api",
     "inspect": "evosdc.api",
-    "Attacker": "evosdc.api",
-    "Requests": "evosdc.api",
-    "Stop": "evosdc.api",
+    "Attackers": "evosdc.options.tables",
+    "CellRequests": "evosdc.options.tables",
+    "Contributors": "evosdc.options.tables",
+    "Prior": "evosdc.options.tables",
+    "Read": "evosdc.options.tables",
+    "Run": "evosdc.options.tables",
+    "Stop": "evosdc.options.tables",
     "Audit": "evosdc.api",
     "LowerBound": "evosdc.api",
     "MethodInfo": "evosdc.api",
@@ -45,11 +50,13 @@ _HOMES = {
 }
 
 __all__ = [
-    "Attacker",
+    "Attackers",
     "Audit",
+    "CellRequests",
     "Certificate",
     "Claim",
     "Coalition",
+    "Contributors",
     "Dimension",
     "Evaluation",
     "EvosdcError",
@@ -57,8 +64,10 @@ __all__ = [
     "Hierarchy",
     "LowerBound",
     "MethodInfo",
+    "Prior",
     "Protection",
-    "Requests",
+    "Read",
+    "Run",
     "Stop",
     "Synthesis",
     "Synthesiser",
@@ -68,28 +77,38 @@ __all__ = [
     "Verdict",
     "__version__",
     "audit",
-    "bounds",
     "errors",
     "evaluate",
     "inspect",
+    "lower_bound",
     "methods",
     "protect",
     "synthesise",
     "tabulate",
+    "verify",
 ]
 
 if TYPE_CHECKING:
     from evosdc import errors
     from evosdc.api.audit import Audit, audit
-    from evosdc.api.bounds import LowerBound, bounds
     from evosdc.api.inspecting import inspect
+    from evosdc.api.lower_bound import LowerBound, lower_bound
     from evosdc.api.methods import MethodInfo, methods
     from evosdc.api.microdata import Synthesis, evaluate, synthesise
-    from evosdc.api.options import Attacker, Requests, Stop
     from evosdc.api.protect import protect
     from evosdc.api.tabulate import Tabulation, tabulate
+    from evosdc.api.verify import verify
     from evosdc.errors import EvosdcError
     from evosdc.metrics import Evaluation
+    from evosdc.options.tables import (
+        Attackers,
+        CellRequests,
+        Contributors,
+        Prior,
+        Read,
+        Run,
+        Stop,
+    )
     from evosdc.results import Certificate, Claim, Exposure, Protection, Verdict
     from evosdc.results.synthetic import SyntheticClaim
     from evosdc.synth import Synthesiser

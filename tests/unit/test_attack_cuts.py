@@ -54,7 +54,7 @@ def test_bounds_by_two_processes_are_those_of_one(
 ):
     monkeypatch.setattr(pools, "_SECONDS_BEFORE_WORKERS", -1.0)
     monkeypatch.setattr("evosdc.compile.small_jobs._FEW_CELLS", 0)
-    alone, helped = (evosdc.bounds(problem.table, workers=n) for n in (1, 2))
+    alone, helped = (evosdc.lower_bound(problem.table, workers=n) for n in (1, 2))
     assert alone.complete
     assert (helped.value, helped.cuts) == (alone.value, alone.cuts)
 

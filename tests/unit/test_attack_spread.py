@@ -133,6 +133,7 @@ def test_who_knows_more_sees_what_the_whole_table_shows(
 
 def test_audit_takes_workers(table: Table) -> None:
     answers: list[Any] = [
-        evosdc.audit(table, workers=workers, singletons=False) for workers in (1, 2)
+        evosdc.audit(table, workers=workers, attackers=evosdc.Attackers(who="public"))
+        for workers in (1, 2)
     ]
     assert_same_judgement(*((a.verdict, a.certificate) for a in answers))

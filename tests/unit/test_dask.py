@@ -182,7 +182,10 @@ def test_cuts_are_separated_by_workers(both: Any, monkeypatch: pytest.MonkeyPatc
         both, "scatter", lambda what, **how: given.append(what) or scatter(what, **how)
     )
     table = make("random", 3, shape=(6, 5, 4), sensitive=0.15)
-    here, there = evosdc.bounds(table, workers=1), evosdc.bounds(table, cluster=both)
+    here, there = (
+        evosdc.lower_bound(table, workers=1),
+        evosdc.lower_bound(table, run=evosdc.Run(cluster=both)),
+    )
     assert here.complete
     assert here.cuts > 0
     assert (there.value, there.cuts) == (here.value, here.cuts)
@@ -250,12 +253,13 @@ def test_the_judge_gives_the_same_certificate_whoever_is_lost(
 def test_protect_takes_an_address(both: Any):
     table = make("random", 3, shape=(4, 3, 3), sensitive=0.15)
     options = {"islands": 2, "tree": 0, "rounds": 0}
-    here = evosdc.protect(table, evaluations=30, options=options)
+    here = evosdc.protect(
+        table, stop=evosdc.Stop(evaluations=30), run=evosdc.Run(method_options=options)
+    )
     there = evosdc.protect(
         table,
-        evaluations=30,
-        options=options,
-        cluster=both.scheduler.address,
+        stop=evosdc.Stop(evaluations=30),
+        run=evosdc.Run(method_options=options, cluster=both.scheduler.address),
     )
     assert there.safe is True
     assert there.cost == here.cost

@@ -163,13 +163,19 @@ def test_without_a_limit_of_time_no_clock_ends_a_subtable() -> None:
     table = make("random", 9, shape=(6, 5, 4), trees=1)
     answers = [
         evosdc.protect(
-            table, method="hitas", evaluations=5, workers=workers, singletons=False
+            table,
+            method="hitas",
+            workers=workers,
+            stop=evosdc.Stop(evaluations=5),
+            attackers=evosdc.Attackers(who="public"),
         )
         for workers in (1, 2)
     ]
     assert np.array_equal(answers[0].table.status, answers[1].table.status)
     assert answers[0].record[-1].event.endswith("repeats exactly")
-    timed = evosdc.protect(table, method="hitas", time_limit=60, singletons=False)
+    timed = evosdc.protect(
+        table, method="hitas", time_limit=60, attackers=evosdc.Attackers(who="public")
+    )
     assert "for a run that repeats exactly" in timed.record[-1].event
 
 

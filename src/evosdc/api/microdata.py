@@ -145,7 +145,7 @@ class Synthesis:
         }
 
 
-@checked(least={"copies": 1})
+@checked({"copies": 1})
 def synthesise(
     frame: Any,
     *,
@@ -311,7 +311,7 @@ def _eligible(model: Any) -> int:
     return far or len(model.front_)
 
 
-@checked(least={"seed": 0, "time_limit": 0})
+@checked({"seed": 0, "time_limit": 0})
 def evaluate(
     original: Any,
     synthetic: Any,

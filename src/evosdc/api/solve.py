@@ -19,12 +19,13 @@ import numpy as np
 from evosdc.api.completing import cells_for, undecided
 from evosdc.api.judging import judge_all
 from evosdc.api.pattern_checkpoint import Stored, following, take_up
-from evosdc.api.pose import Posed, Task, explained
+from evosdc.api.pose import Posed, explained
 from evosdc.api.requests import read_requests
 from evosdc.attack.certificate import joined
 from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.record import RunRecord
 from evosdc.evolution.stopping import TimeLimit
+from evosdc.options.tables import settings
 from evosdc.parallel import Workers
 from evosdc.results import Certificate, Exposure, Verdict
 from evosdc.suppress.methods.contracted import completed
@@ -61,6 +62,8 @@ _ROUNDS = 6
 # Share of the cells that must be decided for a forecast, and what to try without one.
 _TELLING_SHARE, _TIMES_WITHOUT_FORECAST = 0.1, 4.0
 OnPattern = Callable[[Table], None]
+# Options that say how a run is carried out, and change no answer.
+_HOW = ("workers", "cluster", "checkpoint", "resume", "on_progress", "on_pattern")
 # Of what the quickest judgement took, how much is kept for one more, which asks for no
 # new witness. With half of it busy machines have no time for it.
 _KEPT_FOR_COMPLETING = 1.5
@@ -103,22 +106,19 @@ class Solution:
 def solve(
     posed: Posed,
     workers: Workers,
-    on_pattern: OnPattern | None = None,
 ) -> Solution:
-    """Search until a criterion ends it, and judge what is found.
-
-    `on_pattern` is told of each table before it is judged.
-    """
+    """Search until a criterion ends it, and judge what is found."""
     task, problem, clock = posed.task, posed.problem, posed.clock
-    method = _method(task.method, problem)
-    parameters = method.configure(task.options)
+    method = _method(task.keywords.method, problem)
+    parameters = method.configure(task.asked.run.method_options or {})
     stored = _stored(posed, method)
     spent = 0.0 if stored is None else stored.seconds
     clock.count(spent)
+    heard, on_pattern = task.asked.run.on_progress, task.asked.run.on_pattern
     search = Search(
-        seed=task.seed,
+        seed=task.keywords.seed,
         workers=workers,
-        record=RunRecord(listeners=[task.on_progress] if task.on_progress else []),
+        record=RunRecord(listeners=[heard] if heard else []),
     )
     search.note(f"started: {method.name}")
     if stored is not None:
@@ -141,7 +141,7 @@ def solve(
         first = meanwhile.judged
     if search.reason == INTERRUPTED:
         clock.end_soon()
-    search.note(ending(search, method.name, task.stop.evaluations))
+    search.note(ending(search, method.name, task.asked.stop.evaluations))
     solution = Solution(solved, solved.problem, method, search, first, notes)
     try:
         return _judged_to_the_end(solution, pattern, workers, on_pattern, meanwhile)
@@ -219,7 +219,7 @@ def _completed_by(
     """
     problem, hidden = posed.problem, judged.pattern.hidden
     cells = undecided(judged.table, judged.verdict)
-    against_all = posed.task.attacker.beside_public(judged.table)
+    against_all = posed.task.against.beside_public
     more = cells_for(
         judged.table, cells, hidden, problem.cost, safe.certificate, against_all
     )
@@ -335,7 +335,7 @@ def _quick_pattern(problem: Problem, stored: Pattern | None, search: Search) -> 
 
 def _stop(search: Search, posed: Posed, judging: float) -> None:
     """Let a search go on until so many seconds are left, or it has what was asked."""
-    stop, clock = posed.task.stop, posed.clock
+    stop, clock = posed.task.asked.stop, posed.clock
     end = None
     if math.isfinite(clock.limit):
         most = _JUDGE_SHARE * clock.limit
@@ -356,7 +356,7 @@ def _judge(
     began = posed.clock.spent()
     verdict, certificate = judge_all(
         table,
-        posed.task.attacker,
+        posed.task.against,
         attackers=posed.problem.attackers,
         known=posed.before.cells,
         deadline=clock.end,
@@ -463,24 +463,26 @@ def _too_short(clock: Clock, verdict: Verdict, judging: float, method: str) -> s
 
 def settings_of(posed: Posed, method: str, table: Table) -> dict[str, Any]:
     """Return what changes an answer, by the names of options."""
-    task: Task = posed.task
-    return {
+    task, origin = posed.task, table.origin
+    asked, requested = task.asked, posed.requested.settings()
+    accepted = read_requests(asked.cells.accept, None, None)
+    given = settings(task.keywords, asked.stop, asked.cells, asked.run)
+    found = {
         "method": method,
-        "cost": task.cost,
-        "time_limit": task.stop.seconds,
-        "evaluations": task.stop.evaluations,
-        "gap": task.stop.gap,
-        "seed": task.seed,
-        "strict": task.attacker.strict,
-        **task.attacker.settings(table),
-        "secondaries": task.attacker.secondaries,
-        "keep_secondaries": task.requests.keep,
-        "bounds": table.origin.bounds,
-        "counts": table.origin.counts,
-        "threshold": table.origin.threshold,
-        "whole_numbers": table.origin.in_whole,
-        "earlier": list(posed.before.words),
-        **posed.requested.settings(),
-        "accept": read_requests(task.requests.accept, None, None).settings()["hide"],
-        "options": dict(task.options),
+        "time_limit": task.seconds,
+        **task.against.settings(),
+        "hide": requested["hide"],
+        "publish": requested["publish"],
+        "cost_factor": requested["prefer"],
+        "accept": accepted.settings()["hide"],
+        "keep_secondaries": asked.keeps_secondaries,
+        "bounds": origin.bounds,
+        "counts": origin.counts,
+        "published_threshold": origin.threshold,
+        "whole_numbers": origin.in_whole,
+        "already_published": list(posed.before.words),
+        "method_options": dict(asked.run.method_options or {}),
+    }
+    return {
+        name: value for name, value in {**given, **found}.items() if name not in _HOW
     }

@@ -58,7 +58,7 @@ def write_result(
             table=result.table,
             claim=result.claim,
             strict=result.verdict.strict,
-            secondaries=bool(result.settings.get("secondaries")),
+            secondaries=bool(result.settings.get("protect_secondaries")),
             insiders=result.verdict.insiders is not None,
             known=result.known,
             wished=result.wished,

@@ -34,6 +34,7 @@ def demo(
     from evosdc.instances import business
     from evosdc.io import check_output_directory
     from evosdc.io.folders import DEMO, refuse_foreign
+    from evosdc.options.tables import Read, Run
 
     check_output_directory(output, force=force, names=DEMO)
     console = plain_console()
@@ -43,8 +44,8 @@ def demo(
         data.records,
         ["region", "activity"],
         "turnover",
-        hierarchies=data.hierarchies,
         rules=["p:10", "freq:3"],
+        read=Read(hierarchies=data.hierarchies),
     )
     table = tabulated.table
     console.print(f"{firms:,} firms -> {table!r}", highlight=False)
@@ -54,7 +55,7 @@ def demo(
     console.rule("2. protect and audit")
     with progress(True, time_limit) as ear:
         result = api.protect(
-            tabulated, time_limit=time_limit, seed=seed, on_progress=ear
+            tabulated, time_limit=time_limit, seed=seed, run=Run(on_progress=ear)
         )
     show_grid(result.table, console)
     refuse_foreign(output, DEMO)

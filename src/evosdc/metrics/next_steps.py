@@ -29,13 +29,13 @@ def release_steps(
     if failed & set(_BY_KEY):
         steps.append(
             "people are found by their key: synthesise with a lower --risk-limit, a "
-            "larger --least, or fewer and coarser columns (--exclude, --bins)"
+            "larger --min-group, or fewer and coarser columns (--exclude, --bins)"
         )
     if failed - set(_BY_KEY):
         steps.append(
             "whole records of people are repeated: synthesise all columns (without "
             "--columns), with the noise floor (without --no-noise-floor) and a larger "
-            "--least; never release records that were copied from the original"
+            "--min-group; never release records that were copied from the original"
         )
     if not tests:
         steps.append(
@@ -49,6 +49,6 @@ def release_steps(
         steps.append(
             "for the other reasons (limits, members told from others, identifiers, "
             "further copies): synthesise again with more time (--time-limit), a larger "
-            "--least or fewer columns (--exclude)"
+            "--min-group or fewer columns (--exclude)"
         )
     return tuple(steps)

@@ -136,7 +136,7 @@ def _refuse(table: Table, bad: NDArray[np.bool_], what: str, expected: str) -> N
     raise RequestError(
         f"{number} {what}: {shown}{more}",
         expected=expected,
-        hint="make the label narrower; a preference (--prefer) keeps cells where it "
+        hint="make the label narrower; a factor (--cost-factor) keeps cells where it "
         "can and contradicts nothing",
     )
 

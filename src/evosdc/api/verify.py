@@ -1,0 +1,68 @@
+"""The verb verify: is a certificate a proof, and of this table?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evosdc.api.sources import as_table
+from evosdc.attack.asked import Asked
+from evosdc.attack.proof import Proof, ProofReport, check_proof, read_proof
+from evosdc.io.archive import read_arrays
+from evosdc.io.cells import coalitions_of, read_published
+from evosdc.io.paths import PathLike
+from evosdc.options import tables as options
+from evosdc.options import verb
+
+
+@verb(options.VERIFY, **options.FORMER)
+def verify(
+    table: Any,
+    certificate: PathLike | Proof,
+    *,
+    published: Any = None,
+    attackers: options.Attackers | None = None,
+    read: options.Read | None = None,
+) -> ProofReport:
+    """Check a certificate against its table, by adding numbers up.
+
+    Nothing is searched and no solver is used: whether every witness holds, covers what
+    is claimed, and is of this very table.
+
+    Parameters
+    ----------
+    table
+        As in `protect`, as it was given there.
+    certificate
+        The file ``certificate.npz``, or what `evosdc.attack.proof.read_proof` reads.
+    published
+        The publication, as a file or a frame: it must hide what was proved.
+    attackers
+        Against whom, and how far, cells must have been judged at least: a certificate
+        that was judged for less is refused. Without it nothing is asked beyond what
+        the certificate says of itself.
+    read
+        How the table is read, as in `protect`.
+
+    Examples
+    --------
+    >>> import evosdc, tempfile
+    >>> cells = {
+    ...     "region": ["N", "S", "E"],
+    ...     "value": [5, 20, 30],
+    ...     "status": ["u", "s", "s"],
+    ...     "upl": [2, 0, 0],
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = evosdc.protect(cells).write(f"{folder}/out")
+    ...     file = f"{folder}/out/confidential/certificate.npz"
+    ...     evosdc.verify(cells, file).holds
+    True
+    """
+    given = options.Asked.of(options.VERIFY, attackers=attackers, read=read)
+    asked = Asked.of(given.attackers, coalitions_of(given.attackers.coalitions))
+    cells = as_table(table, given.read)
+    proof = certificate
+    if not isinstance(proof, Proof):
+        proof = read_proof(read_arrays(proof))
+    hidden = None if published is None else read_published(published, cells)
+    return check_proof(cells, proof, published=hidden, asked=asked)
