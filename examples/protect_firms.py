@@ -31,5 +31,5 @@ assert audit.safe
 
 # The folders of the command line: what may leave the office, and what must not.
 with tempfile.TemporaryDirectory() as folder:
-    publish = result.write(Path(folder) / "protected", also="grid,parquet")
+    publish = result.write(Path(folder) / "protected", formats="grid,parquet")
     print(publish.name, sorted(path.name for path in publish.iterdir()))

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from evosdc.attack.certificate import witness_arrays
 from evosdc.evolution.stopping import AnyOf, Progress, TimeLimit
 from evosdc.instances import make
-from evosdc.results import Certificate, Verdict
+from evosdc.results import Certificate, TableVerdict
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.run.registry import find_method
@@ -190,7 +190,7 @@ def half_hidden_cube() -> Table:
 
 
 def assert_same_judgement(
-    one: tuple[Verdict, Certificate], other: tuple[Verdict, Certificate]
+    one: tuple[TableVerdict, Certificate], other: tuple[TableVerdict, Certificate]
 ) -> None:
     """The same verdict, with the same witnesses."""
     assert one[0] == other[0]

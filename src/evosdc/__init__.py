@@ -12,37 +12,28 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0.dev0"
 
 # Everything is loaded on first use, so that importing the package is instant.
-_HOMES = {
-    "tabulate": "evosdc.api",
-    "protect": "evosdc.api",
-    "audit": "evosdc.api",
-    "bounds": "evosdc.api",
-    "methods": "evosdc.api",
-    "synthesise": "evosdc.api",
-    "evaluate": "evosdc.api",
-    "inspect": "evosdc.api",
-    "Attacker": "evosdc.api",
-    "Requests": "evosdc.api",
-    "Stop": "evosdc.api",
-    "Audit": "evosdc.api",
-    "LowerBound": "evosdc.api",
-    "MethodInfo": "evosdc.api",
-    "Synthesis": "evosdc.api",
-    "Tabulation": "evosdc.api",
-    "Evaluation": "evosdc.metrics",
-    "SyntheticClaim": "evosdc.results.synthetic",
-    "Certificate": "evosdc.results",
-    "Claim": "evosdc.results",
-    "Exposure": "evosdc.results",
-    "Protection": "evosdc.results",
-    "Verdict": "evosdc.results",
-    "EvosdcError": "evosdc.errors",
-    "Synthesiser": "evosdc.synth",
-    "Table": "evosdc.table",
-    "Hierarchy": "evosdc.table",
-    "Coalition": "evosdc.table",
-    "Dimension": "evosdc.table",
+_NAMES = {
+    "evosdc.api": (
+        "tabulate protect audit bounds verify link methods synthesise evaluate inspect "
+        "Attacker Requests Stop LowerBound MethodInfo"
+    ),
+    "evosdc.attack.proof": "ProofReport",
+    "evosdc.errors": "EvosdcError",
+    "evosdc.io": "read_table write_table read_hierarchy",
+    "evosdc.results": "Certificate Claim Exposure TableVerdict Verdict",
+    "evosdc.results.result": "Result",
+    "evosdc.results.stored": "StoredResult read_result",
+    "evosdc.results.synthetic": "Evaluation Synthesis",
+    "evosdc.results.tables": "Audit Protection Tabulation",
+    "evosdc.rules": (
+        "Dominance Frequency Group Manual PPercent PriorPosterior Request Rule "
+        "ZeroUnsafe"
+    ),
+    "evosdc.synth": "Synthesiser",
+    "evosdc.table": "Coalition Dimension Hierarchy Table",
+    "evosdc.table.link": "LinkedTables",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Attacker",
@@ -51,49 +42,86 @@ __all__ = [
     "Claim",
     "Coalition",
     "Dimension",
+    "Dominance",
     "Evaluation",
     "EvosdcError",
     "Exposure",
+    "Frequency",
+    "Group",
     "Hierarchy",
+    "LinkedTables",
     "LowerBound",
+    "Manual",
     "MethodInfo",
+    "PPercent",
+    "PriorPosterior",
+    "ProofReport",
     "Protection",
+    "Request",
     "Requests",
+    "Result",
+    "Rule",
     "Stop",
+    "StoredResult",
     "Synthesis",
     "Synthesiser",
-    "SyntheticClaim",
     "Table",
+    "TableVerdict",
     "Tabulation",
     "Verdict",
+    "ZeroUnsafe",
     "__version__",
     "audit",
     "bounds",
     "errors",
     "evaluate",
     "inspect",
+    "link",
     "methods",
     "protect",
+    "read_hierarchy",
+    "read_result",
+    "read_table",
     "synthesise",
     "tabulate",
+    "verify",
+    "write_table",
 ]
 
 if TYPE_CHECKING:
     from evosdc import errors
-    from evosdc.api.audit import Audit, audit
+    from evosdc.api.audit import audit
     from evosdc.api.bounds import LowerBound, bounds
     from evosdc.api.inspecting import inspect
+    from evosdc.api.link import link
     from evosdc.api.methods import MethodInfo, methods
-    from evosdc.api.microdata import Synthesis, evaluate, synthesise
+    from evosdc.api.microdata import evaluate, synthesise
     from evosdc.api.options import Attacker, Requests, Stop
     from evosdc.api.protect import protect
-    from evosdc.api.tabulate import Tabulation, tabulate
+    from evosdc.api.tabulate import tabulate
+    from evosdc.api.verify import verify
+    from evosdc.attack.proof import ProofReport
     from evosdc.errors import EvosdcError
-    from evosdc.metrics import Evaluation
-    from evosdc.results import Certificate, Claim, Exposure, Protection, Verdict
-    from evosdc.results.synthetic import SyntheticClaim
+    from evosdc.io import read_hierarchy, read_table, write_table
+    from evosdc.results import Certificate, Claim, Exposure, TableVerdict, Verdict
+    from evosdc.results.result import Result
+    from evosdc.results.stored import StoredResult, read_result
+    from evosdc.results.synthetic import Evaluation, Synthesis
+    from evosdc.results.tables import Audit, Protection, Tabulation
+    from evosdc.rules import (
+        Dominance,
+        Frequency,
+        Group,
+        Manual,
+        PPercent,
+        PriorPosterior,
+        Request,
+        Rule,
+        ZeroUnsafe,
+    )
     from evosdc.synth import Synthesiser
     from evosdc.table import Coalition, Dimension, Hierarchy, Table
+    from evosdc.table.link import LinkedTables
 
 
 def __getattr__(name: str) -> Any:

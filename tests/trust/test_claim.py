@@ -12,7 +12,7 @@ import pytest
 
 import evosdc
 from builders import Command
-from evosdc.results import Claim
+from evosdc.results import TABLE_QUESTIONS, Claim
 
 
 @pytest.fixture(scope="module")
@@ -109,11 +109,11 @@ def test_the_claim_travels(run: Command, tmp_path: Path, records: pa.Table) -> N
     code, text, error = run("protect", path, "-o", out, "--evaluations", 5, "--json")
     assert code in (0, 3), error
     said = json.loads(text)["claim"]
-    assert list(said) == list(Claim.QUESTIONS)
+    assert list(said) == list(TABLE_QUESTIONS)
     assert json.loads((out / "confidential/claim.json").read_text())["claim"] == said
     page = (out / "confidential" / "report.html").read_text()
     assert "What was proved, against whom" in page or code == 3
-    for question in Claim.QUESTIONS.values():
+    for question in TABLE_QUESTIONS.values():
         assert question in page
     with np.load(out / "confidential" / "certificate.npz") as arrays:
         assert json.loads(str(arrays["claim"])) == said
@@ -121,5 +121,5 @@ def test_the_claim_travels(run: Command, tmp_path: Path, records: pa.Table) -> N
 
 def test_the_page_on_safety_has_every_part() -> None:
     page = (Path(__file__).parents[2] / "docs/explanation/safety.md").read_text()
-    for question in Claim.QUESTIONS.values():
+    for question in TABLE_QUESTIONS.values():
         assert question in page

@@ -148,7 +148,7 @@ def test_a_layout_cannot_be_without_a_writer(
     monkeypatch.setattr(also, "FORMATS", (*also.FORMATS, "new"))
     cells = {"r": ["a", "b", "c"], "value": [5, 20, 30], "status": ["s"] * 3}
     result = evosdc.protect(cells, rules="none", evaluations=1)
-    folder = Path(result.write(tmp_path / "out", also="new"))
+    folder = Path(result.write(tmp_path / "out", formats="new"))
     assert (folder / "published-new.txt").read_text() == "new"
     with pytest.raises(TypeError):
         also.Layout(ending="-new.txt")  # type: ignore[call-arg]

@@ -430,7 +430,7 @@ def test_further_formats_have_the_levels_of_each_table(
 ) -> None:
     made = tabulate(draw(seed), hierarchies=CHAINS)
     result = evosdc.protect(made, evaluations=5, workers=1, singletons=False)
-    result.write(tmp_path / "out", also="pivot,grid,tab")
+    result.write(tmp_path / "out", formats="pivot,grid,tab")
     folder = tmp_path / "out" / ("publish" if result.safe else "draft")
     first = (folder / "published-1-A88-N2-pivot.csv").read_text()
     assert "x1a" not in first

@@ -11,7 +11,7 @@ import pytest
 
 import evosdc
 from builders import flat_table
-from evosdc.results import Verdict
+from evosdc.results import TableVerdict
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
 from evosdc.suppress.running import Clock
@@ -38,15 +38,15 @@ def guarded_grid() -> Table:
 
 def undecided(
     monkeypatch: pytest.MonkeyPatch, which: set[int]
-) -> list[tuple[Verdict, Any]]:
+) -> list[tuple[TableVerdict, Any]]:
     """Let the judge run out of time on some calls; return what it says."""
-    said: list[tuple[Verdict, Any]] = []
+    said: list[tuple[TableVerdict, Any]] = []
     judged = solving.judge_all
 
-    def unsure(*asked: Any, **options: Any) -> tuple[Verdict, Any]:
+    def unsure(*asked: Any, **options: Any) -> tuple[TableVerdict, Any]:
         verdict, certificate = judged(*asked, **options)
         if len(said) in which:
-            verdict = replace(verdict, safe=None, open=("a cell",))
+            verdict = replace(verdict, ok=None, open=("a cell",))
         said.append((verdict, certificate))
         return said[-1]
 
@@ -84,8 +84,8 @@ def test_what_was_judged_first_stands_where_the_last_pattern_is_not(
 def test_a_limit_that_is_too_short_says_what_to_try() -> None:
     clock = Clock(10.0)
     clock.count(11.0)
-    verdict = Verdict(
-        safe=None,
+    verdict = TableVerdict(
+        ok=None,
         exposed=(),
         judged=100,
         exact=True,

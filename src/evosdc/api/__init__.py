@@ -1,18 +1,22 @@
 """The verbs of the library.
 
-For tables: tabulate, protect, audit, bounds, methods. For microdata: inspect,
-synthesise, evaluate.
+For tables: tabulate, link, protect, audit, bounds, verify, methods. For microdata:
+inspect, synthesise, evaluate.
 """
 
-from evosdc.api.audit import Audit, audit
+from evosdc.api.audit import audit
 from evosdc.api.bounds import LowerBound, bounds
 from evosdc.api.inspecting import columns_as_toml, inspect
+from evosdc.api.link import link
 from evosdc.api.methods import MethodInfo, methods
-from evosdc.api.microdata import Synthesis, evaluate, synthesise
+from evosdc.api.microdata import evaluate, synthesise
 from evosdc.api.options import DEFAULT_TIME_LIMIT, Attacker, Requests, Stop
 from evosdc.api.protect import protect
-from evosdc.api.tabulate import Tabulation, tabulate
-from evosdc.results.synthetic_claims import synthetic_claim_of
+from evosdc.api.tabulate import tabulate
+from evosdc.api.verify import verify
+from evosdc.results.claims import synthetic_claim_of
+from evosdc.results.synthetic import Synthesis
+from evosdc.results.tables import Audit, Tabulation
 
 __all__ = [
     "DEFAULT_TIME_LIMIT",
@@ -29,9 +33,11 @@ __all__ = [
     "columns_as_toml",
     "evaluate",
     "inspect",
+    "link",
     "methods",
     "protect",
     "synthesise",
     "synthetic_claim_of",
     "tabulate",
+    "verify",
 ]

@@ -25,9 +25,9 @@ from evosdc.io.run_checkpoint import Checkpoint, as_checkpoint
 from evosdc.io.words import formula_notes
 from evosdc.options import checked
 from evosdc.parallel import joined
-from evosdc.results import Protection
 from evosdc.results.claims import claim_of
 from evosdc.results.next_steps import Searched, with_next_steps
+from evosdc.results.tables import Protection
 from evosdc.suppress.running import lower_bound
 from evosdc.table import Table
 from evosdc.table.status import PRIMARY

@@ -24,7 +24,7 @@ from evosdc.errors import LevelError, MethodError
 from evosdc.evolution.record import RunRecord
 from evosdc.evolution.stopping import TimeLimit
 from evosdc.parallel import Workers
-from evosdc.results import Certificate, Exposure, Verdict
+from evosdc.results import Certificate, Exposure, TableVerdict
 from evosdc.suppress.methods.contracted import completed
 from evosdc.suppress.problem.pattern import Pattern
 from evosdc.suppress.problem.problem import Problem
@@ -72,7 +72,7 @@ class Judged:
 
     pattern: Pattern
     table: Table
-    verdict: Verdict
+    verdict: TableVerdict
     certificate: Certificate
 
 
@@ -155,7 +155,7 @@ def _judged_to_the_end(
         if on_pattern is not None:
             on_pattern(posed.published(pattern.hidden))
         judged = _judge(posed, pattern, clock, workers, judged or first)
-        if judged.verdict.safe or clock.over():
+        if judged.verdict.ok or clock.over():
             break
         better = _without_useless(posed, judged)
         if better is None:
@@ -172,12 +172,12 @@ def _judged_to_the_end(
             )
         pattern = better
     assert judged is not None
-    if not judged.verdict.safe and first is not None and first.verdict.safe:
+    if not judged.verdict.ok and first is not None and first.verdict.ok:
         judged, late = first, (FIRST_INSTEAD,)
         search.note(FIRST_INSTEAD)
         if on_pattern is not None:
             on_pattern(judged.table)
-    elif judged.verdict.safe is None and clock.over():
+    elif judged.verdict.ok is None and clock.over():
         name, verdict = solution.method.name, judged.verdict
         late = (_too_short(clock, verdict, clock.seconds - began, name),)
     cost = posed.cost_of(judged.table)
@@ -264,7 +264,7 @@ class _Meanwhile:
         self._due = math.inf  # judging asks whether to stop as well
         judged = _judge(posed, best, clock.within(_APART * limit), Workers(), had)
         took = clock.seconds - now
-        if judged.verdict.safe:
+        if judged.verdict.ok:
             self.judged = judged
         search.note(f"judged in {took:.1f} s: {judged.verdict.word}")
         self._due = clock.seconds + max(_APART * limit, took)
@@ -386,7 +386,7 @@ def _stored(posed: Posed, method: Method) -> Stored | None:
     return take_up(kept, posed.given, about)
 
 
-def _too_short(clock: Clock, verdict: Verdict, judging: float, method: str) -> str:
+def _too_short(clock: Clock, verdict: TableVerdict, judging: float, method: str) -> str:
     """Say that a limit was too short to judge what was found, and what to try.
 
     By the share of the cells that is decided, twice the time for judging at least;

@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
+from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.frames import like
 from evosdc.io import open_microdata, pattern_frame, read_hierarchy, read_waiver
 from evosdc.io.microdata import Microdata
 from evosdc.io.rda import Description
 from evosdc.options import checked
-from evosdc.rules import Rule, parse_rules
-from evosdc.table import TOTAL, Hierarchy, Table
+from evosdc.results.tables import Tabulation
+from evosdc.rules import Rule, parse_rules, rule_text
+from evosdc.table import TOTAL, Hierarchy
 from evosdc.table.codes import listed
 from evosdc.tabulation import tabulate as tabulate_one
 from evosdc.tabulation import tabulate_linked
 
 _NONE = "none"
 Tree: TypeAlias = Hierarchy | str | os.PathLike[str]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Tabulation:
-    """A table and its cells as a frame of the kind that was given."""
-
-    table: Table
-    frame: Any
-
-    def __repr__(self) -> str:
-        rules = ", ".join(rule for rule, _ in self.table.origin.rules or ())
-        return f"Tabulation({self.table!r}, rules {rules or 'none'})"
 
 
 @checked(
@@ -103,6 +93,7 @@ def tabulate(
     >>> evosdc.tabulate(firms, ["region"], "turnover", rules=["nk:1,75"])
     Tabulation(Table(region(3): 3 cells, 1 equations, 1 primaries), rules nk:1,75)
     """
+    start = moment()
     if isinstance(waiver, (str, Path)):
         waiver = read_waiver(waiver)
     spans = _spans(by)
@@ -115,6 +106,7 @@ def tabulate(
     trees = {n: t for n, t in records.hierarchies.items() if n in named}
     trees |= read_trees(hierarchies, total) or {}
     weight, weighting = _weighting(weight, records.description)
+    applied = _rules(rules)
     linked = tabulate_linked(
         records.source,
         spans,
@@ -123,7 +115,7 @@ def tabulate(
         holding=holding,
         request=request,
         hierarchies=trees,
-        rules=_rules(rules),
+        rules=applied,
         waiver=waiver,
         link=link,
         **options,
@@ -134,7 +126,14 @@ def tabulate(
         notes=(*linked.table.notes, *notes),
         origin=replace(linked.table.origin, weighting=weighting),
     )
-    return Tabulation(table, like(pattern_frame(table), template))
+    settings = {
+        "by": spans,
+        "value": value,
+        "weight": weight,
+        "rules": [rule_text(rule) for rule in applied],
+    }
+    frame = like(pattern_frame(table), template)
+    return Tabulation(table, frame, settings, moment() - start)
 
 
 def read_trees(

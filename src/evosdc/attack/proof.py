@@ -116,7 +116,7 @@ class ProofReport:
     check
         What the checker found; None where the file and the table do not fit at all.
     checked
-        What was looked at, in sentences by the names of `Claim.QUESTIONS`: from the
+        What was looked at, in sentences by the names of its questions: from the
         table and the numbers that were added up, never from words of the certificate.
     """
 

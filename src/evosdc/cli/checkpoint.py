@@ -6,8 +6,8 @@ from pathlib import Path
 
 from evosdc.errors import InputError
 from evosdc.io.checkpoint import remove_checkpoint
-from evosdc.io.folders import CHECKPOINT, CONFIDENTIAL
 from evosdc.io.run_checkpoint import Checkpoint
+from evosdc.results.folder import CHECKPOINT, CONFIDENTIAL
 
 # Seconds up to which a run is sooner done again than taken up.
 _SHORT = 60.0

@@ -116,24 +116,24 @@ def protect(
     """
     from evosdc import api
     from evosdc.api.requests import preference
-    from evosdc.api.writing import write_result, write_unjudged
     from evosdc.cli.checkpoint import checkpoint_for, forget
     from evosdc.cli.progress import progress
     from evosdc.cli.show import show_protection, show_warnings
     from evosdc.io import (
         check_also,
-        check_output_directory,
         read_apriori_into,
         read_tables,
-        refuse_replaced,
     )
+    from evosdc.results.related import refuse_replaced
+    from evosdc.results.result import write_result
+    from evosdc.results.tables import check_protection_directory, write_unjudged
 
     against = shared.attacker(strict, attackers, singletons, coalition, secondaries)
     stop = api.Stop(time_limit=time_limit, evaluations=evaluations, gap=gap)
     kept, force = checkpoint_for(
         output, checkpoint, stop.seconds, off=no_checkpoint, resume=resume, force=force
     )
-    check_output_directory(output, force=force, sources=tables)
+    check_protection_directory(output, force=force, sources=tables)
     # The first table may lie there, where the run does not replace it.
     others = [*tables[1:], *earlier, *(p for p in (apriori, coalition) if p)]
     refuse_replaced(output, others)
@@ -183,7 +183,7 @@ def protect(
         force=force,
         source=tables[0],
         warnings=tuple(warnings),
-        also=formats,
+        formats=formats,
     )
     forget(output, kept, force=force)
     show_warnings(warnings)

@@ -49,7 +49,7 @@ def verify(
     from evosdc.io.archive import read_arrays
     from evosdc.io.files import read_tables
     from evosdc.io.published import read_published
-    from evosdc.results import Claim
+    from evosdc.results import TABLE_QUESTIONS
 
     if len(files) < 2:
         raise InputError(
@@ -109,9 +109,9 @@ def verify(
     elif report.checked:
         typer.echo("What was recomputed, with the faults above:")
     for name, words in report.checked.items():
-        typer.echo(f"  {Claim.QUESTIONS[name]} {words}")
+        typer.echo(f"  {TABLE_QUESTIONS[name]} {words}")
     typer.echo("Stated in the certificate, not checked:")
-    for name, question in Claim.QUESTIONS.items():
+    for name, question in TABLE_QUESTIONS.items():
         if name in proof.claim and name not in _RECOMPUTED:
             typer.echo(f"  {question} {proof.claim[name]}")
     if not report.holds:

@@ -8,7 +8,6 @@ from evosdc.io.files import (
     read_tables,
     write_table,
 )
-from evosdc.io.folders import is_private
 from evosdc.io.frames import (
     frame_of,
     pattern_frame,
@@ -18,22 +17,16 @@ from evosdc.io.frames import (
 from evosdc.io.hrc import hierarchy_from_levels, read_hierarchy, write_hrc
 from evosdc.io.hst import apply_apriori, read_apriori_into, read_hst, write_hst
 from evosdc.io.jj import read_jj, write_jj
-from evosdc.io.kin import kin_warnings, refuse_replaced
 from evosdc.io.labelled import read_labelled, write_labelled
 from evosdc.io.labels import read_labels
 from evosdc.io.microdata import open_microdata
+from evosdc.io.paths import is_private
+from evosdc.io.pattern import read_pattern
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
 from evosdc.io.records import (
     Records,
     read_records,
     write_records,
-)
-from evosdc.io.release import may_leave
-from evosdc.io.result import (
-    check_output_directory,
-    read_pattern,
-    write_pattern_first,
-    write_protection,
 )
 from evosdc.io.tab import read_tab, write_tab
 from evosdc.io.waiver import read_waiver
@@ -42,13 +35,10 @@ __all__ = [
     "Records",
     "apply_apriori",
     "check_also",
-    "check_output_directory",
     "check_output_file",
     "frame_of",
     "hierarchy_from_levels",
     "is_private",
-    "kin_warnings",
-    "may_leave",
     "open_microdata",
     "open_output",
     "pattern_frame",
@@ -65,16 +55,13 @@ __all__ = [
     "read_table",
     "read_tables",
     "read_waiver",
-    "refuse_replaced",
     "table_from_frame",
     "write_grid",
     "write_hrc",
     "write_hst",
     "write_jj",
     "write_labelled",
-    "write_pattern_first",
     "write_pivot",
-    "write_protection",
     "write_records",
     "write_sbs",
     "write_tab",

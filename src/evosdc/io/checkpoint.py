@@ -23,8 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evosdc.errors import InputError
-from evosdc.io.folders import make_folder
-from evosdc.io.paths import PathLike, open_output, read_bytes, refuse_unwritable
+from evosdc.io.paths import (
+    PathLike,
+    make_folder,
+    open_output,
+    read_bytes,
+    refuse_unwritable,
+)
 
 _KIND = "evosdc checkpoint"
 # Windows cannot set the time of a link itself.

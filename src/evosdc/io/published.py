@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.columns import letter_column, number_column
-from evosdc.io.result import _cells
+from evosdc.io.pattern import cells_of_rows
 from evosdc.io.tabular import read_columns
 from evosdc.table import Table
 from evosdc.table.table import ADDITIVITY
@@ -48,7 +48,7 @@ def read_published(source: Any, table: Table) -> NDArray[np.bool_]:
             expected="labels or cell_id, value and status",
             hint="give the published.csv of a run",
         )
-    cells = _cells(frame, path, table)
+    cells = cells_of_rows(frame, path, table)
     value = number_column(frame, "value")
     blank = np.isnan(value)
 

@@ -118,12 +118,16 @@ def write_records(
     *,
     like: Records | None = None,
     force: bool = False,
+    public: bool = False,
 ) -> None:
-    """Write microdata; the suffix says how, and in a CSV `like` how numbers look."""
+    """Write microdata; the suffix says how, and in a CSV `like` how numbers look.
+
+    `public` as in `evosdc.io.paths.open_output`.
+    """
     if format_to_write(path, "records") is PARQUET:
         from pyarrow import parquet
 
-        with open_output(path, force) as stream:
+        with open_output(path, force, public=public) as stream:
             parquet.write_table(frame, stream)
         return
     like = like or Records(frame)
@@ -135,7 +139,7 @@ def write_records(
             like.decimals.get(column, 0),
         )
         frame = frame.set_column(at, column, words)
-    write_csv(path, frame, force=force)
+    write_csv(path, frame, force=force, public=public)
 
 
 def _least_digits(numbers: Any, words: Any) -> int:

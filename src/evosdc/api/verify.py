@@ -1,0 +1,72 @@
+"""The verb verify: is a certificate a proof, and of this table?"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from evosdc.api.sources import as_table
+from evosdc.attack.proof import ProofReport, check_proof, read_proof
+from evosdc.io import table_from_frame
+from evosdc.io.archive import read_arrays
+from evosdc.io.published import read_published
+from evosdc.options import checked
+from evosdc.results.folder import CERTIFICATE, CONFIDENTIAL
+
+
+@checked(
+    as_table, table_from_frame, least={"level_percent": 0}, unchecked=("hierarchies",)
+)
+def verify(
+    table: Any,
+    certificate: str | os.PathLike[str],
+    *,
+    published: Any = None,
+    **reading: Any,
+) -> ProofReport:
+    """Check a certificate against its table, by adding numbers up.
+
+    Nothing is searched and no solver is used: whether every witness holds, covers what
+    is claimed, and is of this very table.
+
+    Parameters
+    ----------
+    table
+        The table as it was given to `protect` or `audit`, in any of the kinds that
+        these take.
+    certificate
+        The ``certificate.npz`` of a result, or the folder of the result.
+    published
+        The publication, a file or a frame: it must hide what was proved.
+    reading
+        How to read a frame or a file, as in `protect`.
+
+    Returns
+    -------
+    ProofReport
+        Its `holds` is True only where everything holds; else `faults` says what does
+        not.
+
+    Examples
+    --------
+    >>> import evosdc, tempfile
+    >>> cells = {
+    ...     "region": ["N", "S", "E"],
+    ...     "value": [5, 20, 30],
+    ...     "status": ["u", "s", "s"],
+    ...     "upl": [2, 0, 0],
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = evosdc.protect(cells, evaluations=5).write(folder)
+    ...     report = evosdc.verify(cells, folder)
+    >>> report.holds, report.word
+    (True, 'SAFE')
+    """
+    path = Path(certificate)
+    if path.is_dir():
+        path = path / CONFIDENTIAL / CERTIFICATE
+    proof = read_proof(read_arrays(path))
+    cells = as_table(table, **reading)
+    hidden = None if published is None else read_published(published, cells)
+    return check_proof(cells, proof, published=hidden)
