@@ -26,7 +26,7 @@ from evosdc.io import (
 )
 from evosdc.io.checkpoint import remove_checkpoint, write_checkpoint
 from evosdc.io.paths import open_output, write_text
-from evosdc.io.records import Records
+from evosdc.io.records import RecordFile
 from evosdc.io.run_checkpoint import Checkpoint
 from evosdc.results.folder import (
     DEMO,
@@ -275,7 +275,7 @@ def test_a_name_does_not_make_a_file_ours(
         with pytest.raises(InputError, match=says):
             check_output_directory(out, force=True)
         with pytest.raises(InputError, match=says):
-            write_copies(out, [None], Records(None))
+            write_copies(out, [None], RecordFile(None))
     if name in OURS["tables"]:
         source = Path("made.jj")
         with pytest.raises(InputError, match=says):

@@ -126,7 +126,7 @@ def protect(
     )
     from evosdc.results.related import refuse_replaced
     from evosdc.results.result import write_result
-    from evosdc.results.tables import check_protection_directory, write_unjudged
+    from evosdc.results.table_files import check_protection_directory, write_unjudged
 
     against = shared.attacker(strict, attackers, singletons, coalition, secondaries)
     stop = api.Stop(time_limit=time_limit, evaluations=evaluations, gap=gap)

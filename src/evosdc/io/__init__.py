@@ -24,7 +24,7 @@ from evosdc.io.paths import is_private
 from evosdc.io.pattern import read_pattern
 from evosdc.io.publish import write_grid, write_pivot, write_sbs
 from evosdc.io.records import (
-    Records,
+    RecordFile,
     read_records,
     write_records,
 )
@@ -32,7 +32,7 @@ from evosdc.io.tab import read_tab, write_tab
 from evosdc.io.waiver import read_waiver
 
 __all__ = [
-    "Records",
+    "RecordFile",
     "apply_apriori",
     "check_also",
     "check_output_file",

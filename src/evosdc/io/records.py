@@ -28,7 +28,7 @@ _DAY = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class RecordFile:
     """A frame and, for columns of numbers, how its file writes them.
 
     Attributes
@@ -45,7 +45,7 @@ class Records:
     decimals: Mapping[str, int] = field(default_factory=dict)
 
 
-def read_records(path: PathLike, like: Any = None) -> Records:
+def read_records(path: PathLike, like: Any = None) -> RecordFile:
     """Read microdata of any format, or of a database, as an Arrow table.
 
     Parameters
@@ -57,12 +57,12 @@ def read_records(path: PathLike, like: Any = None) -> Records:
     """
     database = as_database(path) if is_address(path) else None
     if database is not None:
-        return Records(_as_in(database.frame(), like))
+        return RecordFile(_as_in(database.frame(), like))
     form = format_to_read(path, "records")
     if form is PARQUET:
-        return Records(_as_in(read_parquet(path), like))
+        return RecordFile(_as_in(read_parquet(path), like))
     if form is not CSV:
-        return Records(_as_in(open_microdata(path).source, like))
+        return RecordFile(_as_in(open_microdata(path).source, like))
     text = _with_points(path, like)
     columns: dict[str, Any] = {}
     missing: dict[str, str] = {}
@@ -80,7 +80,7 @@ def read_records(path: PathLike, like: Any = None) -> Records:
             decimals[column] = digits
     import pyarrow as pa
 
-    return Records(_as_in(pa.table(columns), like), missing, decimals)
+    return RecordFile(_as_in(pa.table(columns), like), missing, decimals)
 
 
 def _with_points(path: PathLike, like: Any) -> Any:
@@ -116,7 +116,7 @@ def write_records(
     path: PathLike,
     frame: Any,
     *,
-    like: Records | None = None,
+    like: RecordFile | None = None,
     force: bool = False,
     public: bool = False,
 ) -> None:
@@ -130,7 +130,7 @@ def write_records(
         with open_output(path, force, public=public) as stream:
             parquet.write_table(frame, stream)
         return
-    like = like or Records(frame)
+    like = like or RecordFile(frame)
     for column in sorted({*like.missing, *like.decimals} & {*frame.column_names}):
         at = frame.column_names.index(column)
         words = _as_written(

@@ -206,7 +206,7 @@ def write_result(
     ----------
     source
         What the input was read from: the path of a table, which is written back where
-        it is a JJ file, or the `Records` that copies are written like.
+        it is a JJ file, or the `RecordFile` that copies are written like.
     warnings
         What the result must not be published beside, where that was looked for before;
         an earlier result that it was about may be gone by now.

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from evosdc import __version__
 from evosdc.errors import InputError
 from evosdc.io.paths import write_text
-from evosdc.io.records import Records, write_records
+from evosdc.io.records import RecordFile, write_records
 from evosdc.metrics.evaluation import Measurements
 from evosdc.report.synthesis import synthesis_html
 from evosdc.report.synthesis_share import shared_html
@@ -287,7 +287,7 @@ class Synthesis(_Released):
     ) -> list[Output]:
         """Return the copies, the run record, the front and the pages about them.
 
-        `source` may be the `Records` that CSV files of the copies are to look like.
+        `source` may be the `RecordFile` that CSV files of the copies are to look like.
         """
         del warnings
         front = self.front_rows()
@@ -329,7 +329,7 @@ class Synthesis(_Released):
 def write_copies(
     output: Path,
     copies: Sequence[Any],
-    records: Records | None = None,
+    records: RecordFile | None = None,
     *,
     formats: str | Sequence[str] = (),
 ) -> None:
@@ -355,7 +355,7 @@ def _copy_outputs(
     place: str,
     copies: Sequence[Any],
     formats: str | Sequence[str],
-    like: Records | None,
+    like: RecordFile | None,
 ) -> list[Output]:
     words = [formats] if isinstance(formats, str) else list(formats) or ["csv"]
     suffixes = [word.strip().lower() for text in words for word in text.split(",")]
@@ -379,7 +379,7 @@ def _copy_outputs(
 
 
 def _write_copy(
-    folder: Path, name: str, copy: Any, like: Records | None, public: bool
+    folder: Path, name: str, copy: Any, like: RecordFile | None, public: bool
 ) -> None:
     from evosdc.frames import to_arrow
 

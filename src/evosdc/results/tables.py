@@ -20,18 +20,13 @@ from evosdc.io.also import (
     JJ_NAME,
     also_files,
     check_also,
-    file_words,
     write_also,
     write_also_hst,
 )
 from evosdc.io.delimited import write_csv
 from evosdc.io.files import write_table
 from evosdc.io.fingerprints import fingerprints
-from evosdc.io.frames import pattern_frame, published_frame
-from evosdc.io.jj import write_jj
 from evosdc.io.paths import open_output, write_text
-from evosdc.io.sidecar import sidecar_path, write_with_sidecar
-from evosdc.io.suffixes import JJ
 from evosdc.report.page import report_html
 from evosdc.report.share import share_html
 from evosdc.results.claim import Claim
@@ -40,19 +35,22 @@ from evosdc.results.folder import (
     CERTIFICATE,
     CONFIDENTIAL,
     DRAFT,
-    NOT_JUDGED,
-    PATTERN,
     PUBLISH,
     REPORT,
-    UNJUDGED,
     Output,
-    check_output_directory,
-    write_outputs,
 )
 from evosdc.results.related import related_warnings
 from evosdc.results.result import WrittenResult
+from evosdc.results.table_files import (
+    jj_files,
+    jj_name,
+    pattern_output,
+    published_frames,
+    write_frame,
+    write_jj_file,
+)
 from evosdc.results.verdict import Certificate, TableVerdict
-from evosdc.table import Coalition, Table, linked_parts
+from evosdc.table import Coalition, Table
 from evosdc.table.attackers import LONE
 from evosdc.table.status import SECONDARY
 
@@ -199,7 +197,7 @@ class _Judged(WrittenResult):
     def _judged_outputs(self) -> list[Output]:
         """Return the pattern and its certificate."""
         return [
-            _pattern_output(self.table),
+            pattern_output(self.table),
             Output(CONFIDENTIAL, (CERTIFICATE,), self._write_certificate),
         ]
 
@@ -364,12 +362,12 @@ class Protection(_Judged):
         """Return the pattern, its proof and its pages, and the table as published."""
         table, place = self.table, self.place
         wanted = check_also(formats, table)
-        jj = _jj_name(Path(source)) if source is not None else None
-        jj = jj or (JJ_NAME if "jj" in wanted else None)
+        again = jj_name(Path(source)) if source is not None else None
+        jj = again or (JJ_NAME if "jj" in wanted else None)
         found = self._judged_outputs()
         if jj is not None:
-            again = partial(_write_jj, table=table, name=jj)
-            found.append(Output(CONFIDENTIAL, _jj_files(jj), again))
+            whole = partial(write_jj_file, table=table, name=jj)
+            found.append(Output(CONFIDENTIAL, jj_files(jj), whole))
         if "hst" in wanted:
             last = partial(write_also_hst, table=table)
             found.append(Output(CONFIDENTIAL, (HST_NAME,), last))
@@ -386,9 +384,9 @@ class Protection(_Judged):
                 Output(
                     place,
                     (name,),
-                    partial(_write_frame, name=name, frame=frame, public=public),
+                    partial(write_frame, name=name, frame=frame, public=public),
                 )
-                for name, frame in _published_frames(table).items()
+                for name, frame in published_frames(table).items()
             ),
             Output(
                 place,
@@ -429,79 +427,6 @@ class Protection(_Judged):
             f"{primaries:,} primaries, {self.secondaries:,} "
             f"secondaries; gap {gap}, by {self.method})"
         )
-
-
-def write_unjudged(
-    output: Path, table: Table, *, force: bool, source: Path | None = None
-) -> tuple[str, ...]:
-    """Write a pattern before it is judged, so that it is not lost if judging is cut.
-
-    Pass the warnings that are returned on to `write_result`, which follows: what they
-    are about may be gone by then.
-    """
-    warnings = related_warnings(output, table, table.hidden)
-    check_protection_directory(output, force=force, sources=[source] if source else ())
-    mark = Output(
-        CONFIDENTIAL, (UNJUDGED,), lambda to: write_text(to / UNJUDGED, NOT_JUDGED)
-    )
-    write_outputs(output, [mark, _pattern_output(table)], claimed=False)
-    return warnings
-
-
-def check_protection_directory(
-    output: Path, *, force: bool, sources: Sequence[Path] = ()
-) -> None:
-    """Refuse a folder that a protected table cannot be written to.
-
-    The first of `sources` is written back where it is a JJ file.
-    """
-    jj = _jj_name(Path(sources[0])) if sources else None
-    files = () if jj is None else _jj_files(jj)
-    check_output_directory(output, force=force, sources=sources, files=files)
-
-
-def _pattern_output(table: Table) -> Output:
-    return Output(
-        CONFIDENTIAL,
-        (PATTERN,),
-        lambda to: write_csv(to / PATTERN, pattern_frame(table)),
-    )
-
-
-def _write_frame(folder: Path, name: str, frame: Any, public: bool) -> None:
-    write_csv(folder / name, frame, public=public)
-
-
-def _write_jj(folder: Path, table: Table, name: str) -> None:
-    write_with_sidecar(folder / name, table, write_jj, force=False)
-
-
-def _jj_files(name: str) -> tuple[str, str]:
-    return name, sidecar_path(Path(name)).name
-
-
-def _jj_name(source: Path) -> str | None:
-    """Name of the JJ file to write back; None where the source was no JJ file."""
-    for suffix in JJ.endings():
-        if source.name.lower().endswith(suffix):
-            return source.name[: -len(suffix)] + ".jj"
-    return None
-
-
-def _published_frames(table: Table) -> dict[str, Any]:
-    """The table as it may be published, and each of several linked ones, by file."""
-    found: dict[str, Any] = {"published.csv": published_frame(table)}
-    table = table.visible()
-    parts = linked_parts(table)
-    if len(parts) == 1:
-        return found
-    frame = published_frame(table)
-    for number, part in enumerate(parts, 1):
-        names = [table.dimensions[k].name for k in part.dimensions]
-        kept = frame.take(part.cells).select([*names, "value", "status"])
-        kept = kept.rename_columns([*part.names, "value", "status"])
-        found[f"published-{number}-{file_words(part.names)}.csv"] = kept
-    return found
 
 
 def _refuse_formats(words: Sequence[str], known: Sequence[str]) -> None:

@@ -143,6 +143,11 @@ class TableVerdict(Verdict):
     }
 
     @property
+    def safe(self) -> bool | None:
+        """Whether every level of every cell judged is covered; None: not judged."""
+        return self.ok
+
+    @property
     def exposed_cells(self) -> tuple[int, ...]:
         """The exposed cells, each once."""
         return tuple(dict.fromkeys(e.cell for e in self.exposed))
