@@ -17,7 +17,7 @@ from evosdc.errors import EvosdcError, InputError
 from evosdc.io import read_hst, read_labels, read_records, read_table, read_waiver
 from evosdc.io.column_plan import read_column_wishes
 from evosdc.io.earlier import read_earlier
-from evosdc.io.published import read_published
+from evosdc.io.pattern import read_published
 from evosdc.table import Table
 
 CODES = ("Köln", "Łódź", "É", "Ñ", "d’Or", "Ulm")

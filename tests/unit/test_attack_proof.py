@@ -16,7 +16,7 @@ from evosdc.attack.seal import GROUPS, digest_of, numbered, seal_of, table_diges
 from evosdc.errors import InputError
 from evosdc.io.archive import read_arrays
 from evosdc.io.frames import published_frame
-from evosdc.io.published import read_published
+from evosdc.io.pattern import read_published
 from evosdc.results import TABLE_QUESTIONS, Claim
 from evosdc.table import Dimension, Origin, Table
 from evosdc.table.knowledge import (

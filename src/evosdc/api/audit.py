@@ -15,7 +15,7 @@ from evosdc.api.sources import as_table, assumed, known_before
 from evosdc.clock import moment
 from evosdc.errors import InputError
 from evosdc.io import read_pattern, table_from_frame
-from evosdc.io.published import read_published
+from evosdc.io.pattern import read_published
 from evosdc.options import checked
 from evosdc.parallel import joined
 from evosdc.results.claims import claim_of

@@ -48,7 +48,7 @@ def verify(
     from evosdc.errors import InputError
     from evosdc.io.archive import read_arrays
     from evosdc.io.files import read_tables
-    from evosdc.io.published import read_published
+    from evosdc.io.pattern import read_published
     from evosdc.results import TABLE_QUESTIONS
 
     if len(files) < 2:

@@ -9,7 +9,7 @@ from evosdc.errors import InputError
 from evosdc.io.delimited import with_numbers
 from evosdc.io.encoding import text_blocks
 from evosdc.io.paths import PathLike
-from evosdc.io.rda import Description, Variable
+from evosdc.io.rda import DescribedVariable, Description
 
 
 def read_asc(
@@ -99,7 +99,7 @@ class _Block:
             )
         return [pc.list_element(parts, k) for k in range(count)]
 
-    def _refuse_beyond(self, variable: Variable) -> None:
+    def _refuse_beyond(self, variable: DescribedVariable) -> None:
         """Refuse a description of longer lines: it is of another file, or outdated."""
         import pyarrow.compute as pc
 
@@ -114,7 +114,7 @@ class _Block:
                 "that the file does not have",
             )
 
-    def column(self, position: int, variable: Variable) -> Any:
+    def column(self, position: int, variable: DescribedVariable) -> Any:
         """Return the text of one variable; null for blanks and what is missing."""
         import pyarrow as pa
         import pyarrow.compute as pc

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from evosdc.errors import InputError
 from evosdc.frames import to_arrow
 from evosdc.io.columns import code_column, number_column
+from evosdc.io.pattern import NUMBERS
 from evosdc.io.tabular import read_columns
 from evosdc.table import TOTAL, Table
-from evosdc.table.build import cell_keys
+from evosdc.table.build import find_cells
 
 # Publications are written with few digits: values agree up to this share.
 _AGREE = 1e-6
-_NUMBERS = ("cell_id", "value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ def read_earlier(source: Any, table: Table) -> Earlier:
         Where a published value is not the table's: it is of other records.
     """
     if isinstance(source, (str, os.PathLike)):
-        frame, path = read_columns(source, numbers=_NUMBERS, ours=True), str(source)
+        frame, path = read_columns(source, numbers=NUMBERS, ours=True), str(source)
     else:
         frame, path = to_arrow(source), "the earlier publication"
     if "value" not in frame.column_names:
@@ -121,10 +121,4 @@ def _cells(frame: Any, table: Table) -> NDArray[np.int64]:
     for name in others:
         words, numbers = code_column(frame, name)
         fits &= np.array([word in totals for word in words])[numbers]
-    sizes = [len(d.hierarchy) for d in table.dimensions]
-    keys = cell_keys(sizes, table.codes)
-    order = np.argsort(keys)
-    want = cell_keys(sizes, codes)
-    at = np.minimum(np.searchsorted(keys[order], want), len(keys) - 1)
-    fits &= keys[order][at] == want
-    return np.where(fits, order[at], -1)
+    return np.where(fits, find_cells(table.dimensions, table.codes, codes), -1)

@@ -38,7 +38,7 @@ _WORD = re.compile(r'"([^"]*)"|(<[^>]*>)|([^\s<]+)')
 
 
 @dataclass(frozen=True)
-class Variable:
+class DescribedVariable:
     """One variable of an ``.rda`` file.
 
     Attributes
@@ -87,7 +87,7 @@ class Variable:
 class Description:
     """An ``.rda`` file: the variables in order, the separator, the status letters."""
 
-    variables: tuple[Variable, ...]
+    variables: tuple[DescribedVariable, ...]
     separator: str | None = None
     statuses: dict[str, str] = field(default_factory=dict)
     folder: Path = Path()
@@ -97,7 +97,7 @@ class Description:
         """Names of the variables that are said to have decimals."""
         return [v.name for v in self.variables if v.decimals > 0]
 
-    def with_role(self, role: str) -> list[Variable]:
+    def with_role(self, role: str) -> list[DescribedVariable]:
         """Variables of a role, in order."""
         return [v for v in self.variables if role in v.roles]
 
@@ -191,7 +191,7 @@ class _Reader:
         self.of_table = of_table
         self.separator: str | None = ";" if of_table else None
         self.statuses: dict[str, str] = {}
-        self.variables: list[Variable] = []
+        self.variables: list[DescribedVariable] = []
 
     def description(self) -> Description:
         if not self.variables:
@@ -246,7 +246,7 @@ class _Reader:
         if any(v.name == name for v in self.variables):
             self._fail(f"variable {name!r} stands twice", "each variable once")
         if self.of_table:
-            self.variables.append(Variable(name, missing=_stripped(rest)))
+            self.variables.append(DescribedVariable(name, missing=_stripped(rest)))
             return
         if self.separator is not None:
             if not rest or not rest[0].isdecimal():
@@ -254,7 +254,9 @@ class _Reader:
                     f"variable {name!r} has no length", "Name length [missing ...]"
                 )
             width = int(rest[0])
-            self.variables.append(Variable(name, 0, width, _stripped(rest[1:])))
+            self.variables.append(
+                DescribedVariable(name, 0, width, _stripped(rest[1:]))
+            )
             return
         if len(rest) < 2 or not (rest[0].isdecimal() and rest[1].isdecimal()):
             self._fail(
@@ -268,7 +270,9 @@ class _Reader:
                 f"variable {name!r} starts at {start} and is {width} long",
                 "a start of 1 or more and a length of 1 or more",
             )
-        self.variables.append(Variable(name, start, width, _stripped(rest[2:])))
+        self.variables.append(
+            DescribedVariable(name, start, width, _stripped(rest[2:]))
+        )
 
     def _property(self, tag: str, values: list[str]) -> None:
         variable = self.variables[-1]

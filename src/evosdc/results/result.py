@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from warnings import warn
 
+from evosdc.errors import InputError
 from evosdc.io.paths import write_text
 from evosdc.report.card import card_html
 from evosdc.report.verdict import Headline, headline
@@ -81,14 +82,24 @@ class Result(Protocol):
 class WrittenResult:
     """What results share: they are written, summarised and shown in one way."""
 
-    kind: ClassVar[str]
-    verdict: Any
-    claim: Any
-    notes: Any
-    settings: Any
-    seconds: Any
-    seed: Any
-    version: Any
+    if TYPE_CHECKING:
+        # Fields of some results, properties of others.
+        @property
+        def kind(self) -> str: ...
+        @property
+        def verdict(self) -> Any: ...
+        @property
+        def claim(self) -> Claim: ...
+        @property
+        def notes(self) -> Sequence[str]: ...
+        @property
+        def settings(self) -> Mapping[str, Any]: ...
+        @property
+        def seconds(self) -> float | None: ...
+        @property
+        def seed(self) -> int | None: ...
+        @property
+        def version(self) -> str: ...
 
     @abstractmethod
     def outputs(
@@ -189,6 +200,22 @@ class WrittenResult:
         return Output(
             CONFIDENTIAL, (REPORT,), lambda to: write_text(to / REPORT, self.report())
         )
+
+
+def chosen_formats(
+    formats: str | Sequence[str], known: Sequence[str], usual: Sequence[str] = ()
+) -> list[str]:
+    """Read ``"csv,parquet"`` or a list of such words; `usual` where there are none."""
+    texts = [formats] if isinstance(formats, str) else list(formats)
+    words = [w.strip().lower() for text in texts for w in text.split(",") if w.strip()]
+    unknown = [word for word in words if word not in known]
+    if unknown:
+        raise InputError(
+            f"this result is not written as {unknown[0]!r}",
+            expected=f"some of {', '.join(known)}" if known else "no further format",
+            hint="give other formats, or none; see docs/reference/formats.md",
+        )
+    return list(dict.fromkeys(words or usual))
 
 
 def write_result(

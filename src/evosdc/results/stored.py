@@ -25,12 +25,14 @@ from evosdc.results.folder import (
     is_unjudged,
     read_claim,
 )
-from evosdc.results.result import WrittenResult
+from evosdc.results.result import WrittenResult, chosen_formats
 from evosdc.results.verdict import TableVerdict, Verdict
 
 # What each verdict is, by its word.
 _OK = {w: ok for of in (Verdict, TableVerdict) for ok, w in of.WORDS.items()}
 _BOOKKEEPING = ("format", "kind", "created", "warnings", "digests", "files")
+# What the next run knows a table and its pattern by.
+_MARKS = ("table", "pattern", "kin")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,7 +50,7 @@ class StoredResult(WrittenResult):
     """
 
     folder: Path
-    kind: str  # type: ignore[misc]
+    kind: str
     verdict: Verdict
     claim: Claim
     notes: tuple[str, ...]
@@ -67,8 +69,13 @@ class StoredResult(WrittenResult):
 
     def summary(self) -> dict[str, Any]:
         """Return the summary that the result was written with."""
-        kept = {k: v for k, v in self.stored.items() if k not in _BOOKKEEPING}
+        apart = (*_BOOKKEEPING, *_MARKS)
+        kept = {k: v for k, v in self.stored.items() if k not in apart}
         return {**super().summary(), **kept}
+
+    def marks(self) -> Mapping[str, Any]:
+        """Return what the next run knows the result by."""
+        return {k: self.stored[k] for k in _MARKS if k in self.stored}
 
     def report(self, *, share: bool = False) -> str:
         """Return the page that lies in the folder."""
@@ -89,12 +96,7 @@ class StoredResult(WrittenResult):
     ) -> list[Output]:
         """Return the files as they are, for another folder."""
         del source, warnings
-        if formats:
-            raise InputError(
-                "further formats of a result that was read back",
-                expected="none: its files are copied",
-                hint="protect the table again to write other formats",
-            )
+        chosen_formats(formats, ())
         return [
             Output(name.partition("/")[0], (path.name,), partial(_copy, path, name))
             for name, path in self.files.items()

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from textwrap import fill
-from typing import Any, ClassVar
+from typing import Any
 
 from evosdc import __version__
-from evosdc.errors import InputError
 from evosdc.io.paths import write_text
 from evosdc.io.records import RecordFile, write_records
 from evosdc.metrics.evaluation import Measurements
@@ -27,7 +26,7 @@ from evosdc.results.folder import (
     write_outputs,
 )
 from evosdc.results.next_steps import release_verdict
-from evosdc.results.result import WrittenResult
+from evosdc.results.result import WrittenResult, chosen_formats
 from evosdc.results.verdict import Verdict
 
 # Metrics that are the same number as an objective.
@@ -61,9 +60,6 @@ class Evaluation(_Released, Measurements):
     seconds: float | None = field(default=None, kw_only=True)
     version: str = field(default=__version__, kw_only=True)
 
-    kind: ClassVar[str] = "evaluation"
-    place: ClassVar[str] = CONFIDENTIAL  # type: ignore[assignment]
-
     @classmethod
     def of(
         cls, found: Measurements, model: Any = None, *, seconds: float | None = None
@@ -72,6 +68,16 @@ class Evaluation(_Released, Measurements):
         given = {f.name: getattr(found, f.name) for f in fields(Measurements)}
         claim = synthetic_claim_of(found, model)
         return cls(**given, claim=claim, seconds=seconds)
+
+    @property
+    def kind(self) -> str:
+        """Which result it is."""
+        return "evaluation"
+
+    @property
+    def place(self) -> str:
+        """The folder of the figures, which are of the original too."""
+        return CONFIDENTIAL
 
     @property
     def verdict(self) -> Verdict:
@@ -103,12 +109,7 @@ class Evaluation(_Released, Measurements):
     ) -> list[Output]:
         """Return the figures and the page about them."""
         del source, warnings
-        if formats:
-            raise InputError(
-                f"an evaluation as {formats}",
-                expected="no format: it is written as CSV, JSON and a page",
-                hint="leave formats out",
-            )
+        chosen_formats(formats, ())
         rows = [
             {
                 "metric": v.name,
@@ -140,7 +141,10 @@ class Synthesis(_Released):
     risks: tuple[Mapping[str, float], ...] = ()
     version: str = __version__
 
-    kind: ClassVar[str] = "synthesis"
+    @property
+    def kind(self) -> str:
+        """Which result it is."""
+        return "synthesis"
 
     @property
     def verdict(self) -> Verdict:
@@ -357,19 +361,11 @@ def _copy_outputs(
     formats: str | Sequence[str],
     like: RecordFile | None,
 ) -> list[Output]:
-    words = [formats] if isinstance(formats, str) else list(formats) or ["csv"]
-    suffixes = [word.strip().lower() for text in words for word in text.split(",")]
-    unknown = [suffix for suffix in suffixes if suffix not in _FORMATS]
-    if unknown:
-        raise InputError(
-            f"there is no format {unknown[0]!r} of synthetic records",
-            expected=f"some of {', '.join(_FORMATS)}",
-            hint="leave formats out for CSV",
-        )
+    suffixes = chosen_formats(formats, _FORMATS, ["csv"])
     found = []
     for number, copy in enumerate(copies, 1):
         stem = "synthetic" if len(copies) == 1 else f"synthetic-{number}"
-        for suffix in dict.fromkeys(suffixes):
+        for suffix in suffixes:
             name = f"{stem}.{suffix}"
             write = partial(
                 _write_copy, name=name, copy=copy, like=like, public=place == PUBLISH

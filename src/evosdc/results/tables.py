@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ from evosdc.results.folder import (
     Output,
 )
 from evosdc.results.related import related_warnings
-from evosdc.results.result import WrittenResult
+from evosdc.results.result import WrittenResult, chosen_formats
 from evosdc.results.table_files import (
     jj_files,
     jj_name,
@@ -69,8 +69,14 @@ class Tabulation(WrittenResult):
     seconds: float | None = None
     version: str = __version__
 
-    kind: ClassVar[str] = "tabulation"
-    seed: ClassVar[None] = None
+    @property
+    def kind(self) -> str:
+        """Which result it is."""
+        return "tabulation"
+
+    @property
+    def seed(self) -> None:
+        """No random number is drawn."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -122,10 +128,8 @@ class Tabulation(WrittenResult):
         """Return the table itself, with its side file, and the page about it."""
         del source, warnings
         usual = "csv" if self.table.dimensions else _TABLE_FORMATS[-1]
-        wanted = [formats] if isinstance(formats, str) else list(formats) or [usual]
-        words = [word.strip().lower() for text in wanted for word in text.split(",")]
-        _refuse_formats(words, _TABLE_FORMATS)
-        names = [f"table.{word}" for word in dict.fromkeys(words)]
+        words = chosen_formats(formats, _TABLE_FORMATS, [usual])
+        names = [f"table.{word}" for word in words]
         return [
             *(
                 Output(
@@ -146,14 +150,20 @@ class Tabulation(WrittenResult):
 class _Judged(WrittenResult):
     """What `Protection` and `Audit` share: a judged pattern and its witnesses."""
 
-    table: Table
-    verdict: TableVerdict
-    certificate: Certificate
-    known: NDArray[np.bool_] | None
-    # Cells that are sensitive by request, not by a rule.
-    wished: NDArray[np.bool_] | None = None
-    # Cells whose levels were lowered to what can be had, by request.
-    accepted: NDArray[np.bool_] | None = None
+    if TYPE_CHECKING:
+
+        @property
+        def table(self) -> Table: ...
+        @property
+        def verdict(self) -> TableVerdict: ...
+        @property
+        def certificate(self) -> Certificate: ...
+        @property
+        def known(self) -> NDArray[np.bool_] | None: ...
+        @property
+        def wished(self) -> NDArray[np.bool_] | None: ...
+        @property
+        def accepted(self) -> NDArray[np.bool_] | None: ...
 
     @property
     def safe(self) -> bool | None:
@@ -242,9 +252,22 @@ class Audit(_Judged):
     seconds: float | None = None
     version: str = __version__
 
-    kind: ClassVar[str] = "audit"
-    seed: ClassVar[None] = None
-    place: ClassVar[str] = CONFIDENTIAL  # type: ignore[assignment]
+    wished: None = None
+    accepted: None = None
+
+    @property
+    def kind(self) -> str:
+        """Which result it is."""
+        return "audit"
+
+    @property
+    def seed(self) -> None:
+        """The judge's answer does not depend on random numbers."""
+
+    @property
+    def place(self) -> str:
+        """The folder of the pattern: what is published is `protect`'s."""
+        return CONFIDENTIAL
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -261,7 +284,7 @@ class Audit(_Judged):
     ) -> list[Output]:
         """Return the pattern, the certificate and the page about them."""
         del source, warnings
-        _refuse_formats(list(formats), ())
+        chosen_formats(formats, ())
         return [*self._judged_outputs(), self._report_output()]
 
     def __repr__(self) -> str:
@@ -299,13 +322,18 @@ class Protection(_Judged):
     known: NDArray[np.bool_] | None = field(default=None, repr=False)
     # The files of these, which a result is never written over.
     earlier: tuple[Path, ...] = field(default=(), repr=False)
+    # Cells that are sensitive by request, not by a rule.
     wished: NDArray[np.bool_] | None = field(default=None, repr=False)
+    # Cells whose levels were lowered to what can be had, by request.
     accepted: NDArray[np.bool_] | None = field(default=None, repr=False)
     # Kept out of logs and tracebacks: the pattern holds the confidential values.
     pattern: Any = field(default=None, repr=False)
     published: Any = field(default=None, repr=False)
 
-    kind: ClassVar[str] = "protection"
+    @property
+    def kind(self) -> str:
+        """Which result it is."""
+        return "protection"
 
     @property
     def secondaries(self) -> int:
@@ -426,16 +454,6 @@ class Protection(_Judged):
             f"Protection({self.verdict.brief}; {int(shown.sum()):,} cells, "
             f"{primaries:,} primaries, {self.secondaries:,} "
             f"secondaries; gap {gap}, by {self.method})"
-        )
-
-
-def _refuse_formats(words: Sequence[str], known: Sequence[str]) -> None:
-    unknown = [word for word in words if word not in known]
-    if unknown:
-        raise InputError(
-            f"this result is not written as {unknown[0]!r}",
-            expected=f"some of {', '.join(known)}" if known else "no further format",
-            hint="protect the table: its result has the formats of publications",
         )
 
 

@@ -239,6 +239,13 @@ def _find(
     return np.where(keys[at] == want, order[at], -1)
 
 
+def find_cells(
+    dimensions: Sequence[Dimension], codes: Codes, wanted: Codes
+) -> NDArray[np.int64]:
+    """Return the number of the cell with each combination of codes, -1 for none."""
+    return _find(_sorted_keys(dimensions, codes), dimensions, wanted)
+
+
 def refuse_duplicates(dimensions: Sequence[Dimension], codes: Codes) -> None:
     """Raise a `TableError` for a combination of codes that stands twice."""
     keys, order = _sorted_keys(dimensions, codes)
