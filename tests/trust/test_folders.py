@@ -26,7 +26,8 @@ from evosdc.results import TableVerdict
 from evosdc.results.folder import check_output_directory
 from evosdc.results.related import related_warnings
 from evosdc.results.result import write_result
-from evosdc.results.tables import Protection, write_unjudged
+from evosdc.results.table_files import write_unjudged
+from evosdc.results.tables import Protection
 from evosdc.table import Origin, Table, build_table
 
 INSIDE = {"pattern.csv", "certificate.npz", "run.csv", "report.html", "claim.json"}

@@ -37,7 +37,8 @@ from evosdc.results.folder import (
 )
 from evosdc.results.result import write_result
 from evosdc.results.synthetic import write_copies
-from evosdc.results.tables import Protection, check_protection_directory, write_unjudged
+from evosdc.results.table_files import check_protection_directory, write_unjudged
+from evosdc.results.tables import Protection
 
 KEY = ("--key", "age,town", "--target", "ill")
 QUICK = ("--generations", "1", "--moves", "2000", "--time-limit", "1")
