@@ -69,15 +69,9 @@ class Evaluation(_Released, Measurements):
         claim = synthetic_claim_of(found, model)
         return cls(**given, claim=claim, seconds=seconds)
 
-    @property
-    def kind(self) -> str:
-        """Which result it is."""
-        return "evaluation"
-
-    @property
-    def place(self) -> str:
-        """The folder of the figures, which are of the original too."""
-        return CONFIDENTIAL
+    kind = "evaluation"
+    # The figures are of the original too.
+    place = CONFIDENTIAL
 
     @property
     def verdict(self) -> Verdict:
@@ -141,10 +135,7 @@ class Synthesis(_Released):
     risks: tuple[Mapping[str, float], ...] = ()
     version: str = __version__
 
-    @property
-    def kind(self) -> str:
-        """Which result it is."""
-        return "synthesis"
+    kind = "synthesis"
 
     @property
     def verdict(self) -> Verdict:

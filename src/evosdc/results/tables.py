@@ -69,14 +69,8 @@ class Tabulation(WrittenResult):
     seconds: float | None = None
     version: str = __version__
 
-    @property
-    def kind(self) -> str:
-        """Which result it is."""
-        return "tabulation"
-
-    @property
-    def seed(self) -> None:
-        """No random number is drawn."""
+    kind = "tabulation"
+    seed = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -255,19 +249,9 @@ class Audit(_Judged):
     wished: None = None
     accepted: None = None
 
-    @property
-    def kind(self) -> str:
-        """Which result it is."""
-        return "audit"
-
-    @property
-    def seed(self) -> None:
-        """The judge's answer does not depend on random numbers."""
-
-    @property
-    def place(self) -> str:
-        """The folder of the pattern: what is published is `protect`'s."""
-        return CONFIDENTIAL
+    kind = "audit"
+    seed = None
+    place = CONFIDENTIAL
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -330,10 +314,7 @@ class Protection(_Judged):
     pattern: Any = field(default=None, repr=False)
     published: Any = field(default=None, repr=False)
 
-    @property
-    def kind(self) -> str:
-        """Which result it is."""
-        return "protection"
+    kind = "protection"
 
     @property
     def secondaries(self) -> int:
