@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evosdc.api.tabulate import Tabulation, read_trees
+from evosdc.api.tabulate import read_trees
 from evosdc.errors import InputError
 from evosdc.io import read_table, table_from_frame
 from evosdc.io.earlier import read_earlier
+from evosdc.results.tables import Tabulation
 from evosdc.table import Hierarchy, Table
 from evosdc.table.knowledge import (
     as_counts,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -82,10 +82,12 @@ def report_html(
         What lies beside the result and must not be published with it.
     """
     result = result.visible()
-    protection = result if result.kind == "protection" else None
+    protection = cast("Protection", result) if result.kind == "protection" else None
     kind = "Table" if protection is None else "Protected table"
     heading = title or f"{kind} of {result.table.name}"
-    judged = result.kind != "tabulation"
+    judged = None
+    if result.kind != "tabulation":
+        judged = cast("Protection | Audit", result)
     body = "".join(
         (
             _header(result, heading, created),
@@ -99,7 +101,7 @@ def report_html(
             _where(result.table),
             "" if protection is None else _search(protection),
             _table(result),
-            _certificate(result) if judged else "",
+            "" if judged is None else _certificate(judged),
             "" if protection is None else _repeat(protection),
         )
     )

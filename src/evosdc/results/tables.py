@@ -129,7 +129,7 @@ class Tabulation(WrittenResult):
                 Output(
                     CONFIDENTIAL,
                     (name, f"{name}.json"),
-                    lambda to, name=name: write_table(to / name, self.table),
+                    partial(_write_table, table=self.table, name=name),
                 )
                 for name in names
             ),
@@ -139,6 +139,10 @@ class Tabulation(WrittenResult):
     def __repr__(self) -> str:
         rules = ", ".join(rule for rule, _ in self.table.origin.rules or ())
         return f"Tabulation({self.table!r}, rules {rules or 'none'})"
+
+
+def _write_table(folder: Path, table: Table, name: str) -> None:
+    write_table(folder / name, table)
 
 
 class _Judged(WrittenResult):
