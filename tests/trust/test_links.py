@@ -348,6 +348,22 @@ def test_what_a_killed_run_left_is_known(
     assert files == set(listed)
 
 
+def test_what_a_run_left_that_was_killed_while_it_moved_its_files(
+    tmp_path: Path, result: Protection
+) -> None:
+    """The claim is in its place, and the publication not yet."""
+    out = tmp_path / "out"
+    write_result(out, result, force=False)
+    stage = out / ".0123456789abcdef.part"
+    stage.mkdir(mode=0o700)
+    (out / "publish").rename(stage / "publish")
+    (stage / "publish" / "notes.txt").write_text("mine")
+    write_result(out, result, force=True)
+    listed = json.loads((out / "confidential" / "claim.json").read_text())["files"]
+    files = {n for n, what in tree(out).items() if what != "folder"}
+    assert files == {*listed, f"{stage.name}/publish/notes.txt"}
+
+
 def test_a_checkpoint_is_known_by_what_is_in_it(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.json"
     path.write_text("mine")

@@ -222,14 +222,14 @@ def _move(
             for name in mine:
                 (stage / name).chmod(0o600)
         if not target.exists():
-            moved += [folder / name for name in mine]
             (stage / place).rename(target)
+            moved += [folder / name for name in mine]
             continue
         make_folder(target, private=place != PUBLISH)
         for name in mine:
             path = refuse_existing(folder / name, folder / name in waiting)
-            moved.append(path)
             (stage / name).replace(path)
+            moved.append(path)
 
 
 def _remove_stage(stage: Path) -> None:
@@ -277,8 +277,10 @@ def owned_files(folder: Path) -> set[Path]:
     claim = read_claim(folder)
     listed = None if claim is None else claim.get("files")
     if isinstance(listed, list) and f"{CONFIDENTIAL}/{CLAIM}" in listed:
-        split = (str(name).split("/") for name in listed)
-        found += [folder.joinpath(*parts) for parts in split if _is_known(parts)]
+        split = [str(name).split("/") for name in listed]
+        # A run that was killed while it moved its files has left some where they were.
+        places = (folder, *_stages(folder))
+        found += [at.joinpath(*p) for at in places for p in split if _is_known(p)]
     with suppress(OSError, ValueError):
         if (inside / UNJUDGED).read_text(encoding="utf-8") == NOT_JUDGED:
             found += [inside / PATTERN, inside / UNJUDGED]
