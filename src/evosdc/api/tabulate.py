@@ -16,7 +16,7 @@ from evosdc.io.microdata import Microdata
 from evosdc.io.rda import Description
 from evosdc.options import checked
 from evosdc.results.tables import Tabulation
-from evosdc.rules import Rule, parse_rules, rule_text
+from evosdc.rules import Rule, parse_rules
 from evosdc.table import TOTAL, Hierarchy
 from evosdc.table.codes import listed
 from evosdc.tabulation import tabulate as tabulate_one
@@ -106,7 +106,6 @@ def tabulate(
     trees = {n: t for n, t in records.hierarchies.items() if n in named}
     trees |= read_trees(hierarchies, total) or {}
     weight, weighting = _weighting(weight, records.description)
-    applied = _rules(rules)
     linked = tabulate_linked(
         records.source,
         spans,
@@ -115,7 +114,7 @@ def tabulate(
         holding=holding,
         request=request,
         hierarchies=trees,
-        rules=applied,
+        rules=_rules(rules),
         waiver=waiver,
         link=link,
         **options,
@@ -130,7 +129,7 @@ def tabulate(
         "by": spans,
         "value": value,
         "weight": weight,
-        "rules": [rule_text(rule) for rule in applied],
+        "rules": [rule for rule, _ in table.origin.rules or ()],
     }
     frame = like(pattern_frame(table), template)
     return Tabulation(table, frame, settings, moment() - start)
