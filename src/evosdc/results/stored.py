@@ -113,7 +113,9 @@ def read_result(folder: str | PathLike[str]) -> StoredResult:
     """Read back a result from the folder that it was written to, and check it.
 
     Every file that the claim lists must be there, and be the one that was written,
-    where the claim has its digest; folders of versions before 0.3 have none.
+    where the claim has its digest; folders of versions before 0.3 have none. A digest
+    finds what changed by accident and is no signature: of a protected table `verify`
+    adds the proof up again.
 
     Parameters
     ----------
