@@ -129,7 +129,7 @@ def test_cutting_that_its_time_ended_is_not_complete() -> None:
     for ended in (True, False):
         run = SimpleNamespace(
             search=Search(),
-            home=SimpleNamespace(fractions=None),
+            follow=lambda _: None,
             raise_bound=lambda _: None,
             loop=SimpleNamespace(
                 value=0.0,

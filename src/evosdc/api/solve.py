@@ -129,13 +129,13 @@ def solve(
             search.reason = INTERRUPTED
         solved, pattern, notes = _searched(posed, method, parameters, search)
         search.callbacks.remove(meanwhile)
-        first = meanwhile.judged
+        first, last = meanwhile.judged, meanwhile.last
     if search.reason == INTERRUPTED:
         clock.hurry()
     search.note(ending(search, method.name, task.stop.evaluations))
     solution = Solution(solved, solved.problem, method, search, first, notes)
     try:
-        return _judged_to_the_end(solution, pattern, workers, on_pattern)
+        return _judged_to_the_end(solution, pattern, workers, on_pattern, last)
     except KeyboardInterrupt:
         if first is None:
             raise
@@ -144,9 +144,16 @@ def solve(
 
 
 def _judged_to_the_end(
-    solution: Solution, pattern: Pattern, workers: Workers, on_pattern: OnPattern | None
+    solution: Solution,
+    pattern: Pattern,
+    workers: Workers,
+    on_pattern: OnPattern | None,
+    last: Judged | None,
 ) -> Solution:
-    """Judge a pattern, and ask for more where it leaves cells exposed."""
+    """Judge a pattern, and ask for more where it leaves cells exposed.
+
+    `last` was judged before: what was proved of it may hold of this one.
+    """
     posed, search, first = solution.posed, solution.search, solution.judged
     clock, late = posed.clock, tuple[str, ...]()
     began = clock.seconds
@@ -154,7 +161,7 @@ def _judged_to_the_end(
     for _ in range(_ROUNDS):
         if on_pattern is not None:
             on_pattern(posed.published(pattern.hidden))
-        judged = _judge(posed, pattern, clock, workers, judged or first)
+        judged = _judge(posed, pattern, clock, workers, judged or last)
         if judged.verdict.ok or clock.over():
             break
         better = _without_useless(posed, judged)
@@ -249,6 +256,8 @@ class _Meanwhile:
 
     def __init__(self, posed: Posed, search: Search, first: Judged | None) -> None:
         self._posed, self._search, self.judged = posed, search, first
+        # Judged last, also where time was too short: what was proved is kept.
+        self.last = first
         self._due = math.inf
         if posed.clock.limit is not None and first is not None:
             self._due = _JUDGED_FROM * posed.clock.limit
@@ -262,8 +271,10 @@ class _Meanwhile:
         if best.cost >= (1 - _FALLEN) * posed.cost_of(had.table):
             return
         self._due = math.inf  # judging asks whether to stop as well
-        judged = _judge(posed, best, clock.within(_APART * limit), Workers(), had)
+        most = min(_JUDGE_SHARE * limit, clock.left())
+        judged = _judge(posed, best, clock.within(most), Workers(), self.last)
         took = clock.seconds - now
+        self.last = judged
         if judged.verdict.ok:
             self.judged = judged
         search.note(f"judged in {took:.1f} s: {judged.verdict.word}")

@@ -46,10 +46,11 @@ _CUTS_A_NODE = 30
 _DEEP = 0.02
 # Nodes between two whole patterns that are nearly safe and worth mending.
 _NODES_A_MENDING = 20
-# Seconds that SCIP's last questions may take once a slice is over. At half of it trees
-# of tables with slow programs are given up more often, at twice of it limits of time
-# are passed by as much more.
-_GRACE_SECONDS = 0.5
+# Seconds that SCIP's last questions may take once a slice is over, and the share of the
+# time left of the run where that is longer: a tree that is given up is lost. At half of
+# them trees of tables with slow programs are given up more often, at twice of them other
+# operators wait longer, and limits of time are passed by half a second more.
+_GRACE_SECONDS, _GRACE_SHARE = 0.5, 0.1
 
 
 class BranchAndCut(OpenCells):
@@ -145,8 +146,11 @@ class BranchAndCut(OpenCells):
         found: Callable[[Flags], None],
         follow: Callable[[float], None] = lambda _: None,
         nearly: Callable[[Flags], None] = lambda _: None,
+        left: float = 0.0,
     ) -> tuple[float, bool]:
         """Go on with the tree; return the bound and whether nothing is left of it.
+
+        `left` are the seconds left of the run, of which this is a slice.
 
         `found` is told of every pattern that no cut forbids, `nearly` of some cheap
         ones that may be worth mending, `follow` of the bound as it rises: one on all
@@ -161,7 +165,12 @@ class BranchAndCut(OpenCells):
         self.lower(self._best)
         with held_back() as asked:
             handler.begin(
-                seconds, lambda: bool(asked) or stopped(), found, follow, nearly
+                seconds,
+                max(_GRACE_SECONDS, _GRACE_SHARE * (left - seconds)),
+                lambda: bool(asked) or stopped(),
+                found,
+                follow,
+                nearly,
             )
             model.optimize()
             if handler.raised is not None:
@@ -215,12 +224,14 @@ class _Cuts(Conshdlr):
     def begin(
         self,
         seconds: float,
+        grace: float,
         stopped: Callable[[], bool],
         found: Callable[[Flags], None],
         follow: Callable[[float], None],
         nearly: Callable[[Flags], None],
     ) -> None:
         self._end = time.monotonic() + seconds
+        self._given_up = self._end + grace
         self._told = self._now()
         self._stopped, self._found, self._follow = stopped, found, follow
         self._nearly = nearly
@@ -241,7 +252,7 @@ class _Cuts(Conshdlr):
 
     def _late(self) -> bool:
         """Whether answers take so long after the end that they are no longer true."""
-        if self.bound_at_end is None and time.monotonic() > self._end + _GRACE_SECONDS:
+        if self.bound_at_end is None and time.monotonic() > self._given_up:
             self.bound_at_end = self._tree.bound()
         return self.bound_at_end is not None
 

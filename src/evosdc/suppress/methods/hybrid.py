@@ -57,9 +57,6 @@ _PATIENCE, _PATIENT_EVALUATIONS = 0.5, 20_000.0
 _STALL, _PAYS = 10, 1e-4
 # Seconds between two looks at whether the first pattern is there.
 _NAP = 0.02
-# How many times longer a slice must be for another tree, after one whose questions took
-# longer than its slice. At half of it such trees are tried more often, at twice less.
-_LONGER_SLICES = 4.0
 # Evaluations of an assignment where no clock runs.
 _ASSIGNED = 40
 
@@ -247,7 +244,9 @@ def _improve(run: _Run) -> None:
         Programme(run, every=True),
         Programme(run, every=False),
     )
-    scheduler = Scheduler(operators, search, (1,), lambda: islands.gained)
+    scheduler = Scheduler(
+        operators, search, (1,), lambda: islands.gained, lambda: islands.count
+    )
     budget = scheduler.budget
     limit = budget.spent + budget.left
     due = _DUE * limit if isfinite(limit) else _DUE_EVALUATIONS
@@ -298,7 +297,7 @@ def _construct(run: _Run, budget: Budget) -> None:
 class Cuts:
     """Cuts of the relaxation, until none is violated."""
 
-    proves = False
+    bounds, proves = True, False
 
     def __init__(self, run: _Run) -> None:
         self._run = run
@@ -322,24 +321,24 @@ class Cuts:
 class Tree:
     """A tree of branch and cut over all open cells, kept from turn to turn."""
 
-    proves = True
+    bounds = proves = True
 
     def __init__(self, run: _Run) -> None:
         self._run = run
         self._tree: BranchAndCut | None = None
         self._cuts = 0  # cuts of the loop that the tree has
         self._explored = False  # whether nothing is left of the tree
-        self._needs = 0.0  # seconds of a slice that a tree can use
+        self._needs = 0.0  # seconds that must be left for another tree
 
     def applies(self) -> bool:
         if self._explored or self._tree is not None:
             return not self._explored
+        if self._run.search.seconds_left() < self._needs:
+            return False
         return int(self._run.open_cells().sum()) <= self._run.parameters.tree
 
     def turn(self, slice: Slice) -> None:
         run = self._run
-        if slice.seconds < self._needs:
-            return
         if self._tree is not None and self._tree.bound() < run.loop.value * (
             1 - CLOSED
         ):
@@ -357,12 +356,20 @@ class Tree:
             run.repair_candidate(hidden, stopped)
 
         before = tree.nodes
+        left = run.search.seconds_left()
         _, self._explored = tree.solve(
-            slice.seconds, slice.nodes, stopped, attempt, run.raise_by_tree, attempt
+            slice.seconds,
+            slice.nodes,
+            stopped,
+            attempt,
+            run.raise_by_tree,
+            attempt,
+            left,
         )
         run.search.count(tree.nodes - before)
         if not tree.usable:
-            self._tree, self._needs = None, _LONGER_SLICES * slice.seconds
+            # Its questions took longer than what a slice may be passed by.
+            self._tree, self._needs = None, left
         # Below the root it is nearer to whole patterns, and another one each time.
         if tree.relaxed is not None:
             run.follow(tree.relaxed)
@@ -375,7 +382,7 @@ class Programme:
     bound is one for the table. Or on the core: cells that good patterns hide.
     """
 
-    proves = True
+    bounds = proves = True
 
     def __init__(self, run: _Run, *, every: bool) -> None:
         self._run, self._every = run, every

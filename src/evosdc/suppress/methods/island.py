@@ -120,6 +120,8 @@ class Island:
         price = self.problem.cost * (1.0 - _GUIDANCE * np.clip(self.fractions, 0, 1))
         state = self.engine.build_by_programs(stopped, price, late)
         self.building = search.seconds - begun
+        # Whoever judges what is found meanwhile learns how long that takes.
+        search.offer(state.pattern(), "by programs over the whole table")
         # Worth a tenth of the cost where there are many attackers.
         state.clean_up(stopped=late if self.engine.programs_pay else stopped)
         admit(self.population, state, search, "by programs over the whole table")
@@ -192,7 +194,7 @@ class Island:
 class _Measured:
     """An operator that makes whole patterns: it knows what the last one took."""
 
-    proves = False
+    bounds = proves = False
 
     def __init__(self, island: Island) -> None:
         self.island = island
@@ -268,7 +270,7 @@ class Breeding(_Measured):
 class Walk:
     """Ruin and recreate from good patterns, by boxes and paths or by programs."""
 
-    proves = False
+    bounds = proves = False
 
     def __init__(self, island: Island, *, boxes: bool) -> None:
         self._island, self._boxes = island, boxes

@@ -98,8 +98,12 @@ class Slice:
 class Operator(Protocol):
     """Something that betters patterns or bounds.
 
-    `proves` says that it searches what the gap leaves: the smaller that is, the better.
+    `bounds` says that it raises the bound, `proves` that it searches what the gap
+    leaves: the smaller that is, the better.
     """
+
+    @property
+    def bounds(self) -> bool: ...
 
     @property
     def proves(self) -> bool: ...
@@ -134,6 +138,9 @@ class Scheduler:
         Names the randomness of this scheduler within the run.
     others
         What others have gained for this run so far: no operator is credited with it.
+    searching
+        How many other workers search for patterns all the time: operators that do so
+        here are drawn that much less often than by their rates.
     """
 
     def __init__(
@@ -142,8 +149,10 @@ class Scheduler:
         search: Search,
         key: tuple[int, ...] = (),
         others: Callable[[], float] = lambda: 0.0,
+        searching: Callable[[], int] = lambda: 0,
     ) -> None:
         self._operators, self._search, self._key = operators, search, key
+        self._searching = searching
         self._credits = [_Credit() for _ in operators]
         self._others = others
         self.budget = Budget(search)
@@ -203,6 +212,8 @@ class Scheduler:
         rates = np.array([self._credits[k].rate for k in able])
         if rng.random() < _EVEN or not rates.sum() > 0:
             rates = np.ones(len(able))
+        elsewhere = 1 + self._searching()
+        rates[[not self._operators[k].bounds for k in able]] /= elsewhere
         return able[int(rng.choice(len(able), p=rates / rates.sum()))]
 
     def _length(self, longer: float) -> float:
