@@ -128,7 +128,7 @@ def write_table(path: PathLike, table: Table, *, force: bool = False) -> None:
     ...     path = pathlib.Path(folder, "table.parquet")
     ...     evosdc.write_table(path, table)
     ...     evosdc.read_table(path).origin.rules
-    (('p:10', 2),)
+    (('p:10', 3),)
     """
     p = check_output_file(path, force=force)
     form = format_to_write(p, "table")
