@@ -141,7 +141,10 @@ def take_with_fractions(
     for suggestion in suggestions:
         if not (ledger.open_up or ledger.open_down) or moment() >= deadline:
             return
-        if not suggestion.makes_sense or not ledger.attacker.free[suggestion.cells].all():
+        if (
+            not suggestion.makes_sense
+            or not ledger.attacker.free[suggestion.cells].all()
+        ):
             continue
         for reading in suggestion.readings():
             for way in (1, -1):

@@ -55,6 +55,12 @@ from evosdc.table.attackers import LONE
 from evosdc.table.status import SECONDARY
 
 _RECORD = ("seconds", "evaluations", "cost", "bound", "diversity", "event")
+# The order in which a summary has what was found.
+_SUMMARY = (
+    *("method", "cost", "secondaries", "primaries", "lower_bound", "gap", "safe"),
+    *("verdict", "exposed", "open", "insiders", "reasons", "next_steps", "claim"),
+    *("notes", "seconds", "evaluations", "seed", "version", "settings"),
+)
 # What a tabulated table is written as; the last one needs no labels.
 _TABLE_FORMATS = ("csv", "parquet", "jj")
 
@@ -359,7 +365,7 @@ class Protection(_Judged):
 
     def summary(self) -> dict[str, Any]:
         """Return the object that ``evosdc protect --json`` prints."""
-        return {
+        found = {
             "method": self.method,
             "cost": self.cost,
             "secondaries": self.secondaries,
@@ -368,6 +374,7 @@ class Protection(_Judged):
             "evaluations": self.evaluations,
             **super().summary(),
         }
+        return {name: found[name] for name in _SUMMARY}
 
     def outputs(
         self, formats: str | Sequence[str], source: Any, warnings: Sequence[str]
