@@ -32,6 +32,13 @@ from evosdc.results.verdict import Verdict
 # Metrics that are the same number as an objective.
 _AXES = {f"jsd:{ways}": f"jsd_{ways}" for ways in (1, 2, 3, 4, "full")}
 _FORMATS = ("csv", "parquet")
+# The order in which the summary of a synthesis has what was found.
+_SUMMARY = (
+    *("key", "target", "utility", "floor", "risk", "risk_limits", "risk_met"),
+    *("verdict", "fit", "reasons", "next_steps", "claim", "not_measured"),
+    *("not_protected", "small_groups", "derived", "impossible", "rows", "copies"),
+    *("generations", "seconds", "reason", "seed", "version", "notes", "settings"),
+)
 
 
 class _Released(WrittenResult):
@@ -236,7 +243,7 @@ class Synthesis(_Released):
     def summary(self) -> dict[str, Any]:
         """Return the object that ``evosdc synthesise --json`` prints."""
         model = self.model
-        return {
+        found = {
             **super().summary(),
             "key": list(self.evaluation.key),
             "target": self.evaluation.target,
@@ -258,6 +265,7 @@ class Synthesis(_Released):
             "generations": model.generations_,
             "reason": model.reason_,
         }
+        return {name: found[name] for name in _SUMMARY}
 
     def report(self, *, share: bool = False) -> str:
         """Return the page for the owner; `share` for the one that may be published."""
